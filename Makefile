@@ -1,0 +1,55 @@
+# Two commands on a fresh machine: `make audit` and `make test`. Each makes its own environment.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+STUDY ?= examples/affairs.toml
+OUT ?= results/$(basename $(notdir $(STUDY)))
+
+.PHONY: audit test check format bench docs lock clean help
+
+help:            ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
+
+audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a report in results/
+	$(BIN)/narcissus audit $(STUDY) --out $(OUT)
+
+test: $(DEV_STAMP)    ## run every test
+	$(BIN)/python -m pytest -n 2
+
+check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: $(DEV_STAMP)  ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+EXTRAS := examples parquet accounting fast learn games compress
+COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+lock:                 ## resolve the locked versions anew
+	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv
+	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
+	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
+	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
+
+clean:                ## remove the environment and what was built
+	rm -rf $(VENV) dist build .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Narcissus needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): $(BIN)/python requirements/run.lock requirements/build.lock pyproject.toml
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/run.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/build.lock
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
+$(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.lock
+	touch $@

@@ -1,0 +1,130 @@
+"""Checks of arguments where they enter, with messages that name the argument and its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus.errors import InputError
+
+
+def real(name: str, value: Any) -> float:
+    """Give ``value`` as a float; NaN, booleans and non-numbers are refused."""
+    if isinstance(value, bool | np.bool_ | str) or value is None:
+        raise InputError(f"`{name}` must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`{name}` must be a number, got {value!r}") from error
+    if math.isnan(number):
+        raise InputError(f"`{name}` must be a number, got NaN")
+    return number
+
+
+def between(
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Give ``value`` as a float within the interval; each end may be excluded."""
+    number = real(name, value)
+    below = number < low or (open_low and number == low)
+    above = number > high or (open_high and number == high)
+    if below or above:
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        raise InputError(f"`{name}` must be in {left}{low:g}, {high:g}{right}, got {value!r}")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """Give ``value`` as a float in [0, 1]."""
+    return between(name, value, 0.0, 1.0)
+
+
+def positive(name: str, value: Any, *, allow_infinite: bool = False) -> float:
+    """Give ``value`` as a float above 0, finite unless said otherwise."""
+    number = real(name, value)
+    if number <= 0 or (math.isinf(number) and not allow_infinite):
+        finite = "" if allow_infinite else " and finite"
+        raise InputError(f"`{name}` must be above 0{finite}, got {value!r}")
+    return number
+
+
+def non_negative(name: str, value: Any, *, allow_infinite: bool = False) -> float:
+    """Give ``value`` as a float of at least 0, finite unless said otherwise."""
+    number = real(name, value)
+    if number < 0 or (math.isinf(number) and not allow_infinite):
+        finite = "" if allow_infinite else " and finite"
+        raise InputError(f"`{name}` must be at least 0{finite}, got {value!r}")
+    return number
+
+
+def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
+    """Give ``value`` as an int within the limits; a float counts only if it is whole."""
+    number = real(name, value)
+    if not math.isfinite(number) or number != math.floor(number):
+        raise InputError(f"`{name}` must be a whole number, got {value!r}")
+    whole = int(value)
+    if (low is not None and whole < low) or (high is not None and whole > high):
+        limits = [f"at least {low}"] if low is not None else []
+        limits += [f"at most {high}"] if high is not None else []
+        raise InputError(f"`{name}` must be {' and '.join(limits)}, got {value!r}")
+    return whole
+
+
+def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Give ``values`` as a float array with every entry in [0, 1]; any shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`{name}` must be numbers, got {values!r}") from error
+    bad = ~((array >= 0) & (array <= 1))
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        place = f" at position {', '.join(map(str, where))}" if array.ndim else ""
+        raise InputError(
+            f"`{name}` must be probabilities in [0, 1], got {array[tuple(where)]!r}{place}"
+        )
+    return array
+
+
+def distribution(name: str, values: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.float64]:
+    """Give ``values`` as a probability vector; one that does not sum to one is refused.
+
+    Nothing is renormalised: a sum off by more than ``tolerance`` is somebody's mistake.
+    """
+    array = probabilities(name, values)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")
+    total = math.fsum(array)
+    if abs(total - 1) > tolerance:
+        raise InputError(
+            f"`{name}` must sum to 1 within {tolerance:g}, got {total!r}; "
+            "normalise it yourself if that is what you mean"
+        )
+    return array
+
+
+def one_of(name: str, value: str, choices: Iterable[str]) -> str:
+    """Give ``value`` if it is one of ``choices``; otherwise name the nearest."""
+    known = list(choices)
+    if value in known:
+        return value
+    raise InputError(
+        f"`{name}` must be one of {', '.join(known)}; got {value!r}{did_you_mean(value, known)}"
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Give '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
+    near = get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)
+    return f"; did you mean `{near[0]}`?" if near else ""

@@ -1,0 +1,88 @@
+"""The command ``narcissus``: a table of commands, and what an error or an interrupt exits with.
+
+Exit codes: 0 assessed, threshold met (or none given); 1 threshold exceeded; 2 usage or bad
+input; 3 could not assess; 4 internal error; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from narcissus import __version__
+from narcissus.errors import NarcissusError
+
+# name -> (module, one line for the help page); the module holds a click command `command`.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command only when it is called, so that ``--help`` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(COMMANDS[cmd_name][0]).command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when one is misspelt."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from narcissus._validation import did_you_mean
+
+            hint = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(error.message.rstrip(".") + hint, ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their one-line texts, without importing them."""
+        rows = [(name, text) for name, (_, text) in COMMANDS.items()]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "--version", prog_name="narcissus")
+def cli() -> None:
+    """Measure what an attacker can really reconstruct from a data release.
+
+    And prove what no attacker can.
+    """
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Run the command line; errors that are ours print one message and exit with 2."""
+    try:
+        code = cli.main(args=argv, prog_name="narcissus", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except NarcissusError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(USAGE)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        click.echo(f"internal error: {error!r}; please report it with the lines above", err=True)
+        sys.exit(INTERNAL)
+    sys.exit(code if isinstance(code, int) else OK)

@@ -1,0 +1,142 @@
+"""Confidence limits that hold at every sample size, under no assumption but independence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from narcissus._validation import between, integer
+from narcissus.errors import InputError
+from narcissus.results import Estimate
+
+
+def clopper_pearson(
+    successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
+) -> Estimate:
+    """Limit a success probability from independent trials, exactly (Clopper and Pearson 1934).
+
+    Parameters
+    ----------
+    successes, trials
+        How many of how many independent trials succeeded; ``0 <= successes <= trials``.
+    confidence
+        Level in (0, 1); each side gets half of what is left.
+    quantity
+        What succeeded, in words.
+
+    Returns
+    -------
+    Estimate
+        With ``low`` and ``high`` in [0, 1].
+
+    Examples
+    --------
+    >>> round(clopper_pearson(0, 100).high, 4)
+    0.0362
+    """
+    trials = integer("trials", trials, low=1)
+    successes = integer("successes", successes, low=0, high=trials)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    tail = (1 - level) / 2
+    low = float(special.betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
+    high = (
+        float(special.betainccinv(successes + 1, trials - successes, tail))
+        if successes < trials
+        else 1.0
+    )
+    return Estimate(
+        successes / trials, low, high, level, trials, quantity, method="Clopper-Pearson"
+    )
+
+
+def mean_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Limit the mean of independent values in [0, 1], whatever their distribution.
+
+    By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable
+    plug-in stakes): a mean is refused once a gambler who bets against it has multiplied the
+    stake by ``1 / (1 - confidence)``. Valid at every sample size, and by Ville's inequality also
+    for a run that was looked at after every trial; near the normal limits when there are many.
+
+    Parameters
+    ----------
+    values
+        One value a trial, shape (trials,), each in [0, 1]; trials independent and alike, in the
+        order in which they were played (the stakes of a trial look at the ones before it).
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        What is averaged, in words.
+
+    Examples
+    --------
+    >>> mean_limits([0.4, 0.6] * 50).low < 0.5 < mean_limits([0.4, 0.6] * 50).high
+    True
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
+    if not ((array >= 0) & (array <= 1)).all():
+        raise InputError("`values` must lie in [0, 1]")
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    mean = float(array.mean())
+    stakes = _predictable_stakes(array, 1 - level)
+    low = _edge(array, stakes, 1 - level, inside=mean, outside=0.0)
+    high = _edge(array, stakes, 1 - level, inside=mean, outside=1.0)
+    return Estimate(mean, low, high, level, array.size, quantity, method="betting")
+
+
+def _predictable_stakes(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """Give the stake of each trial from the trials before it (Eq. 26 of the paper, fixed n)."""
+    n = values.size
+    counts = np.arange(1, n + 1)
+    means = (0.5 + np.cumsum(values)) / (counts + 1)
+    variances = (0.25 + np.cumsum((values - means) ** 2)) / (counts + 1)
+    before = np.concatenate([[0.25], variances[:-1]])
+    return np.sqrt(2 * math.log(2 / alpha) / (n * before))
+
+
+def _refused(
+    values: NDArray[np.float64], stakes: NDArray[np.float64], alpha: float, mean: float
+) -> bool:
+    """Tell whether the two hedged gamblers together refuse ``mean``.
+
+    Each starts with half the stake, so either one alone refuses at twice ``1 / alpha``.
+    """
+    gain = values - mean
+    with np.errstate(divide="ignore"):
+        up = np.minimum(stakes, 0.5 / mean if mean > 0 else np.inf)
+        down = np.minimum(stakes, 0.5 / (1 - mean) if mean < 1 else np.inf)
+    capital = max(
+        float(np.cumsum(np.log1p(up * gain)).max()),
+        float(np.cumsum(np.log1p(-down * gain)).max()),
+    )
+    return capital >= math.log(2 / alpha)
+
+
+def _edge(
+    values: NDArray[np.float64],
+    stakes: NDArray[np.float64],
+    alpha: float,
+    *,
+    inside: float,
+    outside: float,
+) -> float:
+    """Bisect for the end of the interval; ``outside`` itself when even it is not refused.
+
+    The set of means that are not refused is an interval up to the truncation of the stakes; the
+    bisection returns the refused end of its last bracket, so that the limit errs outwards.
+    """
+    if not _refused(values, stakes, alpha, outside):
+        return outside
+    if _refused(values, stakes, alpha, inside):  # a drifting run can refuse its own mean
+        inside = (inside + (1 - outside)) / 2
+    for _ in range(40):
+        middle = (inside + outside) / 2
+        if _refused(values, stakes, alpha, middle):
+            outside = middle
+        else:
+            inside = middle
+    return outside

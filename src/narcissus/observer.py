@@ -1,0 +1,44 @@
+"""Progress of long work. The library never prints: it reports to an observer, silent by default."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Observer(Protocol):
+    """What long work tells about itself while it runs."""
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Begin a stage of ``total`` steps, ``done`` of them finished in an earlier run."""
+        ...
+
+    def advance(self, steps: int = 1) -> None:
+        """Count finished steps of the stage."""
+        ...
+
+    def finish(self) -> None:
+        """End the stage."""
+        ...
+
+    def note(self, message: str) -> None:
+        """Say something that the user should read (a resumed run, a skipped part)."""
+        ...
+
+
+class SilentObserver:
+    """Hears everything and says nothing."""
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Ignore the start of a stage."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Ignore finished steps."""
+
+    def finish(self) -> None:
+        """Ignore the end of a stage."""
+
+    def note(self, message: str) -> None:
+        """Ignore a message."""
+
+
+SILENT: Observer = SilentObserver()

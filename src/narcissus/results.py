@@ -1,0 +1,171 @@
+"""Results as data: what is proved, what is sampled, what could not be assessed.
+
+`Bound` and `Estimate` share no base class with numbers in it on purpose: code that takes one
+cannot be handed the other, and their texts never look alike.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+Grade = Literal["proved", "sampled", "approximation", "assumption", "not assessed"]
+
+
+def _plain(value: Any) -> Any:
+    """Give ``value`` as JSON can hold it; infinities become None."""
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@dataclass(frozen=True)
+class Result:
+    """Base of results: a one-line ``repr``, a readable ``str``, HTML, a dict and a frame."""
+
+    @property
+    def grade(self) -> Grade:
+        """How far the number can be trusted."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields as plain Python values that JSON can hold."""
+        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the fields as a data frame with one row."""
+        return pd.DataFrame([self.to_dict()])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True)
+class Bound(Result):
+    """A proved limit on what any attacker can do.
+
+    Attributes
+    ----------
+    value
+        The limit.
+    quantity
+        What is limited, in words: ``"success of one target"``.
+    theorem
+        The theorem, with its source: ``"Swanberg et al. 2025, Theorem 3.2"``.
+    assumptions
+        What must hold for the theorem to apply.
+    valid
+        False for a published formula that is known not to hold; kept for comparison only.
+    """
+
+    value: float
+    quantity: str
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+    valid: bool = True
+
+    @property
+    def grade(self) -> Grade:
+        """'proved', or 'not assessed' for a formula that is known not to hold."""
+        return "proved" if self.valid else "not assessed"
+
+    def __str__(self) -> str:
+        head = "PROVED" if self.valid else "NOT A BOUND (shown for comparison only)"
+        lines = [f"{head}: {self.quantity} at most {self.value:.6g}", f"  by {self.theorem}"]
+        lines += [f"  assuming {a}" for a in self.assumptions]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields, with ``proved`` true where the theorem holds."""
+        return {**super().to_dict(), "proved": self.valid}
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """A sampled number with its confidence limits.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    low, high
+        Confidence limits; None where no limit exists on that side (``why`` says the reason).
+    confidence
+        Level of the limits, such as 0.95.
+    trials
+        How many independent trials made it.
+    quantity
+        What is estimated, in words.
+    method
+        How the limits were made: ``"Clopper-Pearson"``.
+    why
+        Why a limit is missing, if one is.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    confidence: float
+    trials: int
+    quantity: str = ""
+    method: str = ""
+    why: str = ""
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+    def __str__(self) -> str:
+        low = "none" if self.low is None else f"{self.low:.6g}"
+        high = "none" if self.high is None else f"{self.high:.6g}"
+        text = (
+            f"SAMPLED: {self.quantity or 'estimate'} {self.value:.6g}, "
+            f"{100 * self.confidence:g}% limits {low} to {high} "
+            f"({self.trials} trials{', ' + self.method if self.method else ''})"
+        )
+        return f"{text}\n  {self.why}" if self.why else text
+
+
+@dataclass(frozen=True)
+class NotAssessed(Result):
+    """Something that was asked and could not be answered; never to be read as safe.
+
+    Attributes
+    ----------
+    quantity
+        What was asked.
+    reason
+        Why there is no answer.
+    remedy
+        What the user can do about it.
+    """
+
+    quantity: str
+    reason: str
+    remedy: str = ""
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'not assessed'."""
+        return "not assessed"
+
+    def __str__(self) -> str:
+        text = f"NOT ASSESSED: {self.quantity}: {self.reason}"
+        return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
