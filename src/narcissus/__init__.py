@@ -10,6 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from narcissus.audit import Audit as Audit
+    from narcissus.audit import Study as Study
+    from narcissus.audit import load_audit as load_audit
+    from narcissus.audit import load_study as load_study
+    from narcissus.audit import run as run
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
@@ -20,6 +25,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 PUBLIC = {
+    "Audit": "narcissus.audit",
+    "Study": "narcissus.audit",
+    "load_audit": "narcissus.audit",
+    "load_study": "narcissus.audit",
+    "run": "narcissus.audit",
     "Bound": "narcissus.results",
     "Estimate": "narcissus.results",
     "NarcissusError": "narcissus.errors",

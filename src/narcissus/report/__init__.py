@@ -1,1 +1,20 @@
-"""Placeholder."""
+"""Reports from records: text, HTML and figures. Nothing here computes; it only draws."""
+
+from narcissus.report.html import render_html
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Facts, Figure, Items, Page, Section, Table, Text, Verdict
+from narcissus.report.text import render_text
+
+__all__ = [
+    "Facts",
+    "Figure",
+    "Items",
+    "Page",
+    "Section",
+    "Table",
+    "Text",
+    "Verdict",
+    "page_of",
+    "render_html",
+    "render_text",
+]

@@ -1,1 +1,20 @@
-"""Placeholder."""
+"""Studies as files: their kinds and schemas, the record, the store of trials."""
+
+from narcissus.study.kinds import KINDS, Outcome, RunOptions, StudyKind, study_kind
+from narcissus.study.record import Record, digest_of, make_record, read_record
+from narcissus.study.toml import Document, read_document, validate
+
+__all__ = [
+    "KINDS",
+    "Document",
+    "Outcome",
+    "Record",
+    "RunOptions",
+    "StudyKind",
+    "digest_of",
+    "make_record",
+    "read_document",
+    "read_record",
+    "study_kind",
+    "validate",
+]

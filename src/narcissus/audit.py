@@ -1,0 +1,171 @@
+"""A study, and what came of it: load, run, save. The same path for every kind of study."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel
+
+from narcissus._random import RandomSource, entropy_of
+from narcissus.errors import StudyError
+from narcissus.observer import SILENT, Observer
+from narcissus.study.kinds import KINDS, RunOptions, study_kind
+from narcissus.study.record import Record, make_record, read_record, write_atomically
+from narcissus.study.toml import read_document, validate
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as it was read: its kind, its settings and the folder that its paths start from."""
+
+    kind: str
+    settings: BaseModel
+    folder: Path
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the settings: two files that mean the same study have the same digest."""
+        text = json.dumps([self.kind, self.to_dict()], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings with all defaults filled in."""
+        return self.settings.model_dump(mode="json", by_alias=True)
+
+    def __repr__(self) -> str:
+        return f"Study(kind={self.kind!r}, digest={self.digest[:12]})"
+
+
+def load_study(path: Path | str) -> Study:
+    """Read a study file and check everything that can be checked before any work.
+
+    Raises
+    ------
+    StudyError
+        The file is wrong; one line a mistake, with its line in the file.
+    InputError
+        What the file names (a table, a column, a policy) is not usable.
+    """
+    document = read_document(path)
+    name = document.data.pop("kind", "table")
+    if name not in KINDS:
+        raise StudyError(
+            f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
+        )
+    kind = study_kind(name)
+    study = Study(name, validate(kind.model, document), document.path.resolve().parent)
+    kind.check(study.settings, study.folder)
+    return study
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The outcome of a study, around its record."""
+
+    record: Record
+
+    @property
+    def status(self) -> str:
+        """One of met, exceeded, inconclusive, not assessed, no threshold."""
+        return self.record.status
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return self.record.verdict
+
+    @property
+    def results(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """What the record holds under ``results``."""
+        return self.record.to_dict()["results"]
+
+    def __repr__(self) -> str:
+        return f"Audit(kind={self.record.kind!r}, status={self.status!r})"
+
+    def __str__(self) -> str:
+        from narcissus.report import render_text
+
+        return render_text(self.record)
+
+    def _repr_html_(self) -> str:
+        from narcissus.report import render_html
+
+        return render_html(self.record)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain values."""
+        return self.record.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the results as a data frame, a row for each setting of a sweep."""
+        results = self.results
+        return pd.json_normalize(results if isinstance(results, list) else [results])
+
+    def save(self, folder: Path | str) -> Path:
+        """Write ``record.json`` and ``report.html``; give the folder."""
+        from narcissus.report import render_html
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        html = render_html(self.record)
+        write_atomically(folder / "record.json", self.record.to_json())
+        write_atomically(folder / "report.html", html)
+        return folder
+
+
+def run(
+    study: Study,
+    *,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+    folder: Path | str | None = None,
+    workers: int | None = None,
+    restart: bool = False,
+) -> Audit:
+    """Play a study.
+
+    Parameters
+    ----------
+    study
+        From `load_study`.
+    rng
+        The seed; None takes the study's own (``run.seed``), or fresh entropy where it has none.
+    observer
+        Hears of progress; silent by default.
+    folder
+        Where finished trials are kept, so that an interrupted run continues; None keeps nothing.
+    workers
+        Worker processes; None as the study says. The numbers do not depend on it.
+    restart
+        Throw away what an earlier run left in ``folder``.
+    """
+    settings: Any = study.settings
+    seed = getattr(getattr(settings, "run", None), "seed", None)
+    entropy = entropy_of(seed if rng is None else rng)
+    place = None if folder is None else Path(folder)
+    options = RunOptions(entropy, observer, place, workers, restart)
+    outcome = study_kind(study.kind).play(study.settings, study.folder, options)
+    record = make_record(
+        kind=study.kind,
+        title=outcome.title,
+        status=outcome.status,
+        verdict=outcome.verdict,
+        study=study.to_dict(),
+        entropy=entropy,
+        results=outcome.results,
+        assessed=outcome.assessed,
+        not_assessed=outcome.not_assessed,
+        not_covered=outcome.not_covered,
+        digests={"study": "sha256:" + study.digest, **outcome.digests},
+    )
+    return Audit(record)
+
+
+def load_audit(path: Path | str) -> Audit:
+    """Read a record that an earlier run wrote."""
+    return Audit(read_record(path))

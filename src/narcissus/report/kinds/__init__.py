@@ -1,0 +1,20 @@
+"""One file for each kind of study: its record, turned into a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from narcissus._validation import one_of
+from narcissus.report.page import Page
+from narcissus.study.record import Record
+
+# kind -> module with a function `page(record) -> Page`
+PAGES: dict[str, str] = {}
+
+
+def page_of(record: Record) -> Page:
+    """Turn a record into a page, by its kind."""
+    one_of("kind", record.kind, PAGES)
+    page: Callable[[Record], Page] = import_module(PAGES[record.kind]).page
+    return page(record)

@@ -1,0 +1,130 @@
+"""What a report says, before it is drawn: a page of sections of blocks.
+
+Each kind of study turns its record into a `Page` (`report/kinds/`); HTML and text are drawn from
+the page alone, so a new kind of study needs no template and no CSS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from narcissus.results import Grade
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs of plain text."""
+
+    paragraphs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms and what they are: ``[("People per release", "100"), ...]``."""
+
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list with a title: evidence for, assumptions, what is not covered.
+
+    ``tone`` chooses the box: "plain", "for" and "against" (evidence), "warning" (not covered, not
+    assessed).
+    """
+
+    title: str
+    items: Sequence[str]
+    tone: Literal["plain", "for", "against", "warning"] = "plain"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``grades`` says for each row how far its numbers can be trusted."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    grades: Sequence[Grade] | None = None
+    percent: Sequence[str] = ()
+    """Columns whose numbers are shares, shown as percentages."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with the table behind it.
+
+    Attributes
+    ----------
+    title
+        The headline: what the picture shows, as a sentence.
+    description
+        For a reader who cannot see it: what is drawn and what it says.
+    draw
+        Draws on an empty matplotlib figure.
+    table
+        The numbers in the picture.
+    size
+        Width and height in inches.
+    """
+
+    title: str
+    description: str
+    draw: Callable[[MplFigure], None]
+    table: Table
+    size: tuple[float, float] = (7.2, 4.0)
+
+
+Block = Text | Facts | Items | Table | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of the page."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The top of the page.
+
+    Attributes
+    ----------
+    status
+        As in the record: "met", "exceeded", "inconclusive", "not assessed", "no threshold".
+    headline
+        One sentence.
+    odds
+        Plain odds: "Of 100 people like these, 68 are guessed right without the release, ...".
+    evidence_for, evidence_against
+        What speaks for and against the release; then the verdict is drawn.
+    numbers
+        The three or four numbers of the headline with their grades, in this order: without the
+        release, with it, ceiling, proved: ``(label, value as text, limits as text, grade)``.
+    """
+
+    status: str
+    headline: str
+    odds: str = ""
+    evidence_for: Sequence[str] = ()
+    evidence_against: Sequence[str] = ()
+    numbers: Sequence[tuple[str, str, str, Grade]] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report."""
+
+    title: str
+    subtitle: str
+    verdict: Verdict
+    sections: Sequence[Section] = field(default_factory=tuple)

@@ -1,0 +1,86 @@
+"""The kinds of study, and what each must offer. A new kind is one entry here and one module.
+
+A kind is an object with the attributes of `StudyKind`. It is named by the key ``kind`` of a study
+file ("table" where there is none).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from narcissus._validation import one_of
+from narcissus.observer import Observer
+from narcissus.results import NotAssessed
+from narcissus.study.record import Status
+
+# kind -> module:attribute
+KINDS: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to play a study, apart from what it says itself.
+
+    Attributes
+    ----------
+    entropy
+        The seed of everything random.
+    observer
+        Hears of progress.
+    folder
+        Results folder, where finished work is kept for an interrupted run; None keeps nothing.
+    workers
+        Worker processes; numbers do not depend on it. None: as the study says.
+    restart
+        Throw away what an earlier run left in the folder.
+    """
+
+    entropy: int
+    observer: Observer
+    folder: Path | None = None
+    workers: int | None = None
+    restart: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a kind of study found, ready for the record."""
+
+    title: str
+    status: Status
+    verdict: str
+    results: dict[str, Any] | list[dict[str, Any]]
+    assessed: list[str]
+    not_assessed: list[NotAssessed] = field(default_factory=list)
+    not_covered: list[str] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+
+
+class StudyKind(Protocol):
+    """What a kind of study offers."""
+
+    model: type[BaseModel]
+    """Schema of the study file, a pydantic model with ``extra="forbid"``."""
+
+    results_schema: dict[str, Any]
+    """JSON Schema of ``results`` in the record."""
+
+    def check(self, study: Any, folder: Path) -> None:
+        """Refuse bad input before any work; ``folder`` is where the study file lies."""
+        ...
+
+    def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
+        """Do the work."""
+        ...
+
+
+def study_kind(name: str) -> StudyKind:
+    """Load a kind of study by its name."""
+    one_of("kind", name, KINDS)
+    module, _, attribute = KINDS[name].partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,174 @@
+"""The record: the product of a study, as data. The report is one view of it.
+
+A record is a JSON object with the same envelope for every kind of study; what a kind found is
+under ``results``. It holds aggregates only. The digest covers everything else in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import sys
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from narcissus.errors import InputError
+from narcissus.results import NotAssessed
+
+SCHEMA = "narcissus/record/1"
+
+Status = Literal["met", "exceeded", "inconclusive", "not assessed", "no threshold"]
+
+
+class Remark(BaseModel):
+    """Something that was asked and not answered."""
+
+    model_config = ConfigDict(extra="forbid")
+    quantity: str
+    reason: str
+    remedy: str = ""
+
+
+class Provenance(BaseModel):
+    """What is needed to get the same numbers again."""
+
+    model_config = ConfigDict(extra="forbid")
+    narcissus: str
+    python: str
+    packages: dict[str, str]
+    machine: str
+    entropy: str = Field(description="The seed, a decimal integer of up to 128 bits.")
+    digests: dict[str, str] = Field(
+        default_factory=dict, description="SHA-256 of the inputs: data, policy, release."
+    )
+
+
+class Record(BaseModel):
+    """The envelope of every record."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    schema_: Literal["narcissus/record/1"] = Field(SCHEMA, alias="schema")
+    kind: str
+    title: str
+    status: Status
+    verdict: str = Field(description="The verdict in words, one short paragraph.")
+    study: dict[str, Any] = Field(description="The study as it was played, defaults filled in.")
+    provenance: Provenance
+    assessed: list[str]
+    not_assessed: list[Remark]
+    not_covered: list[str] = Field(description="What no number in this record speaks about.")
+    results: dict[str, Any] | list[dict[str, Any]]
+    digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
+
+    def to_json(self) -> str:
+        """Give the record as JSON text, keys in a fixed order, numbers in full precision."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain values; infinities and NaN become None."""
+        return finite(self.model_dump(by_alias=True))
+
+
+def finite(value: Any) -> Any:
+    """Give ``value`` with infinities and NaN, which JSON cannot hold, as None."""
+    if isinstance(value, dict):
+        return {k: finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def digest_of(record: dict[str, Any]) -> str:
+    """Give the SHA-256 of a record without its digest, from canonical JSON."""
+    body = {k: v for k, v in record.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Provenance:
+    """Describe this run: versions and the entropy that repeats it."""
+    packages = {name: metadata.version(name) for name in ("numpy", "scipy", "pandas")}
+    return Provenance(
+        narcissus=metadata.version("narcissus"),
+        python=".".join(map(str, sys.version_info[:3])),
+        packages=packages,
+        machine=f"{platform.system()} {platform.machine()}",
+        entropy=str(entropy),
+        digests=digests or {},
+    )
+
+
+def make_record(
+    *,
+    kind: str,
+    title: str,
+    status: Status,
+    verdict: str,
+    study: dict[str, Any],
+    entropy: int,
+    results: dict[str, Any] | list[dict[str, Any]],
+    assessed: list[str],
+    not_assessed: list[NotAssessed],
+    not_covered: list[str],
+    digests: dict[str, str] | None = None,
+) -> Record:
+    """Assemble a record and seal it with its digest."""
+    record = Record(
+        schema=SCHEMA,
+        kind=kind,
+        title=title,
+        status=status,
+        verdict=verdict,
+        study=finite(study),
+        provenance=provenance(entropy, digests=digests),
+        assessed=assessed,
+        not_assessed=[Remark(**asdict(n)) for n in not_assessed],
+        not_covered=not_covered,
+        results=finite(results),
+        digest="",
+    )
+    return record.model_copy(update={"digest": digest_of(record.to_dict())})
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that it is either the old one or the new one, never half of one."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def read_record(path: Path | str) -> Record:
+    """Read a record and check its schema and digest.
+
+    Raises
+    ------
+    InputError
+        The file is missing, is no record, or was changed after it was written.
+    """
+    path = Path(path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        record = Record.model_validate(data)
+    except FileNotFoundError as error:
+        raise InputError(f"no such record: {path}") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InputError(f"{path} is not a record ({SCHEMA}): {where}: {first['msg']}") from error
+    if record.digest != digest_of(data):
+        raise InputError(
+            f"{path} was changed after it was written (its digest does not match); "
+            "run the study again"
+        )
+    return record

@@ -1,0 +1,177 @@
+"""Read a TOML file against a schema, and say where in the file a mistake is.
+
+pydantic finds the mistakes; the standard library's parser keeps no positions, so the line of a
+key is looked up in the text afterwards, for messages only.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from narcissus._validation import did_you_mean
+from narcissus.errors import StudyError
+
+Path_ = tuple[str | int, ...]
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(
+    r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
+)
+_PART = re.compile(r""""([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)""")
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(a or b or c for a, b, c in _PART.findall(dotted))
+
+
+def _lines_of_keys(text: str) -> Iterator[tuple[Path_, int]]:
+    """Yield the path of every header and key with its line, counted from one."""
+    table: Path_ = ()
+    arrays: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            name = _parts(header[2])
+            if header[1] == "[[":
+                arrays[name] = arrays.get(name, -1) + 1
+                table = (*name, arrays[name])
+            else:
+                table = name
+            yield table, number
+        elif key := _KEY.match(line):
+            yield (*table, *_parts(key[1])), number
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed TOML file that knows where its keys are.
+
+    Attributes
+    ----------
+    path
+        The file; relative paths in it are relative to its folder.
+    data
+        The parsed tables.
+    lines
+        Line of each key and header, counted from one.
+    """
+
+    path: Path
+    data: dict[str, Any]
+    lines: dict[Path_, int]
+
+    def place(self, path: Path_) -> str:
+        """Give 'file, line 12' for a key, or for the nearest table around it."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.lines:
+                return f"{self.path}, line {self.lines[path[:end]]}"
+        return str(self.path)
+
+
+def read_document(path: Path | str) -> Document:
+    """Read a TOML file.
+
+    Raises
+    ------
+    StudyError
+        The file is missing, unreadable, not UTF-8, or not TOML (with the line and column).
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        near = sorted(p.name for p in path.parent.glob("*.toml")) if path.parent.is_dir() else []
+        raise StudyError(f"no such file: {path}{did_you_mean(path.name, near)}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"cannot read {path}: {error}") from error
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{path} is not valid TOML: {error}") from error
+    return Document(path, data, dict(_lines_of_keys(text)))
+
+
+def _dotted(path: Path_) -> str:
+    return ".".join(str(p + 1) if isinstance(p, int) else p for p in path) or "the file"
+
+
+def _models_at(model: Any, path: Path_) -> Iterator[type[BaseModel]]:
+    """Yield the models that a table at ``path`` may be, through unions, lists and dicts."""
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        if not path:
+            yield model
+        elif isinstance(path[0], str):
+            field = model.model_fields.get(path[0]) or next(
+                (f for f in model.model_fields.values() if f.alias == path[0]), None
+            )
+            if field is not None:
+                yield from _models_at(field.annotation, path[1:])
+            elif path[0] == model.__name__ or path[0] in {"function-after", "function-before"}:
+                yield from _models_at(model, path[1:])
+    else:
+        for argument in get_args(model):
+            yield from _models_at(argument, path[1:] if path and isinstance(path[0], int) else path)
+
+
+def _known_keys(model: type[BaseModel], path: Path_) -> list[str]:
+    return [
+        field.alias or name
+        for found in _models_at(model, path)
+        for name, field in found.model_fields.items()
+    ]
+
+
+def _in_file(document: Document, path: Path_) -> Path_:
+    """Drop the parts that pydantic adds for unions: keep what leads somewhere in the file."""
+    kept: list[str | int] = []
+    node: Any = document.data  # untyped on purpose: it is whatever the user wrote
+    for position, part in enumerate(path):
+        is_last = position == len(path) - 1
+        if isinstance(node, dict) and part in node:
+            node = cast(Any, node)[part]
+            kept.append(part)
+        elif isinstance(node, list) and isinstance(part, int) and part < len(cast(Any, node)):
+            node = cast(Any, node)[part]
+            kept.append(part)
+        elif is_last and isinstance(node, dict):
+            kept.append(part)
+    return tuple(kept)
+
+
+def validate(model: type[ModelT], document: Document) -> ModelT:
+    """Check a document against a schema.
+
+    Raises
+    ------
+    StudyError
+        One line for each mistake, with file, line, key, what was expected and the nearest
+        known key.
+    """
+    try:
+        return model.model_validate(document.data, context={"folder": document.path.parent})
+    except ValidationError as error:
+        messages: list[str] = []
+        for fault in error.errors(include_url=False):
+            raw: Path_ = fault["loc"]
+            path = _in_file(document, raw)
+            place, key = document.place(path), _dotted(path)
+            if fault["type"] == "extra_forbidden":
+                known = _known_keys(model, raw[:-1])
+                hint = did_you_mean(str(path[-1]), known)
+                if not hint and known:
+                    hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
+                messages.append(f"{place}: unknown key `{key}`{hint}")
+            elif fault["type"] == "missing":
+                messages.append(f"{place}: the key `{key}` is missing")
+            else:
+                text = fault["msg"].removeprefix("Value error, ")
+                got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
+                messages.append(f"{place}: `{key}`: {text}{got}")
+        raise StudyError("\n".join(dict.fromkeys(messages))) from error
