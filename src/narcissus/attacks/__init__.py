@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Attacks: what the attacker does with a release."""

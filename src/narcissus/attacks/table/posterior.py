@@ -1,0 +1,178 @@
+"""The posterior attack: prior times likelihood, by mean field or by Gibbs sampling.
+
+Both approximate each person's posterior over the joint values of the unknown columns, and decide
+by it (attack (b) of Narcissus theory 9). Exact counts have no density; there both hand over to
+`narcissus.attacks.table.consistent`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus.attacks.table.consistent import consistent_beliefs
+from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.mechanisms.noise import GaussianNoise, Noise
+
+
+def _softmax(logits: Floats) -> Floats:
+    """Normalise exponentials along the last axis."""
+    top = logits.max(axis=-1, keepdims=True)
+    weights = np.exp(logits - top)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _surrogate(noise: Noise) -> GaussianNoise:
+    """Give the Gaussian noise of the same variance.
+
+    A mean field needs expectations of the log density over beliefs, closed only for Gaussian
+    noise; under Laplace noise the attack is an approximation (any attack is valid evidence), and
+    Gibbs sampling uses the exact density.
+    """
+    if isinstance(noise, GaussianNoise):
+        return noise
+    return GaussianNoise(float(np.sqrt(2)) * noise.scale)
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """Variational Bayes: everybody's beliefs independent, each updated in turn.
+
+    Attributes
+    ----------
+    sweeps
+        At most so many passes over the people.
+    tolerance
+        Stop when no probability moves by more than this in a pass.
+    """
+
+    sweeps: int = 40
+    tolerance: float = 1e-2
+    title: str = "the posterior by mean-field variational Bayes"
+    uses: str = "prior and release"
+    informed: bool = False
+
+    def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
+        """Give everybody's approximate posterior, shape (n, values)."""
+        if view.noise.scale == 0:
+            return consistent_beliefs(view.targets, view.release)
+        noise = _surrogate(view.noise)
+        model = likelihood(view.targets, noise, view.release)
+        return mean_field(view.targets, model, self.sweeps, self.tolerance)
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Decide by the posterior."""
+        return view.targets.success.decide(self.beliefs(view, rng=rng))
+
+
+def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: float) -> Floats:
+    """Run the coordinate ascent; shape (n, values).
+
+    People are updated a block at a time; at low noise a block is one person. The likelihood enters with a growing
+    weight over the first passes, so that early beliefs do not freeze the rest.
+    """
+    n = targets.people
+    q = targets.prior[:, None, :].copy()
+    model.start(q)
+    coupling = model.coupling
+    strength = coupling * n
+    weights = np.geomspace(1 / strength, 1, 6)[:-1] if 1 < strength < np.inf else np.empty(0)
+    for sweep in range(sweeps):
+        weight = float(weights[sweep]) if sweep < weights.size else 1.0
+        moved = 0.0
+        for block in _blocks(n, weight * coupling):
+            old = q[block]
+            new = _softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
+            change = new - old
+            model.move(block, change)
+            q[block] = new
+            moved = max(moved, float(np.abs(change).max()))
+        if sweep >= weights.size and moved < tolerance:
+            break
+    return q[:, 0]
+
+
+def _blocks(n: int, coupling: float) -> list[slice]:
+    """Split ``n`` people into blocks within which parallel updates are stable.
+
+    A probability moves by at most a quarter of what its field moves, so that members whose
+    couplings sum to two still contract by a half.
+    """
+    size = min(1 + int(min(2 / max(coupling, 1e-12), n)), n // 3 + 1)
+    return [slice(a, min(a + size, n)) for a in range(0, n, size)]
+
+
+@dataclass(frozen=True)
+class GibbsSampling:
+    """Gibbs sampling: draw each person's value in turn from its exact conditional.
+
+    Several chains run side by side from draws of the mean field; beliefs are averages of the
+    conditionals, not of the draws (Rao-Blackwell).
+
+    Attributes
+    ----------
+    sweeps
+        Passes over the people, all chains together.
+    chains
+        Independent chains.
+    burn
+        Share of each chain's passes that is thrown away.
+    """
+
+    sweeps: int = 200
+    chains: int = 8
+    burn: float = 0.2
+    title: str = "the posterior by Gibbs sampling"
+    uses: str = "prior and release"
+    informed: bool = False
+
+    def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
+        """Give everybody's approximate posterior, shape (n, values)."""
+        if view.noise.scale == 0:
+            return consistent_beliefs(view.targets, view.release)
+        targets = view.targets
+        n, values = targets.prior.shape
+        start = mean_field(
+            targets, likelihood(targets, _surrogate(view.noise), view.release), 20, 1e-2
+        )
+        model = likelihood(targets, view.noise, view.release)
+        state = (start.cumsum(axis=1)[:, None, :] < rng.random((n, self.chains, 1))).sum(axis=2)
+        state = np.minimum(state, values - 1)
+        every = np.arange(values)
+        one_hot = (state[:, :, None] == every).astype(np.float64)
+        model.start(one_hot)
+        passes = -(-self.sweeps // self.chains)
+        skipped = int(self.burn * passes)
+        total = np.zeros((n, values))
+        for sweep in range(passes):
+            noise = rng.gumbel(size=(n, self.chains, values))
+            for i in range(n):
+                block = slice(i, i + 1)
+                old = one_hot[block]
+                logits = targets.log_prior[i] + model.fields(block, old)
+                drawn = (logits + noise[block]).argmax(axis=2)
+                new = (drawn[:, :, None] == every).astype(np.float64)
+                model.move(block, new - old)
+                one_hot[block] = new
+                if sweep >= skipped:
+                    total[i] += _softmax(logits[0]).sum(axis=0)
+        return total / total.sum(axis=1, keepdims=True)
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Decide by the posterior."""
+        return view.targets.success.decide(self.beliefs(view, rng=rng))
+
+
+def exact_fields(view: View, secrets: Joint) -> Floats:
+    """Give everybody's log likelihood with everybody else's secrets known, shape (n, values)."""
+    targets = view.targets
+    values = targets.prior.shape[1]
+    truth = np.zeros((targets.people, 1, values))
+    truth[np.arange(targets.people), 0, secrets] = 1.0
+    model = likelihood(targets, view.noise, view.release)
+    model.start(truth)
+    return np.concatenate(
+        [model.fields(block, truth[block])[:, 0] for block in chunks(targets)], axis=0
+    )

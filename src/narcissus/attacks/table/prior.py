@@ -1,0 +1,22 @@
+"""The guesser without the release: each person's most promising value given what is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from narcissus.attacks.table.base import Joint, View
+
+
+@dataclass(frozen=True)
+class PriorGuess:
+    """The Bayes decision from the prior alone (attack (a) of Narcissus theory 9)."""
+
+    title: str = "the best guess without the release"
+    uses: str = "prior"
+    informed: bool = False
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Ignore the release."""
+        return view.targets.success.decide(view.targets.prior)

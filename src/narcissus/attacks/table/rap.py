@@ -1,0 +1,212 @@
+"""RAP, the published attack: fit relaxed rows to the released marginals by gradient descent.
+
+Dick et al. 2023 and Aydore et al. 2021, adapted to known columns as in Swanberg et al. 2025,
+section 6.1: one-hot rows relaxed to softmax probabilities per unknown column, the known columns
+frozen; each step draws queries with probability proportional to their absolute error and takes
+an Adam step on the L2 norm of the drawn errors over their number; rounded at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus.attacks.table.base import Floats, Joint, Targets, View
+
+
+@dataclass(frozen=True)
+class RelaxedProjection:
+    """The RAP attack.
+
+    Attributes
+    ----------
+    start
+        'random' (as published for reconstruction) or 'prior' (as published for known priors).
+    steps, queries, rate
+        Gradient steps, queries drawn in each, and Adam's step size.
+    starts
+        Random starts; with several, each person's most frequent value wins, which ranks guesses
+        by confidence as in the published attack.
+    rounding
+        'largest' entry of each block, or 'sample' from it.
+    """
+
+    start: Literal["random", "prior"] = "random"
+    steps: int = 1000
+    queries: int = 1024
+    rate: float = 0.1
+    starts: int = 1
+    rounding: Literal["largest", "sample"] = "largest"
+    informed: bool = False
+
+    @property
+    def title(self) -> str:
+        """Say which start it has."""
+        start = "from the prior" if self.start == "prior" else "at random"
+        return f"RAP as published, started {start}"
+
+    @property
+    def uses(self) -> str:
+        """The release, and the prior if it starts there."""
+        return "prior and release" if self.start == "prior" else "release"
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Fit, round, and take the most frequent value over the starts."""
+        targets = view.targets
+        model = _RelaxedTables(targets, view.release)
+        votes: NDArray[np.int64] | None = None
+        for _ in range(self.starts):
+            blocks = self._fit(model, self._first(targets, rng), rng)
+            picked = [self._round(block, rng) for block in blocks]
+            joint = np.ravel_multi_index(tuple(picked), targets.queries.unknown_shape)
+            if self.starts == 1:
+                return joint.astype(np.int64)
+            if votes is None:
+                votes = np.zeros(targets.prior.shape, dtype=np.int64)
+            votes[np.arange(targets.people), joint] += 1
+        assert votes is not None
+        return votes.argmax(axis=1)
+
+    def _first(self, targets: Targets, rng: np.random.Generator) -> list[Floats]:
+        """Give the first logits of each unknown column."""
+        shape = targets.queries.unknown_shape
+        if self.start == "random":
+            return [rng.normal(size=(targets.people, size)) for size in shape]
+        table = targets.prior.reshape(targets.people, *shape)
+        marginals = [
+            table.sum(axis=tuple(1 + o for o in range(len(shape)) if o != c))
+            for c in range(len(shape))
+        ]
+        return [np.log(np.maximum(m, 1e-12)) for m in marginals]
+
+    def _fit(
+        self, model: _RelaxedTables, logits: list[Floats], rng: np.random.Generator
+    ) -> list[Floats]:
+        """Take the gradient steps; give the probabilities of each column."""
+        # All columns in one array, so that Adam is three operations a step.
+        edges = np.cumsum([0, *(block.shape[1] for block in logits)])
+        flat = np.concatenate(logits, axis=1)
+        first, second = np.zeros_like(flat), np.zeros_like(flat)
+        spans = [slice(a, b) for a, b in pairwise(edges.tolist())]
+        for step in range(1, self.steps + 1):
+            blocks = [_softmax(flat[:, span]) for span in spans]
+            slopes = model.slopes(blocks, self.queries, rng)
+            if slopes is None:  # every answer is met
+                break
+            gradient = np.concatenate(
+                [
+                    p * (g - (p * g).sum(axis=1, keepdims=True))
+                    for p, g in zip(blocks, slopes, strict=True)
+                ],
+                axis=1,
+            )
+            first += 0.1 * (gradient - first)
+            second += 0.001 * (gradient**2 - second)
+            scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+            flat -= self.rate / (1 - 0.9**step) * first / scale
+        return [_softmax(flat[:, span]) for span in spans]
+
+    def _round(self, block: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
+        if self.rounding == "largest":
+            return block.argmax(axis=1)
+        drawn = (block.cumsum(axis=1) < rng.random((block.shape[0], 1))).sum(axis=1)
+        return np.minimum(drawn, block.shape[1] - 1)
+
+
+class _RelaxedTables:
+    """Answers of relaxed rows to the released queries, and the slope of the loss."""
+
+    def __init__(self, targets: Targets, release: Floats) -> None:
+        queries = targets.queries
+        self._n = targets.people
+        self._patterns = queries.patterns
+        self._gather: list[Any] = []
+        reached = np.zeros(queries.cells, dtype=bool)
+        answers: list[Floats] = []
+        for pattern, base in zip(queries.patterns, targets.bases, strict=True):
+            distinct, inverse = np.unique(base, return_inverse=True)
+            people = np.repeat(np.arange(self._n), pattern.tables)
+            matrix = sparse.csr_array(
+                (np.ones(people.size), (inverse.ravel(), people)), shape=(distinct.size, self._n)
+            )
+            self._gather.append((matrix, sparse.csr_array(matrix.T)))
+            cells = distinct[:, None] + np.arange(pattern.size)
+            reached[cells] = True
+            answers.append(release[cells] / self._n)
+        self._answers = answers
+        self._splits = np.cumsum([a.size for a in answers])[:-1]
+        # Queries that no row can ever answer keep their error: they are drawn, as published,
+        # and count in the norm, but pull at nothing. Their draws need no work a step.
+        lost = np.abs(release[~reached]) / self._n
+        self._lost = np.cumsum(lost)
+        self._lost_squares = lost**2
+
+    def slopes(
+        self, blocks: list[Floats], drawn: int, rng: np.random.Generator
+    ) -> list[Floats] | None:
+        """Give the slope of the loss in each column's probabilities; None if it is zero."""
+        errors = [
+            matrix @ self._joint(blocks, pattern.columns) / self._n - answer
+            for pattern, (matrix, _), answer in zip(
+                self._patterns, self._gather, self._answers, strict=True
+            )
+        ]
+        flat = np.concatenate([e.ravel() for e in errors])
+        weights = np.cumsum(np.abs(flat))
+        lost_weight = float(self._lost[-1]) if self._lost.size else 0.0
+        total = float(weights[-1]) + lost_weight
+        if not total > 0:
+            return None
+        away = int(rng.binomial(drawn, lost_weight / total)) if lost_weight else 0
+        hits = np.searchsorted(weights, rng.random(drawn - away) * weights[-1], side="right")
+        times = np.bincount(np.minimum(hits, flat.size - 1), minlength=flat.size)
+        square = float((times * flat**2).sum())
+        if away:
+            lost = np.searchsorted(self._lost, rng.random(away) * lost_weight, side="right")
+            square += float(self._lost_squares[np.minimum(lost, self._lost.size - 1)].sum())
+        if square == 0:
+            return None
+        pull = times * flat / (np.sqrt(square) * drawn * self._n)
+        slopes = [np.zeros_like(block) for block in blocks]
+        for part, error, pattern, (_, transposed) in zip(
+            np.split(pull, self._splits), errors, self._patterns, self._gather, strict=True
+        ):
+            joint_slope = transposed @ part.reshape(error.shape)
+            self._chain(slopes, blocks, pattern.columns, joint_slope)
+        return slopes
+
+    def _joint(self, blocks: list[Floats], columns: tuple[int, ...]) -> Floats:
+        """Multiply the columns' probabilities: (n, size of the pattern)."""
+        joint = blocks[columns[0]]
+        for c in columns[1:]:
+            joint = (joint[:, :, None] * blocks[c][:, None, :]).reshape(self._n, -1)
+        return joint
+
+    def _chain(
+        self,
+        slopes: list[Floats],
+        blocks: list[Floats],
+        columns: tuple[int, ...],
+        joint_slope: Floats,
+    ) -> None:
+        """Add a pattern's slope to each of its columns: the product rule."""
+        if len(columns) == 1:
+            slopes[columns[0]] += joint_slope
+            return
+        letters = "abcdefghijklmnop"[: len(columns)]
+        table = joint_slope.reshape(self._n, *(blocks[c].shape[1] for c in columns))
+        for place, c in enumerate(columns):
+            others = [o for o in range(len(columns)) if o != place]
+            script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
+            factors = [blocks[columns[o]] for o in others]
+            slopes[c] += np.einsum(f"{script}->z{letters[place]}", table, *factors)
+
+
+def _softmax(logits: Floats) -> Floats:
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
