@@ -1,0 +1,73 @@
+"""Linear programs whose answer is a bound whatever the solver's tolerance.
+
+A solver stops within a tolerance of the optimum, on either side of it. By weak duality *any*
+non-negative multipliers of the constraints give an upper bound; the solver's own give one that is
+within rounding of the optimum, so its tolerance costs sharpness and never validity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+
+FloatArray = NDArray[np.float64]
+Sparse = Any  # the stubs have no type that covers every sparse array and its product
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Largest value of a linear program.
+
+    Attributes
+    ----------
+    bound
+        A proved upper bound, from the multipliers.
+    x
+        The solver's point; it may leave the constraints by the solver's tolerance.
+    upper_multipliers, equal_multipliers
+        Prices of the constraints; raising a limit by ``t`` raises the maximum by at most
+        ``t`` times its price.
+    """
+
+    bound: float
+    x: FloatArray
+    upper_multipliers: FloatArray
+    equal_multipliers: FloatArray
+
+
+def maximise(
+    gain: FloatArray,
+    upper: Sparse,
+    limits: FloatArray,
+    equal: Sparse,
+    sums: FloatArray,
+) -> Maximum | None:
+    """Maximise ``gain @ x`` over ``0 <= x <= 1``, ``upper @ x <= limits``, ``equal @ x = sums``.
+
+    Returns
+    -------
+    Maximum or None
+        None if the solver found no answer.
+    """
+    # The stubs know dense matrices only, the function takes sparse ones as documented.
+    solve: Any = optimize.linprog
+    found = solve(
+        -gain,
+        A_ub=sparse.csr_array(upper),
+        b_ub=limits,
+        A_eq=sparse.csr_array(equal),
+        b_eq=sums,
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
+    if not found.success:
+        return None
+    y = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
+    z = -np.asarray(found.eqlin.marginals, dtype=np.float64)
+    left = gain - upper.T @ y - equal.T @ z
+    bound = float(y @ limits + z @ sums + np.maximum(left, 0.0).sum())
+    return Maximum(bound, np.asarray(found.x, dtype=np.float64), y, z)

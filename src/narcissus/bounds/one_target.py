@@ -1,0 +1,124 @@
+"""One target: the largest success of any attacker, for a given prior of that target.
+
+`optimum` is fast and valid for any guarantee and many priors at once: a closed form minimised
+over one number for exact match, a small program for other success.
+
+Source: Narcissus theory 4.6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus.bounds.domination import optimum_of_heads, prior_rows
+from narcissus.bounds.single_guess import relaxed_optimum
+from narcissus.guarantees import Guarantee, PureDP, require_replace_one
+
+FloatArray = NDArray[np.float64]
+
+_GRID = 2048  # points of the profile that the search for the best epsilon reads off
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+
+
+def optimum(
+    priors: ArrayLike, guarantee: Guarantee, success: ArrayLike | None = None
+) -> FloatArray:
+    """Limit the success of any attacker on one target, for many priors at once.
+
+    Parameters
+    ----------
+    priors
+        The target's distribution, one a row, shape (m, V) or (V,); zeros pad shorter rows.
+    guarantee
+        About replace-one neighbours.
+    success
+        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` counts as right
+        when the value is ``x``. It takes a small linear program per different prior.
+
+    Returns
+    -------
+    array of shape (m,)
+        Each in [best prior guess, 1].
+
+    Notes
+    -----
+    Source: Narcissus theory 4.6. *Proof.* Let ``Q_x(z)`` be the probability of guess ``z`` when
+    the value is ``x``. Of the guarantee we use only, for single guesses,
+    ``Q_x(z) <= g(Q_x'(z))`` with ``g = 1 - trade_off``; so the largest and the smallest
+    probability of a guess are some ``g(a)`` and ``a``. For multipliers ``lambda_x`` of the row
+    sums ``sum_z Q_x(z) = 1`` every success is at most
+
+        sum_x lambda_x + sum_z sup_a [ A_z g(a) - B_z a ],
+
+    ``A_z`` and ``B_z`` the sums over ``x`` of the positive and negative parts of
+    ``D(x) l(x, z) - lambda_x``. The supremum is ``A_z delta(log(B_z / A_z))``, ``delta`` the
+    profile. With the multipliers that, for exact match, are optimal under pure DP at some ``e``,
+    ``o`` that optimum, ``lambda_x = max(0, (e^e D(x) - o) / (e^e - 1))``, this is
+
+        o + sum_z (D(z) - lambda_z) delta(max(e, log(o / D(z)))),
+
+    a bound for every ``e``, which is minimised. It equals the optimum of the whole linear
+    program (`optimum_program`) under pure DP, for two values under every guarantee, and wherever
+    events of several guesses do not bind.
+    """
+    require_replace_one(guarantee)
+    if success is not None:
+        return relaxed_optimum(priors, guarantee, success)
+    rows = -np.sort(-prior_rows("priors", priors), axis=1)
+    heads = np.cumsum(rows, axis=1)
+    if isinstance(guarantee, PureDP):
+        return optimum_of_heads(heads, np.full(rows.shape[0], guarantee.epsilon))
+    best = _best_epsilons(rows, heads, guarantee)
+    mass, level, base = _exact_match_terms(rows, heads, best)
+    value = base + (mass * guarantee.profile(level)).sum(axis=1)
+    return np.clip(value, rows[:, 0], 1.0)
+
+
+def _exact_match_terms(
+    rows: FloatArray, heads: FloatArray, epsilon: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give the parts of the bound at one epsilon a row: ``base + sum mass * profile(level)``."""
+    base = optimum_of_heads(heads, epsilon)
+    shrink = np.exp(-epsilon)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        multiplier = (rows - shrink * base[:, None]) / (1.0 - shrink)
+        level = np.log(base[:, None]) - np.log(rows)
+    # At epsilon 0 the multipliers carry the one likeliest value.
+    at_zero = np.zeros_like(rows)
+    at_zero[:, 0] = rows[:, 0]
+    multiplier = np.where(epsilon[:, None] > 0, np.clip(multiplier, 0.0, rows), at_zero)
+    return rows - multiplier, np.maximum(level, epsilon[:, None]), base
+
+
+def _best_epsilons(rows: FloatArray, heads: FloatArray, guarantee: Guarantee) -> FloatArray:
+    """Find for each row the epsilon at which the bound is least; any epsilon would be valid."""
+    grid = np.unique(np.append(guarantee.tangents(_GRID), 0.0))
+    table = guarantee.profile(grid)
+
+    def value(epsilon: FloatArray) -> FloatArray:
+        mass, level, base = _exact_match_terms(rows, heads, epsilon)
+        return base + (mass * np.interp(level, grid, table)).sum(axis=1)
+
+    coarse = grid[:: max(1, grid.size // 32)]
+    at_coarse = np.stack([value(np.full(rows.shape[0], e)) for e in coarse])
+    nearest = at_coarse.argmin(axis=0)
+    low = coarse[np.maximum(nearest - 1, 0)]
+    high = coarse[np.minimum(nearest + 1, coarse.size - 1)]
+    best, least = coarse[nearest], at_coarse.min(axis=0)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = value(left), value(right)
+    for _ in range(40):
+        for point, at_point in ((left, at_left), (right, at_right)):
+            better = at_point < least
+            best, least = np.where(better, point, best), np.where(better, at_point, least)
+        go_left = at_left < at_right
+        low, high = np.where(go_left, low, left), np.where(go_left, right, high)
+        new = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        at_new = value(new)
+        left, right = np.where(go_left, new, right), np.where(go_left, left, new)
+        at_left, at_right = (
+            np.where(go_left, at_new, at_right),
+            np.where(go_left, at_left, at_new),
+        )
+    return best

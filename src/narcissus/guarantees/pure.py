@@ -1,0 +1,77 @@
+"""Pure differential privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from narcissus._validation import non_negative
+from narcissus.guarantees.base import FloatArray, Guarantee, alphas, epsilons
+
+
+def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatArray:
+    """Give the profile of randomized response at ``epsilon_0``, the worst under pure DP.
+
+    ``max(0, 1 - e^e, (e^e0 - e^e) / (1 + e^e0))``, written so that nothing overflows or cancels.
+    """
+    with np.errstate(over="ignore"):
+        floor = -np.expm1(epsilon)
+        middle = -np.expm1(epsilon - epsilon_0) * special.expit(epsilon_0)
+    return np.maximum(np.maximum(floor, middle), 0.0)
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee):
+    """Pure differential privacy: no event is more than ``exp(epsilon)`` times likelier.
+
+    Parameters
+    ----------
+    epsilon
+        At least 0 and finite.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+
+    Notes
+    -----
+    Source: Dwork et al. 2006; its profile is that of randomized response (Narcissus theory 3).
+
+    Examples
+    --------
+    >>> round(float(PureDP(1.0).profile(0.0)), 6)
+    0.462117
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Give delta at each epsilon; any shape (see `Guarantee.profile`)."""
+        return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Give ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
+        rate = alphas(alpha)
+        with np.errstate(divide="ignore"):
+            steep = np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        return np.minimum(steep, 1.0 - np.exp(-self.epsilon) * (1.0 - rate))
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Give ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
+        rate = alphas(alpha)
+        with np.errstate(divide="ignore"):
+            steep = -np.expm1(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
+
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Give ``[epsilon]``: the one point from which every other follows."""
+        return np.array([self.epsilon])
+
+    def describe(self) -> str:
+        """Say the guarantee in words."""
+        return f"pure DP with epsilon {self.epsilon:g} ({self.adjacency} neighbours)"
