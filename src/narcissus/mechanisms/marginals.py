@@ -158,9 +158,8 @@ class MarginalQueries:
                 continue
             for columns in combinations(range(len(self.unknown)), count):
                 shape = tuple(self.unknown_shape[c] for c in columns)
-                knowns = np.array(
-                    list(combinations(self.known, self.k - count)), dtype=np.intp
-                ).reshape(-1, self.k - count)
+                sets = list(combinations(self.known, self.k - count))
+                knowns = np.array(sets, dtype=np.intp).reshape(len(sets), self.k - count)
                 sizes = np.array(self.sizes, dtype=np.int64)[knowns]
                 # C order with the unknown part fastest: strides are products of what follows.
                 after = np.cumprod(sizes[:, ::-1], axis=1)[:, ::-1]

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -115,6 +115,8 @@ def _models_at(model: Any, path: Path_) -> Iterator[type[BaseModel]]:
                 yield from _models_at(field.annotation, path[1:])
             elif path[0] == model.__name__ or path[0] in {"function-after", "function-before"}:
                 yield from _models_at(model, path[1:])
+    elif get_origin(model) is dict:
+        yield from _models_at(get_args(model)[1], path[1:])
     else:
         for argument in get_args(model):
             yield from _models_at(argument, path[1:] if path and isinstance(path[0], int) else path)

@@ -70,8 +70,9 @@ class MeanField:
 def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: float) -> Floats:
     """Run the coordinate ascent; shape (n, values).
 
-    People are updated a block at a time; at low noise a block is one person. The likelihood enters with a growing
-    weight over the first passes, so that early beliefs do not freeze the rest.
+    People are updated a block at a time; at low noise a block is one person. The likelihood
+    enters with a growing weight over the first passes, so that early beliefs do not freeze the
+    rest.
     """
     n = targets.people
     q = targets.prior[:, None, :].copy()
