@@ -1,1 +1,16 @@
-"""Placeholder."""
+"""What the attacker knows beforehand: distributions of records."""
+
+from narcissus.priors.base import RecordPrior
+from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network
+from narcissus.priors.empirical import EmpiricalRows, fit_empirical
+from narcissus.priors.independent import IndependentColumns, fit_independent
+
+__all__ = [
+    "BayesianNetwork",
+    "EmpiricalRows",
+    "IndependentColumns",
+    "RecordPrior",
+    "fit_bayesian_network",
+    "fit_empirical",
+    "fit_independent",
+]

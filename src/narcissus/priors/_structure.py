@@ -1,0 +1,112 @@
+"""Structure of a Bayesian network by search on a decomposable score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from narcissus.priors._search_climb import climb_structure
+from narcissus.priors._search_exact import Parents, best_structure
+from narcissus.priors.base import Codes, row_keys
+
+Counts = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
+
+_MOST_CELLS = 4_000_000  # a larger table cannot pay for its parameters with the rows we read
+_MOST_EXACT_COLUMNS = 18
+_MOST_EXACT_FAMILIES = 20_000
+
+
+def search_structure(
+    codes: Codes, sizes: Sequence[int], max_parents: int, score: str
+) -> tuple[Parents, Counts]:
+    """Find parents for every column; give them and the function that counts a family.
+
+    The exact optimum where it is within reach (at most 18 columns and 20,000 families of a column
+    with its parents), hill climbing otherwise.
+
+    Parameters
+    ----------
+    codes
+        Shape (n, d).
+    sizes
+        Number of values of each column.
+    max_parents
+        Most parents of a column.
+    score
+        "bic" or "bdeu".
+    """
+    families = _Families(codes, sizes, score)
+    d = len(sizes)
+    most = min(max_parents, d - 1)
+    candidates = d * sum(math.comb(d - 1, k) for k in range(most + 1))
+    exact = d <= _MOST_EXACT_COLUMNS and candidates <= _MOST_EXACT_FAMILIES
+    search = best_structure if exact else climb_structure
+    return search(d, most, families.score), families.counts
+
+
+class _Families:
+    """Counts and scores of a column given parents; scores are kept."""
+
+    def __init__(self, codes: Codes, sizes: Sequence[int], score: str) -> None:
+        self.sizes = tuple(sizes)
+        self.rows = len(codes)
+        self._score = _bic if score == "bic" else _bdeu
+        _, first, times = np.unique(
+            row_keys(codes, range(len(sizes)), sizes), return_index=True, return_counts=True
+        )
+        # Counting distinct rows with weights is worth it only where many repeat.
+        self.weights = None
+        if 2 * len(first) < len(codes):
+            codes, self.weights = codes[first], times.astype(np.float64)
+        self.columns = [np.ascontiguousarray(column, dtype=np.int64) for column in codes.T]
+        self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+
+    def counts(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
+        """Count the rows of every joint value, shape (size of each parent ..., child's size)."""
+        shape = (*(self.sizes[p] for p in parents), self.sizes[child])
+        keys = self.columns[child]
+        stride = self.sizes[child]
+        for p in reversed(parents):
+            keys = keys + self.columns[p] * stride
+            stride *= self.sizes[p]
+        cells = np.bincount(keys, weights=self.weights, minlength=stride)
+        return cells.astype(np.float64).reshape(shape)
+
+    def score(self, child: int, parents: tuple[int, ...]) -> float:
+        """Score a column given its parents; higher is better."""
+        key = (child, parents)
+        if key not in self._known:
+            if parents and math.prod(self.sizes[c] for c in (child, *parents)) > _MOST_CELLS:
+                self._known[key] = -math.inf
+            else:
+                table = self.counts(child, parents).reshape(-1, self.sizes[child])
+                self._known[key] = self._score(table, self.rows)
+        return self._known[key]
+
+
+def _bic(counts: NDArray[np.float64], rows: int) -> float:
+    """Maximal log likelihood of a table, less half its free parameters times log rows."""
+    totals = counts.sum(axis=1)
+    cells = counts[counts > 0]
+    fit = float((cells * np.log(cells)).sum()) - float(
+        (totals[totals > 0] * np.log(totals[totals > 0])).sum()
+    )
+    configurations, values = counts.shape
+    return fit - 0.5 * math.log(rows) * configurations * (values - 1)
+
+
+def _bdeu(counts: NDArray[np.float64], rows: int) -> float:
+    """Log marginal likelihood under uniform Dirichlet priors of equivalent sample size 1."""
+    del rows
+    configurations, values = counts.shape
+    per_row, per_cell = 1 / configurations, 1 / (configurations * values)
+    totals, cells = counts.sum(axis=1), counts[counts > 0]
+    totals = totals[totals > 0]  # configurations that nobody has contribute nothing
+    return float(
+        (gammaln(per_row) - gammaln(per_row + totals)).sum()
+        + (gammaln(per_cell + cells) - gammaln(per_cell)).sum()
+    )

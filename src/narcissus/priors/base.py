@@ -1,0 +1,184 @@
+"""What a record prior offers, and the checks and groupings that its implementations share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._random import RandomSource
+from narcissus.errors import InputError, TooLargeError
+
+MAX_JOINT = 100_000
+"""Largest number of joint values of the unknown columns."""
+
+MAX_ANSWER = 2_000_000_000
+"""Largest answer of `RecordPrior.conditional`, in bytes."""
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class RecordPrior(Protocol):
+    """A known distribution of records with finitely many values in each of ``d`` columns.
+
+    A class of your own with these members can stand wherever a prior is wanted.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each column."""
+        ...
+
+    def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
+        """Draw ``n`` independent records: codes, shape (n, d)."""
+        ...
+
+    def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
+        """Give the exact probabilities of the unknown columns given the others.
+
+        Parameters
+        ----------
+        codes
+            Shape (n, d); what stands in the unknown columns is ignored.
+        unknown
+            Positions of the unknown columns, all different.
+
+        Returns
+        -------
+        Shape (n, V), rows sum to one; V is the product of the unknown columns' sizes, their joint
+        values in C order of ``unknown`` (the last one changes fastest).
+        """
+        ...
+
+    def log_probability(self, codes: ArrayLike) -> Floats:
+        """Give the natural logarithm of each record's probability, shape (n,)."""
+        ...
+
+    def describe(self) -> str:
+        """Say in a few readable lines what the prior is."""
+        ...
+
+
+def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = ()) -> Codes:
+    """Give records as an int32 array of shape (n, d).
+
+    Columns in ``ignore`` may hold anything and come back as zeros.
+
+    Raises
+    ------
+    InputError
+        The shape is wrong, or a code is out of its column's range.
+    """
+    given = np.asarray(codes)
+    if given.ndim != 2 or given.shape[1] != len(sizes):
+        raise InputError(f"`codes` must have shape (n, {len(sizes)}), got {given.shape}")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InputError(f"`codes` must be integers, got {given.dtype}")
+    if ignore:
+        given = given.copy()
+        given[:, list(ignore)] = 0
+    wrong = (given < 0) | (given >= np.asarray(sizes))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            f"`codes` of column {column} must be in 0..{sizes[column] - 1}, "
+            f"got {given[row, column]} in row {row}"
+        )
+    return np.ascontiguousarray(given, dtype=np.int32)
+
+
+def check_unknown(unknown: Sequence[int], sizes: Sequence[int], rows: int = 0) -> tuple[int, ...]:
+    """Give the unknown columns as a tuple of positions.
+
+    Raises
+    ------
+    InputError
+        There is none, one is named twice, or one does not exist.
+    TooLargeError
+        They have more than 100,000 joint values, or the answer for ``rows`` rows would need more
+        than 2 GB.
+    """
+    columns = tuple(int(u) for u in unknown)
+    d = len(sizes)
+    if not columns:
+        raise InputError("`unknown` must name at least one column")
+    if len(set(columns)) < len(columns) or min(columns) < 0 or max(columns) >= d:
+        raise InputError(
+            f"`unknown` must be different positions in 0..{d - 1}, got {list(columns)}"
+        )
+    joint = math.prod(sizes[u] for u in columns)
+    if joint > MAX_JOINT:
+        raise TooLargeError(
+            f"the {len(columns)} unknown columns have {joint:,} joint values "
+            f"({' x '.join(str(sizes[u]) for u in columns)}), more than {MAX_JOINT:,}: "
+            "take fewer unknown columns, or bin them"
+        )
+    if rows * joint * 8 > MAX_ANSWER:
+        raise TooLargeError(
+            f"the probabilities of {joint:,} joint values for {rows:,} rows need "
+            f"{rows * joint * 8 / 1e9:.1f} GB, more than {MAX_ANSWER / 1e9:.0f} GB: ask for fewer "
+            "rows at a time, or take fewer unknown columns"
+        )
+    return columns
+
+
+def check_sizes(names: Sequence[str], sizes: Sequence[int]) -> None:
+    """Refuse priors without columns, or whose names are not one for each column."""
+    if len(sizes) == 0:
+        raise InputError("a prior must have at least one column")
+    if len(names) != len(sizes) or len(set(names)) < len(names):
+        raise InputError(
+            f"`names` must be {len(sizes)} different names, one for each column, got {names}"
+        )
+
+
+def row_keys(codes: Codes, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Give one number for each row, equal exactly where the rows agree on ``columns``.
+
+    Shape (n,). Numbers are mixed-radix; they are renumbered before they would overflow.
+    """
+    keys = np.zeros(len(codes), dtype=np.int64)
+    radix = 1
+    for j in columns:
+        if radix * sizes[j] > 2**62:
+            _, keys = np.unique(keys, return_inverse=True)
+            radix = len(codes) + 1
+        keys = keys * sizes[j] + codes[:, j]
+        radix *= sizes[j]
+    return keys
+
+
+def per_distinct(
+    codes: Codes,
+    known: Sequence[int],
+    sizes: Sequence[int],
+    answer: Callable[[Codes], Floats],
+) -> Floats:
+    """Answer each different known part once and give everybody theirs.
+
+    Parameters
+    ----------
+    codes
+        Shape (n, d).
+    known
+        The columns on which the answer depends.
+    sizes
+        Number of values of each column.
+    answer
+        Takes codes of shape (m, d), gives an answer of shape (m, V).
+    """
+    keys = row_keys(codes, known, sizes)
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(distinct) > len(codes):  # little repeats: a second copy would only cost memory
+        return answer(codes)
+    return answer(codes[first])[inverse]

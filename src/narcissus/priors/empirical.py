@@ -1,0 +1,203 @@
+"""The rows of a table as a record prior: the attacker who has seen the whole population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import distribution, integer, probability
+from narcissus.errors import InputError
+from narcissus.priors.base import (
+    Codes,
+    Floats,
+    check_codes,
+    check_sizes,
+    check_unknown,
+    per_distinct,
+    row_keys,
+)
+from narcissus.priors.independent import IndependentColumns, joint_of
+from narcissus.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalRows:
+    """A distribution over given records, mixed with independent columns of the same marginals.
+
+    A record is one of ``records`` with probability ``1 - smoothing``, and has every column drawn
+    on its own with probability ``smoothing``. Without smoothing a known part that no record has
+    is impossible, and `conditional` refuses it; with it, such a part says nothing about the
+    unknown columns, which then follow their marginals.
+
+    Attributes
+    ----------
+    names
+        Names of the columns.
+    sizes
+        Number of values of each column.
+    records
+        Distinct records, shape (m, d).
+    weights
+        Their probabilities, shape (m,).
+    smoothing
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        The parts do not fit together.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    records: Codes
+    weights: Floats
+    smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_sizes(self.names, self.sizes)
+        records = check_codes(self.records, self.sizes)
+        weights = distribution("weights", self.weights)
+        if len(records) != len(weights):
+            raise InputError(
+                f"`weights` must be one for each of {len(records)} records, got {len(weights)}"
+            )
+        probability("smoothing", self.smoothing)
+        for name, value in (("records", records.copy()), ("weights", weights.copy())):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def independent(self) -> IndependentColumns:
+        """The independent columns that the records are mixed with."""
+        marginals = [
+            np.bincount(self.records[:, j], weights=self.weights, minlength=size)
+            for j, size in enumerate(self.sizes)
+        ]
+        return IndependentColumns(self.names, tuple(m / m.sum() for m in marginals))
+
+    def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
+        """Draw ``n`` independent records, shape (n, d)."""
+        count = integer("n", n, low=0)
+        random = generator(rng)
+        levels = np.cumsum(self.weights)[:-1]
+        codes = self.records[np.searchsorted(levels, random.random(count), side="right")]
+        if self.smoothing > 0:
+            mixed = random.random(count) < self.smoothing
+            codes[mixed] = self.independent.sample(int(mixed.sum()), rng=random)
+        return codes
+
+    def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
+        """Give the exact probabilities of the unknown columns given the others.
+
+        See `RecordPrior.conditional` for shapes and order.
+
+        Raises
+        ------
+        InputError
+            Codes or columns are wrong, or, without smoothing, no record has a known part.
+        TooLargeError
+            There are too many joint values, or the answer would be too large.
+        """
+        columns = check_unknown(unknown, self.sizes, len(np.asarray(codes)))
+        checked = check_codes(codes, self.sizes, ignore=columns)
+        known = [j for j in range(len(self.sizes)) if j not in columns]
+        return per_distinct(
+            checked, known, self.sizes, lambda rows: self._conditional(rows, columns, known)
+        )
+
+    def _conditional(self, codes: Codes, columns: tuple[int, ...], known: Sequence[int]) -> Floats:
+        values = int(np.prod([self.sizes[u] for u in columns]))
+        keys = row_keys(np.concatenate([self.records, codes]), known, self.sizes)
+        _, group = np.unique(keys, return_inverse=True)
+        of_record, of_row = group[: len(self.records)], group[len(self.records) :]
+        asked, place = np.unique(of_row, return_inverse=True)
+        position = np.full(int(group.max()) + 1, -1, dtype=np.int64)
+        position[asked] = np.arange(len(asked))
+        target = position[of_record]
+        hit = target >= 0
+        secret = row_keys(self.records, columns, self.sizes)
+        joint = np.bincount(
+            target[hit] * values + secret[hit],
+            weights=self.weights[hit],
+            minlength=len(asked) * values,
+        ).reshape(len(asked), values)
+        joint *= 1 - self.smoothing
+        if self.smoothing > 0:
+            marginal = joint_of([self.independent.marginals[u] for u in columns])
+            first = np.empty(len(asked), dtype=np.int64)
+            first[place] = np.arange(len(codes))
+            of_known = np.exp(self._log_known(codes[first], known))
+            unseen = joint.sum(axis=1) == 0
+            # Where only the mixture speaks, its weight cancels and must not underflow.
+            joint += np.where(unseen, 1.0, self.smoothing * of_known)[:, np.newaxis] * marginal
+        total = joint.sum(axis=1, keepdims=True)
+        if (total == 0).any():
+            row = int(np.argmax(total[place, 0] == 0))
+            seen = {self.names[j]: int(codes[row, j]) for j in known}
+            raise InputError(
+                f"no record of the prior has the known part {seen} (codes), so it says nothing "
+                "about the unknown columns: give the empirical prior some `smoothing`"
+            )
+        joint /= total
+        return joint if np.array_equal(place, np.arange(len(codes))) else joint[place]
+
+    def _log_known(self, codes: Codes, known: Sequence[int]) -> NDArray[np.float64]:
+        """Give the log probability of the known columns under independence, shape (n,)."""
+        with np.errstate(divide="ignore"):
+            parts = [np.log(self.independent.marginals[j])[codes[:, j]] for j in known]
+        return np.sum(parts, axis=0) if parts else np.zeros(len(codes))
+
+    def log_probability(self, codes: ArrayLike) -> Floats:
+        """Give the natural logarithm of each record's probability, shape (n,)."""
+        checked = check_codes(codes, self.sizes)
+        keys = row_keys(np.concatenate([self.records, checked]), range(len(self.sizes)), self.sizes)
+        _, group = np.unique(keys, return_inverse=True)
+        weights = np.bincount(
+            group[: len(self.records)], weights=self.weights, minlength=int(group.max()) + 1
+        )
+        with np.errstate(divide="ignore"):
+            seen = np.log((1 - self.smoothing) * weights[group[len(self.records) :]])
+            if self.smoothing == 0:
+                return seen
+            apart = np.log(self.smoothing) + self.independent.log_probability(checked)
+        return np.logaddexp(seen, apart)
+
+    def describe(self) -> str:
+        """Say how many distinct records there are and how they are smoothed."""
+        text = (
+            f"Empirical rows: {len(self.records):,} distinct records of {len(self.sizes)} columns"
+        )
+        if self.smoothing == 0:
+            return f"{text}, nothing else is possible"
+        return (
+            f"{text} with probability {1 - self.smoothing:g}, independent columns of the same "
+            f"marginals with probability {self.smoothing:g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"EmpiricalRows({len(self.records):,} records, smoothing={self.smoothing:g})"
+
+
+def fit_empirical(table: Table, *, smoothing: float = 0.0) -> EmpiricalRows:
+    """Take the rows of a table as the prior.
+
+    Parameters
+    ----------
+    table
+        The people.
+    smoothing
+        Share of independent columns in the mixture, in [0, 1]; 0 leaves only the table's rows
+        possible.
+    """
+    share = probability("smoothing", smoothing)
+    keys = row_keys(table.codes, range(table.columns), table.sizes)
+    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    return EmpiricalRows(
+        table.names, table.sizes, table.codes[first], times / table.rows, smoothing=share
+    )

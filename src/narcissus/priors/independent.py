@@ -1,0 +1,114 @@
+"""Independent columns as a record prior: the attacker who knows nothing but each column alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import distribution, integer, non_negative
+from narcissus.priors.base import Codes, Floats, check_codes, check_sizes, check_unknown
+from narcissus.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentColumns:
+    """A distribution of records whose columns are independent.
+
+    Attributes
+    ----------
+    names
+        Names of the columns.
+    marginals
+        For each column the probabilities of its values, summing to one.
+
+    Raises
+    ------
+    InputError
+        Names and marginals do not match, or a marginal is not a distribution.
+    """
+
+    names: tuple[str, ...]
+    marginals: tuple[Floats, ...]
+
+    def __post_init__(self) -> None:
+        marginals = tuple(distribution("marginals", m).copy() for m in self.marginals)
+        for marginal in marginals:
+            marginal.setflags(write=False)
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "marginals", marginals)
+        check_sizes(self.names, self.sizes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each column."""
+        return tuple(len(marginal) for marginal in self.marginals)
+
+    def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
+        """Draw ``n`` independent records, shape (n, d)."""
+        count = integer("n", n, low=0)
+        random = generator(rng)
+        codes = np.empty((count, len(self.sizes)), dtype=np.int32)
+        for j, marginal in enumerate(self.marginals):
+            levels = np.cumsum(marginal)[:-1]
+            codes[:, j] = np.searchsorted(levels, random.random(count), side="right")
+        return codes
+
+    def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
+        """Give the probabilities of the unknown columns, the same for every row.
+
+        See `RecordPrior.conditional` for shapes, order and errors.
+        """
+        columns = check_unknown(unknown, self.sizes, len(np.asarray(codes)))
+        checked = check_codes(codes, self.sizes, ignore=columns)
+        joint = joint_of([self.marginals[u] for u in columns])
+        return np.tile(joint, (len(checked), 1))
+
+    def log_probability(self, codes: ArrayLike) -> Floats:
+        """Give the natural logarithm of each record's probability, shape (n,)."""
+        checked = check_codes(codes, self.sizes)
+        with np.errstate(divide="ignore"):
+            parts = [np.log(m)[checked[:, j]] for j, m in enumerate(self.marginals)]
+        return np.sum(parts, axis=0)
+
+    def describe(self) -> str:
+        """Say how many columns there are and how likely the likeliest value of each is."""
+        width = max(len(name) for name in self.names)
+        lines = [
+            f"Independent columns, {len(self.names)} of them; values, and the likeliest's share:"
+        ]
+        lines += [
+            f"  {name:<{width}} {len(m):>6,}  {m.max():.3f}"
+            for name, m in zip(self.names, self.marginals, strict=True)
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"IndependentColumns({len(self.names)} columns)"
+
+
+def joint_of(marginals: Sequence[Floats]) -> Floats:
+    """Give the joint probabilities of independent columns in C order, shape (V,)."""
+    return reduce(np.multiply.outer, marginals).ravel()
+
+
+def fit_independent(table: Table, *, smoothing: float = 0.0) -> IndependentColumns:
+    """Fit independent columns to a table.
+
+    Parameters
+    ----------
+    table
+        The people.
+    smoothing
+        Pseudo-count that is added to every value, at least 0.
+    """
+    pseudo = non_negative("smoothing", smoothing)
+    marginals: list[Floats] = []
+    for j, size in enumerate(table.sizes):
+        weights = np.bincount(table.codes[:, j], minlength=size) + pseudo
+        marginals.append(weights / weights.sum())
+    return IndependentColumns(table.names, tuple(marginals))

@@ -1,0 +1,7 @@
+"""Tables of people as data: value codes with their labels, read from a file or a package."""
+
+from narcissus.tables.bins import Bins
+from narcissus.tables.read import read_table
+from narcissus.tables.table import Table
+
+__all__ = ["Bins", "Table", "read_table"]

@@ -1,0 +1,135 @@
+"""Bins: how a column of numbers becomes a few values with readable labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._validation import integer, positive, real
+from narcissus.errors import InputError
+
+_MOST_BINS = 100_000  # beyond this the width is a slip of the pen, and the labels would fill memory
+
+
+@dataclass(frozen=True)
+class Bins:
+    """One way of binning; exactly one of the four is given.
+
+    Bins are closed below and open above. A bin between the lowest and the highest is kept even
+    where nobody falls into it; the bins below the first and above the last edge are kept only
+    where somebody does.
+
+    Attributes
+    ----------
+    width
+        Equal bins ``[m * width, (m + 1) * width)``: ``Bins(width=10)`` gives "30 to 39".
+    edges
+        Rising cut points: ``Bins(edges=[18, 65])`` gives "under 18", "18 to 64", "65 and above".
+    quantiles
+        Number (2 to 1,000) of groups of nearly equal size, cut at the table's own quantiles;
+        fewer where many people share a value.
+    above
+        Two values: "at most t" and "above t".
+
+    Raises
+    ------
+    InputError
+        None or several are given, or one is out of its range.
+    """
+
+    width: float | None = None
+    edges: Sequence[float] | None = None
+    quantiles: int | None = None
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        ways = ("width", "edges", "quantiles", "above")
+        given = [way for way in ways if getattr(self, way) is not None]
+        if len(given) != 1:
+            raise InputError(
+                "bins need exactly one of `width`, `edges`, `quantiles`, `above`; "
+                f"got {' and '.join(given) or 'none'}"
+            )
+        if self.width is not None:
+            positive("width", self.width)
+        if self.quantiles is not None:
+            integer("quantiles", self.quantiles, low=2, high=1000)
+        if self.above is not None and not np.isfinite(real("above", self.above)):
+            raise InputError(f"`above` must be finite, got {self.above!r}")
+        if self.edges is not None:
+            if isinstance(self.edges, str | float | int):
+                raise InputError(f"`edges` must be a list of numbers, got {self.edges!r}")
+            edges = tuple(real("edges", edge) for edge in self.edges)
+            if not edges or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+                raise InputError(
+                    f"`edges` must be rising finite numbers, at least one, got {list(self.edges)!r}"
+                )
+            object.__setattr__(self, "edges", edges)
+
+    def apply(
+        self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        """Bin finite numbers.
+
+        Parameters
+        ----------
+        numbers
+            Shape (rows,), not empty.
+        counts
+            Shape (rows,); how many people have each number, for quantiles. None: one each.
+
+        Returns
+        -------
+        The bin of each number, shape (rows,), counted from zero, and the bins' labels.
+        """
+        if self.above is not None:
+            cut = number_label(self.above)
+            return (numbers > self.above).astype(np.int32), (f"at most {cut}", f"above {cut}")
+        whole = bool((numbers == np.floor(numbers)).all())
+        if self.width is not None:
+            # Rounding first: 0.3 / 0.1 is below 3 in floating point.
+            bins = np.floor(np.round(numbers / self.width, 9))
+            low, high = bins.min(), bins.max()
+            if high - low >= _MOST_BINS:
+                raise InputError(
+                    f"`width` = {self.width:g} makes {high - low + 1:,.0f} bins between "
+                    f"{numbers.min():g} and {numbers.max():g}: take a larger one"
+                )
+            # Twelve digits: 3 * 0.1 should read "0.3".
+            starts = [float(f"{m * self.width:.12g}") for m in np.arange(low, high + 2)]
+            labels = tuple(_between(a, b, whole) for a, b in pairwise(starts))
+            return (bins - low).astype(np.int32), labels
+        if self.edges is not None:
+            edges = np.array(self.edges, dtype=np.float64)
+        else:
+            assert self.quantiles is not None
+            levels = np.arange(1, self.quantiles) / self.quantiles
+            people = numbers if counts is None else np.repeat(numbers, counts)
+            edges = np.unique(np.quantile(people, levels, method="higher"))
+        bins = np.searchsorted(edges, numbers, side="right")
+        labels = [f"under {number_label(edges[0])}"]
+        labels += [_between(a, b, whole) for a, b in pairwise(edges)]
+        labels += [f"{number_label(edges[-1])} and above"]
+        first = 0 if bins.min() == 0 else 1
+        last = len(labels) if bins.max() == len(edges) else len(labels) - 1
+        return (bins - first).astype(np.int32), tuple(labels[first:last])
+
+
+def number_label(number: float) -> str:
+    """Give a number as a label: '3' for 3.0, otherwise the shortest text that means it."""
+    if number == np.floor(number) and abs(number) < 1e15:
+        return str(int(number))
+    return repr(float(number))
+
+
+def _between(low: float, high: float, whole: bool) -> str:
+    """Give the label of ``[low, high)``; whole numbers name the last one inside."""
+    if whole and low == np.floor(low) and high == np.floor(high):
+        if high - low == 1:
+            return number_label(low)
+        return f"{number_label(low)} to {number_label(high - 1)}"
+    return f"{number_label(low)} to under {number_label(high)}"

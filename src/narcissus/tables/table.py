@@ -1,0 +1,166 @@
+"""A table of people: every column a list of labels, every cell the number of one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._validation import did_you_mean
+from narcissus.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of records with finitely many values in every column.
+
+    Attributes
+    ----------
+    names
+        Names of the columns, all different.
+    labels
+        Labels of each column's values in their natural order (numbers by size).
+    ordered
+        Whether a column's values have distances: numbers and bins do, text does not.
+    codes
+        Shape (rows, columns), int32; cell (i, j) is a position in ``labels[j]``. Read-only.
+    values
+        For every ordered column the number behind each label, so that L1 distances are
+        differences of these: the number itself, or for bins the ordinal position (the distance
+        between neighbouring bins is one, whatever their width). None for unordered columns.
+        Left out, it is derived from the labels: numbers where they all are, else positions.
+
+    Raises
+    ------
+    InputError
+        The parts do not fit together, there is no row or no column, or a code has no label.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ordered: tuple[bool, ...]
+    codes: NDArray[np.int32]
+    values: tuple[NDArray[np.float64] | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        labels = tuple(tuple(column) for column in self.labels)
+        ordered = tuple(bool(o) for o in self.ordered)
+        given = np.asarray(self.codes)
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InputError(f"`codes` must be integers, got {given.dtype}")
+        if given.ndim != 2 or 0 in given.shape:
+            raise InputError(
+                f"`codes` must have shape (rows, columns), none empty, got {given.shape}"
+            )
+        width = given.shape[1]
+        if not len(names) == len(labels) == len(ordered) == width:
+            raise InputError(
+                f"`names`, `labels` and `ordered` must have one entry for each of {width} columns, "
+                f"got {len(names)}, {len(labels)} and {len(ordered)}"
+            )
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(f"`names` must differ, got {', '.join(repeated)} more than once")
+        for name, known, low, high in zip(
+            names, labels, given.min(axis=0), given.max(axis=0), strict=True
+        ):
+            if len(set(known)) < len(known):
+                raise InputError(f"the labels of column `{name}` must differ")
+            if low < 0 or high >= len(known):
+                raise InputError(
+                    f"the codes of column `{name}` must be in 0..{len(known) - 1}, "
+                    f"got {low} to {high}"
+                )
+        codes = np.array(given, dtype=np.int32, order="C")
+        codes.setflags(write=False)
+        values = tuple(self.values) or tuple(
+            _numbers(column) if has_order else None
+            for column, has_order in zip(labels, ordered, strict=True)
+        )
+        if [None if v is None else len(v) for v in values] != [
+            len(column) if has_order else None
+            for column, has_order in zip(labels, ordered, strict=True)
+        ]:
+            raise InputError(
+                "`values` must hold a number per label for exactly the ordered columns"
+            )
+        for name, value in zip(
+            ("names", "labels", "ordered", "codes", "values"),
+            (names, labels, ordered, codes, values),
+            strict=True,
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each column."""
+        return tuple(len(column) for column in self.labels)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.codes.shape[0]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.codes.shape[1]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of names, labels and codes, in hexadecimal."""
+        head = json.dumps([self.names, self.labels, self.codes.shape])
+        content = hashlib.sha256(head.encode())
+        content.update(self.codes.astype("<i4").tobytes())
+        return content.hexdigest()
+
+    def index(self, name: str) -> int:
+        """Give the position of a column.
+
+        Raises
+        ------
+        InputError
+            There is no such column; the message names the nearest.
+        """
+        if name in self.names:
+            return self.names.index(name)
+        raise InputError(unknown_column(name, self.names))
+
+    def select(self, columns: Iterable[str]) -> Table:
+        """Give the table of these columns only, in this order."""
+        keep = [self.index(name) for name in columns]
+        if not keep:
+            raise InputError("`columns` must name at least one column")
+        return Table(
+            tuple(self.names[j] for j in keep),
+            tuple(self.labels[j] for j in keep),
+            tuple(self.ordered[j] for j in keep),
+            self.codes[:, keep],
+            tuple(self.values[j] for j in keep),
+        )
+
+    def __repr__(self) -> str:
+        return f"Table({self.rows:,} rows, {self.columns} columns: {', '.join(self.names)})"
+
+
+def unknown_column(name: object, names: Iterable[str]) -> str:
+    """Give the message for a column that does not exist, with the nearest, or all there are."""
+    known = list(names)
+    hint = did_you_mean(str(name), known) or f"; the columns are {', '.join(known)}"
+    return f"there is no column `{name}`{hint}"
+
+
+def _numbers(labels: tuple[str, ...]) -> NDArray[np.float64]:
+    """Give the labels as numbers where all are finite, otherwise their positions."""
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        return np.arange(len(labels), dtype=np.float64)
+    if np.isfinite(numbers).all():
+        return numbers
+    return np.arange(len(labels), dtype=np.float64)
