@@ -79,7 +79,7 @@ class BayesianNetwork:
         if len(self._order) < len(sizes):
             raise InputError("the parents of a Bayesian network must not form a cycle")
 
-    @cached_property
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Number of values of each column."""
         return tuple(table.shape[-1] for table in self.tables)

@@ -43,7 +43,7 @@ class IndependentColumns:
         object.__setattr__(self, "marginals", marginals)
         check_sizes(self.names, self.sizes)
 
-    @cached_property
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Number of values of each column."""
         return tuple(len(marginal) for marginal in self.marginals)

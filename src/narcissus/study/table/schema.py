@@ -22,10 +22,16 @@ class Section(BaseModel):
 class BinsSpec(Section):
     """How to turn a column of numbers into a few values; give exactly one key."""
 
-    width: float | None = Field(None, gt=0, description="Bins of this width, from multiples of it.")
-    edges: list[float] | None = Field(None, min_length=1, description="Where a new bin starts.")
-    quantiles: int | None = Field(None, ge=2, le=100, description="So many bins of equal share.")
-    above: float | None = Field(None, description="Two values: at most this, and above it.")
+    width: float | None = Field(
+        default=None, gt=0, description="Bins of this width, from multiples of it."
+    )
+    edges: list[float] | None = Field(
+        default=None, min_length=1, description="Where a new bin starts."
+    )
+    quantiles: int | None = Field(
+        default=None, ge=2, le=100, description="So many bins of equal share."
+    )
+    above: float | None = Field(default=None, description="Two values: at most this, and above it.")
 
     @model_validator(mode="after")
     def _one(self) -> BinsSpec:
@@ -39,16 +45,16 @@ class DataSpec(Section):
     """The table of people."""
 
     path: str | None = Field(
-        None, description="CSV (also .csv.gz, .tsv) or Parquet, relative to the study file."
+        default=None, description="CSV (also .csv.gz, .tsv) or Parquet, relative to the study file."
     )
     table: str | None = Field(
-        None, description="A packaged table instead of a file, such as 'statsmodels:fair'."
+        default=None, description="A packaged table instead of a file, such as 'statsmodels:fair'."
     )
-    columns: list[str] | None = Field(None, description="Columns to use; all if left out.")
+    columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
     drop: list[str] = Field(default=[], description="Columns to leave out.")
     bins: dict[str, BinsSpec] = Field(default={}, description="How to bin numeric columns.")
     missing: Literal["refuse", "drop", "category"] = Field(
-        "refuse",
+        default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
     )
 
@@ -62,15 +68,17 @@ class DataSpec(Section):
 class ThreatSpec(Section):
     """What the attacker knows, wants, and when they succeed."""
 
-    unknown: list[str] | None = Field(None, min_length=1, description="Columns to reconstruct.")
+    unknown: list[str] | None = Field(
+        default=None, min_length=1, description="Columns to reconstruct."
+    )
     known: list[str] | None = Field(
-        None, description="Columns that the attacker knows; all others are unknown."
+        default=None, description="Columns that the attacker knows; all others are unknown."
     )
     targets: int = Field(
-        100, gt=0, le=1_000_000, description="People whose tables are released together."
+        default=100, gt=0, le=1_000_000, description="People whose tables are released together."
     )
     people: Literal["prior", "rows"] = Field(
-        "prior",
+        default="prior",
         description="Where they come from: drawn from the prior, which is then known exactly, "
         "or real rows of the table; then baselines, ceiling and bounds lean on the prior.",
     )
@@ -79,7 +87,7 @@ class ThreatSpec(Section):
         description="For ordered unknown columns: how many places off still counts as right.",
     )
     at_least: int | None = Field(
-        None, gt=0, description="How many unknown columns must be right; all if left out."
+        default=None, gt=0, description="How many unknown columns must be right; all if left out."
     )
 
     @model_validator(mode="after")
@@ -93,13 +101,19 @@ class PriorSpec(Section):
     """What the attacker knows beforehand about how columns go together."""
 
     kind: str = Field(
-        "bayesian-network",
+        default="bayesian-network",
         description="'bayesian-network', 'independent', 'empirical', or your own class as "
         "'module:attribute'.",
     )
-    parents: int = Field(2, ge=0, le=5, description="Most parents of a column in the network.")
-    smoothing: float = Field(1.0, gt=0, description="Dirichlet pseudo-count of the network.")
-    score: Literal["bic", "bdeu"] = Field("bic", description="Score of the structure search.")
+    parents: int = Field(
+        default=2, ge=0, le=5, description="Most parents of a column in the network."
+    )
+    smoothing: float = Field(
+        default=1.0, gt=0, description="Dirichlet pseudo-count of the network."
+    )
+    score: Literal["bic", "bdeu"] = Field(
+        default="bic", description="Score of the structure search."
+    )
 
 
 Level = Annotated[float, Field(allow_inf_nan=True)]
@@ -109,19 +123,19 @@ class MechanismSpec(Section):
     """What is released: all k-way tables that touch an unknown column, with noise on each cell."""
 
     kind: Literal["marginals"] = "marginals"
-    k: int = Field(3, ge=1, description="Columns in each table.")
+    k: int = Field(default=3, ge=1, description="Columns in each table.")
     noise: Literal["gaussian", "laplace"] = "gaussian"
     epsilon: Level | list[Level] | None = Field(
-        None, description="Privacy level or list of them; `inf` is no noise."
+        default=None, description="Privacy level or list of them; `inf` is no noise."
     )
     delta: float | None = Field(
-        None, description="With `epsilon` and Gaussian noise; in (0, 1). 1e-5 if left out."
+        default=None, description="With `epsilon` and Gaussian noise; in (0, 1). 1e-5 if left out."
     )
     mu: Level | list[Level] | None = Field(
-        None, description="Gaussian DP level instead of epsilon; `inf` is no noise."
+        default=None, description="Gaussian DP level instead of epsilon; `inf` is no noise."
     )
     scale: Level | list[Level] | None = Field(
-        None, description="Noise scale in counts instead of a level; 0 is no noise."
+        default=None, description="Noise scale in counts instead of a level; 0 is no noise."
     )
 
     @model_validator(mode="after")
@@ -169,19 +183,25 @@ class AttackSpec(Section):
     """One attack; `kind` is the attack's name in the file unless given."""
 
     kind: str | None = Field(
-        None,
+        default=None,
         description="'prior', 'posterior', 'rap', 'ceiling', or your own class as "
         "'module:attribute'.",
     )
     trials: int | None = Field(
-        None, ge=1, description="Fewer trials than the rest, for a slow attack."
+        default=None, ge=1, description="Fewer trials than the rest, for a slow attack."
     )
-    method: Literal["mean-field", "gibbs"] | None = Field(None, description="Of `posterior`.")
-    sweeps: int | None = Field(None, ge=1, description="Of `posterior`: passes over the people.")
-    start: Literal["random", "prior"] | None = Field(None, description="Of `rap`.")
-    steps: int | None = Field(None, ge=1, description="Of `rap`: gradient steps.")
-    starts: int | None = Field(None, ge=1, description="Of `rap`: random starts, with a vote.")
-    rounding: Literal["largest", "sample"] | None = Field(None, description="Of `rap`.")
+    method: Literal["mean-field", "gibbs"] | None = Field(
+        default=None, description="Of `posterior`."
+    )
+    sweeps: int | None = Field(
+        default=None, ge=1, description="Of `posterior`: passes over the people."
+    )
+    start: Literal["random", "prior"] | None = Field(default=None, description="Of `rap`.")
+    steps: int | None = Field(default=None, ge=1, description="Of `rap`: gradient steps.")
+    starts: int | None = Field(
+        default=None, ge=1, description="Of `rap`: random starts, with a vote."
+    )
+    rounding: Literal["largest", "sample"] | None = Field(default=None, description="Of `rap`.")
     options: dict[str, Any] = Field(default={}, description="Arguments of your own class.")
 
 
@@ -189,7 +209,8 @@ class BoundsSpec(Section):
     """What is to be proved, and at which confidence limits are drawn."""
 
     confidence: float | list[float] = Field(
-        0.95, description="Levels of 'no attacker gets more than v of n'; the first is reported."
+        default=0.95,
+        description="Levels of 'no attacker gets more than v of n'; the first is reported.",
     )
 
     @field_validator("confidence")
@@ -211,16 +232,20 @@ class BoundsSpec(Section):
 class ThresholdSpec(Section):
     """What whoever approves the release accepts; give exactly one limit."""
 
-    share: float | None = Field(None, gt=0, le=1, description="Mean share recovered, at most.")
+    share: float | None = Field(
+        default=None, gt=0, le=1, description="Mean share recovered, at most."
+    )
     advantage: float | None = Field(
-        None,
+        default=None,
         ge=0,
         le=1,
         description="Mean advantage over the best guess without the release, at most: "
         "(share - guess) / (1 - guess).",
     )
     targets: int | None = Field(
-        None, ge=0, description="Targets recovered, not exceeded with the confidence of [bounds]."
+        default=None,
+        ge=0,
+        description="Targets recovered, not exceeded with the confidence of [bounds].",
     )
     reason: str = Field("", description="Why this limit.")
     origin: str = Field("", description="Who set it, and where.")
@@ -236,16 +261,20 @@ class GroupsSpec(Section):
     """Whose numbers are shown beside the average."""
 
     columns: list[str] = Field(default=[], description="A group for each value of these columns.")
-    unusual: bool = Field(True, description="By how unusual a person's secret is.")
-    singled_out: bool = Field(True, description="Those alone with their known values in a table.")
+    unusual: bool = Field(default=True, description="By how unusual a person's secret is.")
+    singled_out: bool = Field(
+        default=True, description="Those alone with their known values in a table."
+    )
 
 
 class RunSpec(Section):
     """How much work."""
 
-    trials: int = Field(100, ge=1, le=1_000_000, description="Independent releases played.")
-    seed: int | None = Field(None, ge=0, description="Everything random follows from it.")
-    workers: int | None = Field(None, ge=1, description="Processes; one for each core if left out.")
+    trials: int = Field(default=100, ge=1, le=1_000_000, description="Independent releases played.")
+    seed: int | None = Field(default=None, ge=0, description="Everything random follows from it.")
+    workers: int | None = Field(
+        default=None, ge=1, description="Processes; one for each core if left out."
+    )
 
 
 class TableStudy(Section):
@@ -263,7 +292,7 @@ class TableStudy(Section):
     bounds: BoundsSpec = BoundsSpec()
     threshold: ThresholdSpec | None = None
     policy: str | None = Field(
-        None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with a [threshold] of its own, instead of one here."
     )
     groups: GroupsSpec = GroupsSpec()
     run: RunSpec = RunSpec()

@@ -1,0 +1,268 @@
+"""The store of finished trials: an SQLite file in the results folder.
+
+Each finished trial is committed as it ends, with a checksum, so that a run that was killed loses
+at most the trials in flight. A store knows which study it belongs to and is used by one run at a
+time. A damaged store gives up what is intact and is kept aside.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import StoreError
+from narcissus.observer import SILENT, Observer
+
+FILE = "trials.sqlite"
+RESULTS = ("record.json", "report.html")
+
+Payload = Mapping[str, NDArray[np.generic]]
+
+
+def pack(payload: Payload) -> bytes:
+    """Give arrays as bytes: NumPy's own format, without pickles."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **dict(payload))
+    return buffer.getvalue()
+
+
+def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
+    """Give the arrays back."""
+    with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+class TrialStore:
+    """Finished trials by key; use as a context manager.
+
+    Parameters
+    ----------
+    folder
+        The results folder; made if it does not exist.
+    identity
+        What the study is, as plain values: another identity in the file is refused.
+    restart
+        Throw away what is there.
+    observer
+        Hears what was found, kept or lost.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written, belongs to another study, or is in use by another run.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        identity: Mapping[str, object],
+        *,
+        restart: bool = False,
+        observer: Observer = SILENT,
+    ) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self._identity = json.dumps(identity, sort_keys=True, default=str)
+        _require_writable(self.folder)
+        if restart:
+            self._remove()
+        elif not self.path.exists() and (self.folder / RESULTS[0]).exists():
+            raise StoreError(
+                f"{self.folder} holds the results of another run but no trials: "
+                "choose another folder with --out, or start over with --restart"
+            )
+        self._db = self._open(observer)
+
+    def __enter__(self) -> TrialStore:
+        """Give the store itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; finished trials stay in it."""
+        with suppress(sqlite3.Error):
+            self._db.close()
+
+    def put(self, key: str, payload: Payload) -> None:
+        """Store one finished trial, durably."""
+        blob = pack(payload)
+        try:
+            with self._db:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO trials VALUES (?, ?, ?)", (key, zlib.crc32(blob), blob)
+                )
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot write to {self.path}: {error}") from error
+
+    def keys(self) -> set[str]:
+        """Give the keys of all finished trials."""
+        return {key for (key,) in self._db.execute("SELECT key FROM trials")}
+
+    def get(self, key: str) -> dict[str, NDArray[np.generic]]:
+        """Give one finished trial."""
+        row = self._db.execute("SELECT payload FROM trials WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise KeyError(key)
+        return unpack(row[0])
+
+    def _open(self, observer: Observer) -> sqlite3.Connection:
+        """Open the file; where it is damaged, save what is intact into a new one."""
+        if not self.path.exists():
+            return self._create()
+        try:
+            db = _connect(self.path)
+            (found,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
+            intact = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            damaged = not intact or any(
+                zlib.crc32(blob) != crc
+                for crc, blob in db.execute("SELECT crc, payload FROM trials")
+            )
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise StoreError(
+                    f"{self.folder} is in use by another run: wait for it, or choose another "
+                    "folder with --out"
+                ) from error
+            return self._salvage(observer)
+        except (sqlite3.DatabaseError, TypeError):
+            return self._salvage(observer)
+        if damaged:
+            db.close()
+            return self._salvage(observer)
+        self._refuse_other(found)
+        return db
+
+    def _refuse_other(self, found: str) -> None:
+        if found == self._identity:
+            return
+        old, new = json.loads(found), json.loads(self._identity)
+        differ = sorted(k for k in {*old, *new} if old.get(k) != new.get(k))
+        raise StoreError(
+            f"{self.folder} belongs to another study (different: {', '.join(differ)}): "
+            "choose another folder with --out, or start over with --restart"
+        )
+
+    def _create(self) -> sqlite3.Connection:
+        try:
+            db = _connect(self.path)
+            with db:
+                db.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)")
+                db.execute("CREATE TABLE trials (key TEXT PRIMARY KEY, crc INTEGER, payload BLOB)")
+                db.execute("INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot write to {self.path}: {error}") from error
+        return db
+
+    def _salvage(self, observer: Observer) -> sqlite3.Connection:
+        """Move the damaged file aside and copy what is intact."""
+        aside = _unused(self.path)
+        self.path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            extra = self.path.with_name(self.path.name + suffix)
+            if extra.exists():
+                extra.rename(aside.with_name(aside.name + suffix))
+        identity, rows, lost = _intact(aside)
+        if identity is not None:
+            try:
+                self._refuse_other(identity)
+            except StoreError:
+                aside.rename(self.path)
+                raise
+        elif rows:
+            # Nobody can tell whose trials these are: they must not mix with this study's.
+            lost, rows = lost + len(rows), []
+        db = self._create()
+        with db:
+            db.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?)", rows)
+        observer.note(
+            f"the store of trials was damaged: {len(rows)} intact trials were kept, "
+            f"{lost or 'an unknown number'} lost and will be played again; "
+            f"the damaged file is {aside}"
+        )
+        return db
+
+    def _remove(self) -> None:
+        for path in self.folder.glob("trials.sqlite*"):
+            path.unlink()
+        for name in RESULTS:
+            (self.folder / name).unlink(missing_ok=True)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=0.5, isolation_level="DEFERRED")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
+def _require_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise StoreError(f"cannot write to the results folder {folder}: {error}") from error
+
+
+def _unused(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
+        number += 1
+    return aside
+
+
+def _intact(path: Path) -> tuple[str | None, list[tuple[str, int, bytes]], int]:
+    """Read what can be read from a damaged file: identity, intact trials, number of lost ones."""
+    identity: str | None = None
+    rows: list[tuple[str, int, bytes]] = []
+    lost = 0
+    try:
+        db = sqlite3.connect(path)
+    except sqlite3.Error:
+        return identity, rows, lost
+    with suppress(sqlite3.Error, TypeError):
+        (identity,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
+    for rowid in _rowids(db):
+        try:
+            key, crc, blob = db.execute(
+                "SELECT key, crc, payload FROM trials WHERE rowid = ?", (rowid,)
+            ).fetchone()
+        except (sqlite3.Error, TypeError):
+            lost += 1
+            continue
+        if zlib.crc32(blob) == crc:
+            rows.append((key, crc, blob))
+        else:
+            lost += 1
+    db.close()
+    return identity, rows, lost
+
+
+def _rowids(db: sqlite3.Connection) -> Iterator[int]:
+    """Yield the numbers of rows that might be there, one query each so that one bad page costs
+    only its own rows.
+    """
+    try:
+        (last,) = db.execute("SELECT max(rowid) FROM trials").fetchone()
+    except (sqlite3.Error, TypeError):
+        return
+    yield from range(1, (last or 0) + 1)

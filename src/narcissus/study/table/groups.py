@@ -1,0 +1,106 @@
+"""Groups of people whose numbers stand beside the average, because an average can hide them.
+
+By value of a column, by how unusual a person's secret is given what is known of them, and by how
+often the release singles them out: in how many of its tables nobody else shares what is known of
+them, so that their cell is theirs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.table import Targets
+from narcissus.tables import Table
+
+Masks = NDArray[np.bool_]
+
+# Probability of the true secret given the known columns: above each of these, else the last.
+UNUSUAL = (
+    (0.5, "expected: probability above 1/2"),
+    (0.2, "likely: 1/5 to 1/2"),
+    (0.05, "unlikely: 1/20 to 1/5"),
+    (0.0, "rare: below 1/20"),
+)
+# Share of the tables in which the person is alone: at least each of these, else the last.
+SINGLED = (
+    (1 / 3, "alone in a third of the tables or more"),
+    (1 / 10, "alone in a tenth to a third"),
+    (1e-12, "alone in fewer than a tenth"),
+    (0.0, "alone in none"),
+)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which groups a study looks at.
+
+    Attributes
+    ----------
+    columns
+        A group for each value of these columns: (index, name, labels).
+    unusual, singled_out
+        Whether to group by these.
+    """
+
+    columns: tuple[tuple[int, str, tuple[str, ...]], ...]
+    unusual: bool
+    singled_out: bool
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str], unusual: bool, singled_out: bool) -> Groups:
+        """Take the columns' labels from a table."""
+        found = tuple((table.index(c), c, table.labels[table.index(c)]) for c in columns)
+        return cls(found, unusual, singled_out)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Give (by, group) for every row of `masks`."""
+        names = [(name, label) for _, name, labels in self.columns for label in labels]
+        if self.unusual:
+            names += [("how unusual the secret is", label) for _, label in UNUSUAL]
+        if self.singled_out:
+            names += [("how often the release singles them out", label) for _, label in SINGLED]
+        return names
+
+    def masks(
+        self, people: NDArray[np.int32], targets: Targets, secrets: NDArray[np.int64]
+    ) -> Masks:
+        """Tell who belongs to each group, shape (groups, n).
+
+        ``people`` are the full codes, secrets included: groups are for the report, the attacker
+        does not see them.
+        """
+        rows: list[NDArray[np.bool_]] = []
+        for index, _, labels in self.columns:
+            rows += [people[:, index] == value for value in range(len(labels))]
+        n = people.shape[0]
+        if self.unusual:
+            chance = targets.prior[np.arange(n), secrets]
+            rows += _bands(chance, [limit for limit, _ in UNUSUAL])
+        if self.singled_out:
+            rows += _bands(_alone(targets), [limit for limit, _ in SINGLED])
+        return np.array(rows, dtype=bool).reshape(len(rows), n)
+
+
+def _bands(values: NDArray[np.float64], limits: list[float]) -> list[NDArray[np.bool_]]:
+    """Split by descending lower limits: each value belongs to the first that it reaches."""
+    left = np.ones(values.shape, dtype=bool)
+    bands: list[NDArray[np.bool_]] = []
+    for limit in limits:
+        inside = left & (values >= limit)
+        bands.append(inside)
+        left &= ~inside
+    return bands
+
+
+def _alone(targets: Targets) -> NDArray[np.float64]:
+    """Give the share of tables in which nobody shares a person's known part, shape (n,)."""
+    alone = np.zeros(targets.people)
+    for base in targets.bases:
+        _, inverse, counts = np.unique(base, return_inverse=True, return_counts=True)
+        alone += (counts[inverse.reshape(base.shape)] == 1).sum(axis=1)
+    return alone / targets.queries.tables

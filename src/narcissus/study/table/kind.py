@@ -1,0 +1,190 @@
+"""The kind of study "table": audit of a planned release of noisy marginals of a real table."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from narcissus.attacks.table import MeanField
+from narcissus.errors import InputError
+from narcissus.results import NotAssessed
+from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.pool import play_all
+from narcissus.study.store import TrialStore
+from narcissus.study.table.experiment import Experiment, prepare
+from narcissus.study.table.internal import write_internal
+from narcissus.study.table.results import RESULTS_SCHEMA
+from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
+from narcissus.study.table.summary import summarise
+from narcissus.study.table.verdict import judge, overall
+from narcissus.study.toml import read_document, validate
+
+NOT_COVERED = [
+    "Columns that the attacker is assumed not to know but might learn elsewhere: the threat model "
+    "names what is known.",
+    "Anything published besides these tables: totals, other tables, earlier or later releases of "
+    "the same people.",
+    "Attackers who know more about the joint distribution than the prior says, or whose secrets "
+    "are not independent given the known columns (families, copies of a record).",
+    "How the bins and the columns were chosen, if that choice looked at the data.",
+    "The computer that adds the noise: floating-point and timing side channels.",
+]
+
+
+class TableKind:
+    """Audits of noisy marginals."""
+
+    model: type[BaseModel] = TableStudy
+    results_schema: dict[str, Any] = RESULTS_SCHEMA
+
+    def check(self, study: TableStudy, folder: Path) -> None:
+        """Read and fit everything once: what is wrong is said before any work."""
+        prepare(study, folder, entropy=0)
+        _threshold(study, folder, None)
+
+    def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
+        """Play all trials and draw conclusions."""
+        threshold, digests = _threshold(study, folder, options.policy)
+        options.observer.note("reading the table and fitting the prior")
+        experiment = prepare(study, folder, options.entropy)
+        digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
+        keys = experiment.keys()
+        workers = options.workers or study.run.workers
+        store = None
+        try:
+            if options.folder is not None:
+                store = TrialStore(
+                    options.folder,
+                    identity_of(study, experiment),
+                    restart=options.restart,
+                    observer=options.observer,
+                )
+            trials = play_all(
+                experiment.play,
+                keys,
+                store=store,
+                workers=workers,
+                what="trials",
+                observer=options.observer,
+            )
+        finally:
+            if store is not None:
+                store.close()
+        if options.internal is not None:
+            write_internal(options.internal, experiment)
+        results: list[dict[str, Any]] = []
+        for number in range(len(experiment.settings)):
+            own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
+            summary = summarise(experiment, number, own)
+            judgement = judge(summary, threshold)
+            results.append({**summary, **vars(judgement)})
+        status, verdict = overall(results, threshold)
+        return Outcome(
+            title=study.title or f"Noisy {experiment.queries.k}-way marginals of {_source(study)}",
+            status=status,
+            verdict=verdict,
+            results=results if study.mechanism.swept else results[0],
+            assessed=_assessed(experiment),
+            not_assessed=_not_assessed(experiment),
+            not_covered=NOT_COVERED,
+            digests=digests,
+        )
+
+
+def _source(study: TableStudy) -> str:
+    return study.data.table or Path(str(study.data.path)).name
+
+
+def identity_of(study: TableStudy, experiment: Experiment) -> dict[str, object]:
+    """Say what trials depend on: two studies with the same identity may share trials.
+
+    The number of trials and workers, thresholds and titles are not part of it, so that a run can
+    be extended.
+    """
+    from narcissus import __version__
+
+    settings = study.model_dump(mode="json")
+    identity: dict[str, object] = {
+        name: settings[name]
+        for name in ("data", "threat", "prior", "mechanism", "attacks", "bounds", "groups")
+    }
+    identity["table"] = experiment.table.digest
+    identity["seed"] = str(experiment.entropy)
+    identity["version"] = __version__
+    return identity
+
+
+def _threshold(
+    study: TableStudy, folder: Path, policy: Path | None
+) -> tuple[ThresholdSpec | None, dict[str, str]]:
+    """Give the threshold and, if it comes from a policy file, the file's digest."""
+    if policy is None and study.policy is not None:
+        policy = folder / study.policy
+    if policy is None:
+        return study.threshold, {}
+    document = read_document(policy)
+    found = validate(PolicyFile, document).threshold
+    if study.threshold is not None:
+        raise InputError(
+            f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
+        )
+    digest = hashlib.sha256(policy.read_bytes()).hexdigest()
+    return found, {"policy": f"sha256:{digest}"}
+
+
+def _assessed(experiment: Experiment) -> list[str]:
+    unknown = [experiment.table.names[c] for c in experiment.queries.unknown]
+    success = experiment.success.describe()
+    items = [
+        f"How much of {', '.join(unknown)} is recovered ({success}) by: "
+        + ", ".join(name for name, _, _ in experiment.attacks),
+        "What the same attempts recover on fresh people: the attackers' own baselines",
+        "What no attacker can exceed, on average and with confidence, from the guarantee",
+    ]
+    if experiment.groups.names:
+        items.append("How groups of people fare")
+    return items
+
+
+def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
+    items: list[NotAssessed] = []
+    for setting in experiment.settings:
+        if setting.guarantee is None:
+            items.append(
+                NotAssessed(
+                    f"what no attacker can exceed at '{setting.label}'",
+                    "exact counts guarantee nothing, and no theorem limits the attacker",
+                    "add noise",
+                )
+            )
+            break
+    if not any(attack.informed for _, attack, _ in experiment.attacks):
+        items.append(
+            NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
+        )
+    laplace = any(s.noise.kind == "laplace" for s in experiment.settings)
+    if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
+        items.append(
+            NotAssessed(
+                "the exact mean-field posterior under Laplace noise",
+                "the mean field uses Gaussian noise of the same variance; as an attack it is "
+                "valid, but a better one may exist",
+                "add a posterior attack with method = 'gibbs', which uses the exact density",
+            )
+        )
+    if experiment.real_rows:
+        items.append(
+            NotAssessed(
+                "how wrong the fitted prior is about the real people",
+                "targets are real rows: baselines, ceiling and proved bounds lean on the prior "
+                "being right, only what attacks recovered does not",
+                "compare with people = 'prior', where the prior is known exactly",
+            )
+        )
+    return items
+
+
+KIND = TableKind()
