@@ -1,10 +1,178 @@
-"""A page as plain text."""
+"""A page as plain text, for a terminal of 80 columns."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from narcissus.report.format import SIGNS, STATUS, cell
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text, Verdict
+from narcissus.results import Grade
 from narcissus.study.record import Record
+
+WIDTH = 80
+_TERM = 26  # width of the column of terms
+_MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
+
+
+def _wrap(text: str, *, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
+    """Break a text into lines; a long word (a digest) is left whole."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * len(first) if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]
+
+
+def _grade(grade: Grade) -> str:
+    return f"{SIGNS[grade]} {grade}"
+
+
+def _facts(rows: Sequence[tuple[str, str]], term: int = _TERM) -> Iterator[str]:
+    """Yield terms on the left and what they are on the right; a long term has its own line."""
+    for name, text in rows:
+        if len(name) >= term:
+            yield from _wrap(name)
+            yield from _wrap(text, first=" " * term)
+        else:
+            yield from _wrap(text, first=name.ljust(term), rest=" " * term)
+
+
+def _items(title: str, items: Sequence[str], mark: str) -> Iterator[str]:
+    yield from _wrap(f"{title}:")
+    for item in items:
+        yield from _wrap(item, first=f"  {mark}")
+
+
+def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Give the head and the body of a table as texts, the grades as a last column."""
+    head = list(table.columns)
+    shares = [name in table.percent for name in head]
+    body = [
+        [cell(value, is_percent=share) for value, share in zip(row, shares, strict=True)]
+        for row in table.rows
+    ]
+    if table.grades:
+        head.append("How sure")
+        body = [[*row, _grade(g)] for row, g in zip(body, table.grades, strict=True)]
+    return head, body
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Yield a table in columns where it fits, else each row as a list of terms."""
+    head, body = _cells(table)
+    yield from _wrap(table.caption)
+    if not body:
+        yield "  (no rows)"
+        return
+    # a head may break between words, a cell may not
+    widths = [
+        max(*(len(word) for word in name.split()), *(len(row[i]) for row in body), 1)
+        for i, name in enumerate(head)
+    ]
+    if sum(widths) + 2 * (len(widths) + 1) <= WIDTH:
+        heads = [textwrap.wrap(name, width) for name, width in zip(head, widths, strict=True)]
+        deep = max(map(len, heads))
+        for i in range(deep):
+            line = (
+                (lines[i - deep + len(lines)] if i >= deep - len(lines) else "").ljust(width)
+                for lines, width in zip(heads, widths, strict=True)
+            )
+            yield ("  " + "  ".join(line)).rstrip()
+        yield "  " + "  ".join("-" * width for width in widths)
+        for row in body:
+            cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+            yield ("  " + "  ".join(cells)).rstrip()
+        return
+    term = min(max(len(name) for name in head) + 4, 34)
+    for row in body:
+        yield from _wrap(row[0], first="  ")
+        rows = [(f"    {n}", text) for n, text in zip(head[1:], row[1:], strict=True)]
+        yield from _facts(rows, term + 2)
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Text):
+        for place, paragraph in enumerate(block.paragraphs):
+            if place:
+                yield ""
+            yield from _wrap(paragraph)
+    elif isinstance(block, Facts):
+        yield from _facts(block.rows)
+    elif isinstance(block, Items):
+        yield from _items(block.title, block.items, _MARKS[block.tone])
+    elif isinstance(block, Figure):
+        yield from _wrap(block.title)
+        yield ""
+        yield from _table(block.table)
+    else:
+        yield from _table(block)
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    sign, words = STATUS.get(verdict.status, ("?", verdict.status))
+    yield f"{sign} {words.upper()}"
+    yield ""
+    yield from _wrap(verdict.headline)
+    if verdict.rests_on not in ("proved", "sampled"):
+        yield from _wrap(f'(This status rests on something graded "{verdict.rests_on}".)')
+    if verdict.numbers:
+        yield ""
+        if verdict.setting:
+            yield from _wrap(f"For {verdict.setting}:")
+        labels = max(len(label) for label, *_ in verdict.numbers)
+        values = max(len(value) for _, value, *_ in verdict.numbers)
+        for label, value, limits, grade in verdict.numbers:
+            start = f"  {label.ljust(labels)}  {value.rjust(values)}  "
+            yield f"{start}{_grade(grade)}"
+            if limits:
+                yield from _wrap(limits, first="      ")
+    if verdict.odds:
+        yield ""
+        yield from _wrap(verdict.odds)
+    for title, items, mark in (
+        ("Evidence for the release", verdict.evidence_for, "+ "),
+        ("Evidence against it", verdict.evidence_against, "- "),
+    ):
+        if verdict.evidence_for or verdict.evidence_against:
+            yield ""
+            yield from _items(title, items or ["none found"], mark)
+
+
+def verdict_text(page: Page) -> str:
+    """Draw the top of a page: title and verdict."""
+    lines = [*_wrap(page.title), *(_wrap(page.subtitle) if page.subtitle else []), ""]
+    return "\n".join([*lines, *_verdict(page.verdict)]) + "\n"
+
+
+def page_text(page: Page) -> str:
+    """Draw a page as text."""
+    lines = [page.title, "=" * min(len(page.title), WIDTH)]
+    lines += _wrap(page.subtitle) if page.subtitle else []
+    lines += ["", *_verdict(page.verdict)]
+    for section in page.sections:
+        lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]
+        for block in section.blocks:
+            lines += ["", *_block(block)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def render_text(record: Record) -> str:
-    """Draw a record as text for a terminal."""
-    raise NotImplementedError
+    """Draw a record as text for a terminal.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    str
+        The same page as `render_html` draws, in lines of at most 80 characters (but for words
+        that are longer), figures as the tables behind them.
+    """
+    return page_text(page_of(record))
