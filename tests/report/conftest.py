@@ -123,10 +123,13 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
                 "for_comparison": True,
             },
         ]
-    met = bool(bounds) and bounds[1]["share_at_most"] <= threshold
-    status = "met" if met else "exceeded" if posterior - 0.012 > threshold else "inconclusive"
-    if epsilon is None:
-        status = "exceeded"
+    met = bool(bounds) and threshold is not None and bounds[1]["share_at_most"] <= threshold
+    if threshold is None:
+        status = "no threshold"
+    elif met:
+        status = "met"
+    else:
+        status = "exceeded" if posterior - 0.012 > threshold else "inconclusive"
     return {
         "epsilon": epsilon,
         "label": "no noise" if epsilon is None else f"ε = {epsilon:g}",
@@ -153,9 +156,12 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         ],
         "status": status,
         "verdict": f"At {'no noise' if epsilon is None else f'ε = {epsilon:g}'} the threshold is "
-        + {"met": "met.", "exceeded": "exceeded.", "inconclusive": "neither met nor exceeded."}[
-            status
-        ],
+        + {
+            "met": "met.",
+            "exceeded": "exceeded.",
+            "inconclusive": "neither met nor exceeded.",
+            "no threshold": "not set.",
+        }[status],
         "odds": f"Of 100 people like these, {100 * PRIOR:.0f} are guessed right without the "
         f"release, {100 * posterior:.0f} with it; no attacker gets above "
         f"{math.ceil(100 * ceiling + 1.2)}.",
@@ -182,12 +188,39 @@ def made_up(settings=5, *, status="met", threshold=0.7, **changes) -> Record:
         "recover more than 61.5% of the secrets on average, where 53% can be guessed without "
         "the release.",
         "study": {
-            "data": {"packaged": "affairs", "columns": None, "rows": 6366, "bins": {}},
-            "threat": {"unknown": list(COLUMNS), "targets": 100, "success": {"kind": "exact"}},
-            "prior": {"kind": "bayesian-network", "parents": 2, "targets": "prior"},
-            "mechanism": {"k": 3, "noise": "gaussian", "epsilon": [0.5, 1, 3, 10], "delta": 1e-5},
-            "attacks": {name: {} for name in TITLES},
-            "bounds": {"confidence": [0.95], "threshold": {"share": threshold}},
+            "title": "",
+            "data": {
+                "path": None,
+                "table": "statsmodels:fair",
+                "columns": None,
+                "drop": [],
+                "bins": {"age": {"width": None, "edges": [20.0, 30.0, 40.0]}},
+                "missing": "refuse",
+            },
+            "threat": {
+                "unknown": list(COLUMNS),
+                "known": None,
+                "targets": 100,
+                "people": "prior",
+                "within": {"religious": 1},
+                "at_least": None,
+            },
+            "prior": {"kind": "bayesian-network", "parents": 2, "smoothing": 1.0, "score": "bic"},
+            "mechanism": {
+                "kind": "marginals",
+                "k": 3,
+                "noise": "gaussian",
+                "epsilon": [0.5, 1.0, 3.0, 10.0, None],
+                "delta": 1e-5,
+                "mu": None,
+                "scale": None,
+            },
+            "attacks": {name: {"kind": None, "trials": None} for name in TITLES},
+            "bounds": {"confidence": 0.95},
+            "threshold": threshold
+            and {"share": threshold, "reason": "Made up for a test.", "origin": "Nobody"},
+            "policy": None,
+            "groups": {"columns": ["children"], "unusual": True, "singled_out": True},
             "run": {"trials": 100, "seed": 7, "workers": 2},
         },
         "provenance": {

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from narcissus.report.format import percent
 from narcissus.report.svg import BLUE, FAINT, INK, PAPER, QUIET, RUST
 
 _HATCH = "////"
+_DOTS = (0, (1.5, 1.5))
+_PLATE: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 2}
 _ALL_BUT_OPEN: dict[str, Any] = {"markeredgewidth": 1.2, "linestyle": "none", "clip_on": False}
 WITHOUT: dict[str, Any] = {"marker": "s", "color": QUIET, "markerfacecolor": PAPER, "markersize": 6}
 WITH: dict[str, Any] = {"marker": "o", "color": BLUE, "markersize": 7}
@@ -102,23 +105,26 @@ def _edge(axes: Axes, at: float, right: float, words: str) -> None:
 
 
 def _threshold_line(axes: Axes, at: float) -> None:
-    axes.axvline(at, color=RUST, linewidth=1.2, linestyle=(0, (1, 2)))
+    """Draw what is allowed, its name beside the line, towards the middle."""
+    axes.axvline(at, color=RUST, linewidth=1.4, linestyle=_DOTS)
+    to_left = at > sum(axes.get_xlim()) / 2
     axes.annotate(
         "threshold",
         (at, 0),
         xycoords=("data", "axes fraction"),
-        xytext=(3, 3),
+        xytext=(-5 if to_left else 5, 4),
         textcoords="offset points",
+        ha="right" if to_left else "left",
         fontsize=8.5,
         color=RUST,
+        bbox=_PLATE,
     )
 
 
-def key_of(axes: Axes, marks: Sequence[tuple[str, dict[str, Any]]]) -> None:
+def key_of(figure: MplFigure, marks: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """Write what the marks mean in one line above the drawing."""
-    handles = [axes.plot([], [], label=text, **_ALL_BUT_OPEN, **look)[0] for text, look in marks]
-    axes.figure.legend(  # pyright: ignore[reportAttributeAccessIssue]  # stub: a SubFigure has it too
-        handles=handles,
+    figure.legend(
+        handles=[Line2D([], [], label=text, **_ALL_BUT_OPEN, **look) for text, look in marks],
         loc="outside upper left",
         ncols=len(marks),
         frameon=False,
@@ -166,7 +172,7 @@ def dot_plot(
                 textcoords="offset points",
                 fontsize=8.5,
                 fontweight="bold",
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1},
+                bbox=_PLATE,
             )
             place += 0.8
         places.append(place)
@@ -213,7 +219,7 @@ def dot_plot(
     used = [("guessed without the release", WITHOUT), ("recovered with it", WITH)]
     if any(row.ceiling for row in rows):
         used.append(("ceiling", CEILING))
-    key_of(axes, used)
+    key_of(figure, used)
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
@@ -295,7 +301,7 @@ def curves(
             textcoords="offset points",
             va="center",
             fontweight="bold",
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 2},
+            bbox=_PLATE,
         )
     ends_at: list[tuple[float, float, str, str]] = []
     for curve in lines:
@@ -320,7 +326,8 @@ def curves(
         middle = (x[apart] + max(x[joined])) / 2
         axes.axvline(middle, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
     if threshold is not None:
-        axes.axhline(threshold, color=RUST, linewidth=1.2, linestyle=(0, (1, 2)))
+        span = [float(x.min()) - 0.06 * width, float(x.max()) + 0.03 * width]
+        axes.plot(span, [threshold] * 2, color=RUST, linewidth=1.4, linestyle=_DOTS)
         ends_at.append((float(x.max()), threshold, f"threshold {percent(threshold)}", RUST))
     gap = 0.06 * (top - bottom)
     heights_of_labels = spread([end[1] for end in ends_at], gap)
@@ -329,7 +336,7 @@ def curves(
         if abs(height - share) > 0.4 * gap:
             start = max(end, label_at - 0.02 * width)
             axes.plot([start, label_at], [share, height], color=color, linewidth=0.7)
-        axes.text(label_at + 0.01 * width, height, words, color=color, va="center")
+        axes.text(label_at + 0.01 * width, height, words, color=color, va="center", bbox=_PLATE)
     axes.set_xlim(x.min() - 0.06 * width, x.max() + 0.44 * width)
     axes.spines["bottom"].set_bounds(x.min() - 0.06 * width, x.max() + 0.03 * width)
     axes.set_xticks(x, labels)
@@ -344,6 +351,7 @@ def histograms(
     people: int,
     edge: int | None = None,
     edge_words: str = "",
+    threshold: int | None = None,
 ) -> None:
     """Draw how many targets were recovered in how many trials, a row for each attack.
 
@@ -359,9 +367,12 @@ def histograms(
         A proved number of targets.
     edge_words
         What is written at the edge.
+    threshold
+        A number of targets that is allowed.
     """
     axes = figure.subplots()
-    every = [t for _, targets, _, _ in rows for t in targets] + ([] if edge is None else [edge])
+    every = [t for _, targets, _, _ in rows for t in targets]
+    every += [value for value in (edge, threshold) if value is not None]
     low, high = min(every), max(every)
     step = max(1, -(-(high - low + 1) // 45))
     edges = np.arange(low - 0.5, high + 0.5 + step, step)
@@ -377,6 +388,8 @@ def histograms(
     axes.set_ylim(len(rows) - 0.4, -0.65)
     if edge is not None:
         _edge(axes, edge + 0.5, ends[1] + 0.5, edge_words)
+    if threshold is not None:
+        _threshold_line(axes, threshold + 0.5)
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -9,6 +9,7 @@ from narcissus.report.page import Cell
 from narcissus.results import Grade
 
 MISSING = "\N{EM DASH}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 # a sign for each grade, so that none is told apart by colour alone
 SIGNS: dict[Grade, str] = {
     "proved": "\N{BLACK SQUARE}",
@@ -76,6 +77,16 @@ def limits(low: float | None, high: float | None) -> str:
     if high is None:
         return f"at least {percent(low, 'down')}"
     return f"{percent(low, 'down')} to {percent(high, 'up')}"
+
+
+def with_limits(share: float | None, low: float | None, high: float | None) -> str:
+    """Give a share with its limits for a table: '54.5% (53.3 to 55.7)'; brackets hold together."""
+    if share is None:
+        return MISSING
+    if low is None or high is None:
+        return percent(share)
+    between = f"({percent(low, 'down')} to {percent(high, 'up')})".replace("%", "")
+    return f"{percent(share)} {between.replace(' ', NO_BREAK)}"
 
 
 def points(difference: float | None) -> str:

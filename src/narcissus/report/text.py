@@ -62,6 +62,44 @@ def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
     return head, body
 
 
+def _words(text: str) -> int:
+    """Give the length of the longest word; a non-breaking space joins words."""
+    return max((len(word) for word in text.split(" ")), default=0)
+
+
+def _widths(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """Share out the room among the columns, taking from the widest; None if it is too little."""
+    columns = list(zip(head, *body, strict=True))
+    least = [max(1, *map(_words, column)) for column in columns]
+    widths = [
+        max(low, *(len(text) for text in column[1:]))
+        for low, column in zip(least, columns, strict=True)
+    ]
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        loose = [i for i in range(len(widths)) if widths[i] > least[i]]
+        widths[max(loose, key=lambda i: widths[i])] -= 1
+    # more than a few lines in a cell are read better as a list
+    deepest = max(
+        len(_wrap(text, width=width))
+        for row in body
+        for text, width in zip(row, widths, strict=True)
+    )
+    return widths if deepest <= 4 else None
+
+
+def _row(texts: Sequence[str], widths: Sequence[int], *, bottom: bool = False) -> Iterator[str]:
+    """Yield the lines of one row, its cells aligned at the top or at the bottom."""
+    cells = [_wrap(text, width=width) for text, width in zip(texts, widths, strict=True)]
+    deep = max(map(len, cells))
+    blank = [[""] * (deep - len(lines)) for lines in cells]
+    full = [b + c if bottom else c + b for b, c in zip(blank, cells, strict=True)]
+    for line in zip(*full, strict=True):
+        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        yield ("  " + "  ".join(padded)).rstrip()
+
+
 def _table(table: Table) -> Iterator[str]:
     """Yield a table in columns where it fits, else each row as a list of terms."""
     head, body = _cells(table)
@@ -69,24 +107,12 @@ def _table(table: Table) -> Iterator[str]:
     if not body:
         yield "  (no rows)"
         return
-    # a head may break between words, a cell may not
-    widths = [
-        max(*(len(word) for word in name.split()), *(len(row[i]) for row in body), 1)
-        for i, name in enumerate(head)
-    ]
-    if sum(widths) + 2 * (len(widths) + 1) <= WIDTH:
-        heads = [textwrap.wrap(name, width) for name, width in zip(head, widths, strict=True)]
-        deep = max(map(len, heads))
-        for i in range(deep):
-            line = (
-                (lines[i - deep + len(lines)] if i >= deep - len(lines) else "").ljust(width)
-                for lines, width in zip(heads, widths, strict=True)
-            )
-            yield ("  " + "  ".join(line)).rstrip()
+    widths = _widths(head, body, WIDTH - 2 * (len(head) + 1))
+    if widths is not None:
+        yield from _row(head, widths, bottom=True)
         yield "  " + "  ".join("-" * width for width in widths)
         for row in body:
-            cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-            yield ("  " + "  ".join(cells)).rstrip()
+            yield from _row(row, widths)
         return
     term = min(max(len(name) for name in head) + 4, 34)
     for row in body:
@@ -143,10 +169,16 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
             yield from _items(title, items or ["none found"], mark)
 
 
+def _finish(lines: Sequence[str]) -> str:
+    """Join lines; spaces that held words together have done their work."""
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def verdict_text(page: Page) -> str:
     """Draw the top of a page: title and verdict."""
     lines = [*_wrap(page.title), *(_wrap(page.subtitle) if page.subtitle else []), ""]
-    return "\n".join([*lines, *_verdict(page.verdict)]) + "\n"
+    return _finish([*lines, *_verdict(page.verdict)])
 
 
 def page_text(page: Page) -> str:
@@ -158,7 +190,7 @@ def page_text(page: Page) -> str:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]
         for block in section.blocks:
             lines += ["", *_block(block)]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return _finish(lines)
 
 
 def render_text(record: Record) -> str:

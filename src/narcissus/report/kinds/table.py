@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from narcissus.report.format import MISSING, limits, number, percent, points
+from narcissus.report.format import MISSING, NO_BREAK, limits, number, percent, points, with_limits
 from narcissus.report.kinds.table_pictures import (
     attacks_picture,
     columns_picture,
@@ -15,8 +15,9 @@ from narcissus.report.kinds.table_pictures import (
 )
 from narcissus.report.kinds.table_results import (
     attack_name,
+    best_count,
+    best_of,
     confidences,
-    counts_proved,
     gain_of,
     label_of,
     most_relevant,
@@ -26,75 +27,62 @@ from narcissus.report.kinds.table_results import (
     threshold_of,
     without_release,
 )
+from narcissus.report.kinds.table_threat import threat_facts
 from narcissus.report.page import Block, Facts, Items, Page, Section, Table, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 
 Answer = dict[str, Any]
+Headline = tuple[str, str, str, Grade]
 
 
-def _level(record: Record) -> str:
-    """Give '95% limits', or 'limits' where the record does not say the level."""
-    levels = confidences(record)
-    return f"{100 * levels[0]:g}% limits" if len(levels) == 1 else "limits"
+def _sampled(label: str, value: Answer | None, level: str, more: str = "") -> Headline:
+    """Give a sampled number of the headline, or say that it was not assessed."""
+    if value is None:
+        return label, MISSING, "", "not assessed"
+    text = f"{level} {limits(value.get('low'), value.get('high'))}{more}"
+    return label, percent(value["share"]), text, "sampled"
 
 
-def _headline(record: Record, result: Answer) -> list[tuple[str, str, str, Grade]]:
+def _headline(record: Record, result: Answer) -> list[Headline]:
     """Give the numbers of the verdict: without the release, with it, ceiling, proved."""
-    level = _level(record)
-    best = result.get("attacks", {}).get(result.get("best"))
-    without = without_release(result)
-    ceiling = result.get("ceiling")
-    rows: list[tuple[str, str, str, Grade]] = []
-    if without is None:
-        rows.append(("Guessed without the release", MISSING, "", "not assessed"))
-    else:
-        text = limits(without.get("low"), without.get("high"))
-        rows.append(
-            ("Guessed without the release", percent(without["share"]), f"{level} {text}", "sampled")
-        )
-    if best is None:
-        rows.append(("Recovered with it by the best attack", MISSING, "", "not assessed"))
-    else:
-        gain = points(gain_of(result, best))
-        text = f"{level} {limits(best.get('low'), best.get('high'))}; {gain} points"
-        rows.append(
-            ("Recovered with it by the best attack", percent(best["share"]), text, "sampled")
-        )
-    if ceiling is None:
-        rows.append(("Ceiling of all attackers", MISSING, "", "not assessed"))
-    else:
-        text = f"{level} {limits(ceiling.get('low'), ceiling.get('high'))}"
-        rows.append(("Ceiling of all attackers", percent(ceiling["share"]), text, "sampled"))
-    rows.append(_proved_row(result))
-    return rows
+    levels = confidences(record)
+    level = f"{100 * levels[0]:g}% limits" if levels else "limits"
+    best = best_of(result)
+    gain = "" if best is None else f"; {points(gain_of(result, best))} points"
+    return [
+        _sampled("Guessed right without the release", without_release(result), level),
+        _sampled("Recovered with it by the best attack", best, level, gain),
+        _sampled("Ceiling, whoever attacks", result.get("ceiling"), level),
+        _proved_row(record, result),
+    ]
 
 
-def _proved_row(result: Answer) -> tuple[str, str, str, Grade]:
-    share, counts = share_proved(result), counts_proved(result)
-    notes: list[str] = []
-    if counts:
-        least = min(counts, key=lambda b: (-b["confidence"], b["at_most"]))
-        notes.append(
-            f"in one release at most {number(least['at_most'])} of {number(least['of'])}, "
-            f"with {100 * least['confidence']:g}% confidence"
-        )
+def _proved_row(record: Record, result: Answer) -> tuple[str, str, str, Grade]:
+    """Give the proved number of the headline: the mean share if there is one, else a count."""
     label = "Proved: no attacker recovers more"
+    share, count = share_proved(result), best_count(record, result)
+    in_one = "" if count is None else _count(count)
     if share is not None:
-        return (
-            label,
-            percent(share["share_at_most"], "up"),
-            "on average; " + "; ".join(notes) if notes else "on average",
-            "proved",
-        )
-    if counts:
-        least = min(counts, key=lambda b: b["at_most"])
-        return label, f"{number(least['at_most'])} of {number(least['of'])}", notes[0], "proved"
+        notes = f"on average; in one release {in_one}" if in_one else "on average"
+        return label, percent(share["share_at_most"], "up"), notes, "proved"
+    if count is not None:
+        value = f"{number(count['at_most'])} of {number(count['of'])}"
+        return label, value, f"in one release, with {_sure(count)} confidence", "proved"
     return label, MISSING, "nothing is proved at this setting", "not assessed"
 
 
+def _sure(bound: Answer) -> str:
+    return f"{100 * bound['confidence']:g}%"
+
+
+def _count(bound: Answer) -> str:
+    """Give a bound on a count in words."""
+    most, people = number(bound["at_most"]), number(bound["of"])
+    return f"at most {most} of {people}, with {_sure(bound)} confidence"
+
+
 def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
-    rests_on = result.get("rests_on", "sampled")
     return Verdict(
         status=record.status,
         headline=record.verdict,
@@ -103,61 +91,23 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
         evidence_against=result.get("evidence_against", []),
         numbers=_headline(record, result),
         setting=label_of(result) if is_sweep else "",
-        rests_on=rests_on,
+        rests_on=result.get("rests_on", "sampled"),
     )
-
-
-def _said(value: Any) -> str:
-    """Give a setting of the study in words."""
-    if isinstance(value, dict):
-        return ", ".join(f"{k.replace('_', ' ')} {_said(v)}" for k, v in value.items() if v) or "—"
-    if isinstance(value, list):
-        return ", ".join(_said(v) for v in value)
-    if isinstance(value, float):
-        return number(value)
-    return str(value).replace("_", " ")
 
 
 def _threat(record: Record, results: Sequence[Answer]) -> Section:
     """Say whom the audit is about, and what it takes as given."""
-    study = record.study
-    rows: list[tuple[str, str]] = []
-    names = {
-        "data": ("Table", ("path", "packaged", "table", "rows", "people")),
-        "threat": (None, ()),
-        "prior": (None, ()),
-        "mechanism": (None, ()),
-    }
-    for section, (title, keys) in names.items():
-        values: Any = study.get(section)
-        if not isinstance(values, dict):
-            continue
-        if title is not None:
-            found = {k: values[k] for k in keys if values.get(k) is not None}
-            if found:
-                rows.append((title, ", ".join(_said(v) for v in found.values())))
-            continue
-        for key, value in values.items():
-            if value is None or value in ([], {}):
-                continue
-            words = {
-                ("threat", "unknown"): "Unknown to the attacker",
-                ("threat", "known"): "Known to the attacker",
-                ("threat", "targets"): "People in one release",
-                ("threat", "success"): "A target counts as recovered when the guess is",
-                ("prior", "kind"): "What the attacker knows beforehand",
-                ("prior", "targets"): "Where the targets come from",
-                ("mechanism", "k"): "Columns in a marginal",
-            }.get((section, key), f"{section.capitalize()}: {key.replace('_', ' ')}")
-            rows.append((words, _said(value)))
-    assumptions = list(
-        dict.fromkeys(
-            text
-            for result in results
-            for bound in proved_bounds(result)
-            for text in bound.get("assumptions", [])
+    assumptions = [
+        text
+        for result in results
+        for bound in proved_bounds(result)
+        for text in bound.get("assumptions", [])
+    ]
+    if record.study.get("threat", {}).get("people") == "rows":
+        assumptions.append(
+            "The targets are real people of the table: baselines, the ceiling and the bounds hold "
+            "if they are like draws from the prior, which was fitted to the same table."
         )
-    )
     blocks: list[Block] = [
         Text(
             [
@@ -167,34 +117,35 @@ def _threat(record: Record, results: Sequence[Answer]) -> Section:
                 "guesses on a fresh set of people."
             ]
         ),
-        Facts(rows),
+        Facts(threat_facts(record)),
     ]
     if assumptions:
-        blocks.append(Items("What the proved numbers assume", assumptions))
+        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        blocks.append(Items(title, list(dict.fromkeys(assumptions))))
     return Section("Threat model and assumptions", blocks)
 
 
 def _with_limits(value: Answer | None) -> str:
     if value is None:
         return MISSING
-    return f"{percent(value['share'])} ({limits(value.get('low'), value.get('high'))})"
+    return with_limits(value["share"], value.get("low"), value.get("high"))
 
 
-def _glance(results: Sequence[Answer]) -> Table:
+def _glance(record: Record, results: Sequence[Answer]) -> Table:
+    """Give the headline numbers of every setting."""
     rows: list[list[str]] = []
     for result in results:
-        best = result.get("attacks", {}).get(result.get("best"))
-        share, counts = share_proved(result), counts_proved(result)
-        least = min(counts, key=lambda b: (-b["confidence"], b["at_most"])) if counts else None
+        best, without = best_of(result), without_release(result)
+        share, count = share_proved(result), best_count(record, result)
         rows.append(
             [
-                label_of(result),
-                MISSING if (w := without_release(result)) is None else percent(w["share"]),
+                label_of(result).replace(" ", NO_BREAK),
+                MISSING if without is None else percent(without["share"]),
                 _with_limits(best),
                 MISSING if best is None else points(gain_of(result, best)),
                 _with_limits(result.get("ceiling")),
                 MISSING if share is None else percent(share["share_at_most"], "up"),
-                MISSING if least is None else f"{number(least['at_most'])} of {least['of']}",
+                MISSING if count is None else f"{number(count['at_most'])} of {count['of']}",
                 str(result.get("status", MISSING)),
             ]
         )
@@ -206,8 +157,8 @@ def _glance(results: Sequence[Answer]) -> Table:
             "Best attack",
             "Gain, points",
             "Ceiling",
-            "Proved: on average at most",
-            "Proved: in one release at most",
+            "Proved on average",
+            "Proved in one release",
             "Threshold",
         ),
         rows,
@@ -222,10 +173,7 @@ def _bounds(results: Sequence[Answer]) -> Table:
             if bound.get("share_at_most") is not None:
                 says = f"mean share at most {percent(bound['share_at_most'], 'up')}"
             else:
-                says = (
-                    f"with {100 * bound['confidence']:g}% confidence at most "
-                    f"{number(bound['at_most'])} of {number(bound['of'])}"
-                )
+                says = _count(bound)
             name = bound.get("name", "")
             note = " (for comparison)" if bound.get("for_comparison") else ""
             theorem = f"{bound['theorem']}, {name}{note}" if name else bound["theorem"]
@@ -243,10 +191,10 @@ def _bounds(results: Sequence[Answer]) -> Table:
 def _results(record: Record, results: Sequence[Answer], result: Answer) -> Section:
     blocks: list[Block] = []
     if len(results) > 1:
-        blocks += [_glance(results), curves_picture(record, results)]
+        blocks += [_glance(record, results), curves_picture(record, results)]
     blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
     if any(a.get("distribution") for a in result.get("attacks", {}).values()):
-        blocks.append(distribution_picture(result))
+        blocks.append(distribution_picture(record, result))
     columns = {c for a in result.get("attacks", {}).values() for c in a.get("columns") or {}}
     if len(columns) > 1:
         blocks.append(columns_picture(result))

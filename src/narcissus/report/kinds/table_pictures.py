@@ -10,6 +10,7 @@ from narcissus.report.format import limits, number, percent
 from narcissus.report.kinds.table_results import (
     attack_name,
     best_count,
+    best_of,
     gain_of,
     is_noiseless,
     label_of,
@@ -37,10 +38,6 @@ def _range(value: Answer | None) -> Range | None:
 
 def _share_threshold(record: Record) -> float | None:
     return (threshold_of(record) or {}).get("share")
-
-
-def _best(result: Answer) -> Answer | None:
-    return result.get("attacks", {}).get(result.get("best"))
 
 
 def _axis(results: Sequence[Answer]) -> tuple[list[float], str, int | None]:
@@ -84,14 +81,14 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
     places, title, apart = _axis(results)
     proved = [None if (b := share_proved(r)) is None else b["share_at_most"] for r in results]
     threshold = _share_threshold(record)
-    known = [(r, b) for r in results if (b := _best(r)) is not None]
+    known = [(r, b) for r in results if (b := best_of(r)) is not None]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, Range, curves
 
         own = [
             None
-            if (b := _best(r)) is None or b.get("baseline") is None
+            if (b := best_of(r)) is None or b.get("baseline") is None
             else Range(b["baseline"], b.get("baseline_low"), b.get("baseline_high"))
             for r in results
         ]
@@ -99,7 +96,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
             figure,
             [
                 Curve("ceiling", [_range(r.get("ceiling")) for r in results], CEILING, "-."),
-                Curve("best attack", [_range(_best(r)) for r in results], WITH),
+                Curve("best attack", [_range(best_of(r)) for r in results], WITH),
                 Curve("its own baseline", own, WITHOUT, "--"),
             ],
             places=places,
@@ -120,7 +117,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
             "" if c is None else limits(c.get("low"), c.get("high")),
             "" if p is None else percent(p, "up"),
         ]
-        for r, b, p in ((r, _best(r), p) for r, p in zip(results, proved, strict=True))
+        for r, b, p in ((r, best_of(r), p) for r, p in zip(results, proved, strict=True))
     ]
     headline = "What is recovered at each setting, and what no attacker can recover"
     if len(known) > 1:
@@ -137,7 +134,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
         "area above the heavy line is where it is proved that no attacker is, on average.",
         draw,
         Table(
-            "Numbers of the picture",
+            "Recovered, ceiling and proved, for each setting",
             (
                 "Setting",
                 "Best attack",
@@ -160,7 +157,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
     order = sorted(attacks, key=lambda name: -attacks[name]["share"])
     ceiling, bound = result.get("ceiling"), share_proved(result)
     where = f"At {label_of(result)}" if is_sweep else "In this release"
-    best = _best(result)
+    best = best_of(result)
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import Row, dot_plot
@@ -206,7 +203,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
         "line with hatching to its right is proved: no attacker is beyond it, on average.",
         draw,
         Table(
-            "Numbers of the picture",
+            "Attacks beside the ceiling",
             ("Attack", "Share recovered", "Limits", "Own baseline", "Trials"),
             rows,
             grades=grades,
@@ -216,14 +213,15 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
     )
 
 
-def distribution_picture(result: Answer) -> Figure:
+def distribution_picture(record: Record, result: Answer) -> Figure:
     """Draw how many targets each attack recovered from trial to trial."""
+    allowed = (threshold_of(record) or {}).get("targets")
     answers = [(name, a) for name, a in result.get("attacks", {}).items() if a.get("distribution")]
     answers.sort(key=lambda pair: -pair[1]["share"])
     ceiling = result.get("ceiling")
     if ceiling is not None and ceiling.get("distribution"):
         answers.insert(0, ("ceiling", ceiling))
-    bound = best_count(result)
+    bound = best_count(record, result)
     people = int(result.get("people") or max(max(a["distribution"]["targets"]) for _, a in answers))
     most = max(max(a["distribution"]["targets"]) for name, a in answers if name != "ceiling")
 
@@ -241,7 +239,7 @@ def distribution_picture(result: Answer) -> Figure:
         ]
         words = "" if bound is None else f"{100 * bound['confidence']:g}%: no attacker beyond"
         edge = None if bound is None else int(bound["at_most"])
-        histograms(figure, rows, people=people, edge=edge, edge_words=words)
+        histograms(figure, rows, people=people, edge=edge, edge_words=words, threshold=allowed)
 
     rows = [
         [attack_name(name), *_quantiles(a["distribution"]), sum(a["distribution"]["trials"])]
@@ -286,7 +284,7 @@ def _quantiles(distribution: Answer) -> list[int]:
 
 def columns_picture(result: Answer) -> Figure:
     """Draw each unknown column: the best attack and the ceiling."""
-    best, ceiling = _best(result) or {}, result.get("ceiling") or {}
+    best, ceiling = best_of(result) or {}, result.get("ceiling") or {}
     columns: dict[str, Answer] = best.get("columns") or {}
     above: dict[str, Answer] = ceiling.get("columns") or {}
     order = sorted(columns, key=lambda name: -columns[name]["share"])
@@ -317,7 +315,7 @@ def columns_picture(result: Answer) -> Figure:
         "attack recovers, a triangle the ceiling.",
         draw,
         Table(
-            "Numbers of the picture",
+            "Each unknown column",
             ("Column", "Baseline", "Best attack", "Limits", "Ceiling"),
             rows,
             percent=("Baseline", "Best attack", "Ceiling"),
@@ -330,7 +328,7 @@ def groups_picture(result: Answer) -> Figure:
     """Draw the groups beside the average; the one that the release costs most stands out."""
     groups: list[Answer] = result.get("groups", [])
     name = str(result.get("best"))
-    best = _best(result)
+    best = best_of(result)
     average: Answer = {
         "by": "",
         "group": "everyone (average)",
@@ -406,7 +404,7 @@ def groups_picture(result: Answer) -> Figure:
         "The group for which the release adds most is in bold.",
         draw,
         Table(
-            "Numbers of the picture",
+            "Each group beside the average",
             ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
             rows,
             percent=("Of people", "Without", "Best attack", "Ceiling"),

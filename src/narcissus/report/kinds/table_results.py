@@ -49,19 +49,22 @@ def label_of(result: Answer) -> str:
 
 
 def threshold_of(record: Record) -> Answer | None:
-    """Give the threshold of the study, as a dict of what it limits, or None."""
-    bounds: Any = record.study.get("bounds") or {}
-    threshold: Any = bounds.get("threshold") or record.study.get("threshold")
-    if isinstance(threshold, int | float):
-        return {"share": float(threshold)}
-    if isinstance(threshold, dict):
-        found = {k: v for k, v in cast(Answer, threshold).items() if v is not None}
-        return found or None
+    """Give the threshold: what it limits, its reason and its origin; None where there is none.
+
+    It is the study's own, or that of a policy, which the results then carry.
+    """
+    places: list[Any] = [record.study.get("threshold")]
+    places += [result.get("threshold") for result in settings_of(record)]
+    for threshold in places:
+        if isinstance(threshold, dict):
+            found = {k: v for k, v in cast(Answer, threshold).items() if v not in (None, "")}
+            if found:
+                return found
     return None
 
 
 def confidences(record: Record) -> list[float]:
-    """Give the confidence levels that the study names."""
+    """Give the confidence levels that the study names, the reported one first."""
     bounds: Any = record.study.get("bounds") or {}
     level: Any = bounds.get("confidence")
     if isinstance(level, int | float):
@@ -97,6 +100,11 @@ def without_release(result: Answer) -> Answer | None:
     }
 
 
+def best_of(result: Answer) -> Answer | None:
+    """Give the answer of the best attack."""
+    return result.get("attacks", {}).get(result.get("best"))
+
+
 def gain_of(result: Answer, attack: Answer) -> float | None:
     """Give how much more an attack recovers than can be guessed without the release."""
     without = without_release(result)
@@ -119,7 +127,10 @@ def counts_proved(result: Answer) -> list[Answer]:
     return [b for b in proved_bounds(result) if b.get("at_most") is not None]
 
 
-def best_count(result: Answer) -> Answer | None:
-    """Give the lowest proved number of targets at the highest confidence."""
+def best_count(record: Record, result: Answer) -> Answer | None:
+    """Give the lowest proved number of targets at the reported level, or else the highest."""
     counts = counts_proved(result)
-    return min(counts, key=lambda b: (-b["confidence"], b["at_most"])) if counts else None
+    levels = confidences(record)
+    reported = [b for b in counts if levels and b["confidence"] == levels[0]]
+    ordered = sorted(reported or counts, key=lambda b: (-b["confidence"], b["at_most"]))
+    return ordered[0] if ordered else None
