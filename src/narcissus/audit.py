@@ -126,6 +126,8 @@ def run(
     folder: Path | str | None = None,
     workers: int | None = None,
     restart: bool = False,
+    policy: Path | str | None = None,
+    internal: Path | str | None = None,
 ) -> Audit:
     """Play a study.
 
@@ -143,12 +145,26 @@ def run(
         Worker processes; None as the study says. The numbers do not depend on it.
     restart
         Throw away what an earlier run left in ``folder``.
+    policy
+        A file of thresholds that belongs to whoever approves the release; its hash stands in the
+        record. None: the study's own threshold.
+    internal
+        Where to write what is about single records, which the record never holds; None writes
+        nothing of the kind.
     """
     settings: Any = study.settings
     seed = getattr(getattr(settings, "run", None), "seed", None)
     entropy = entropy_of(seed if rng is None else rng)
     place = None if folder is None else Path(folder)
-    options = RunOptions(entropy, observer, place, workers, restart)
+    options = RunOptions(
+        entropy=entropy,
+        observer=observer,
+        folder=place,
+        workers=workers,
+        restart=restart,
+        policy=None if policy is None else Path(policy),
+        internal=None if internal is None else Path(internal),
+    )
     outcome = study_kind(study.kind).play(study.settings, study.folder, options)
     record = make_record(
         kind=study.kind,

@@ -16,7 +16,11 @@ from narcissus import __version__
 from narcissus.errors import NarcissusError
 
 # name -> (module, one line for the help page); the module holds a click command `command`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "audit": ("narcissus.cli.audit", "Play a study: what is recovered, and what never can be."),
+    "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
+    "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
+}
 
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 

@@ -1,10 +1,92 @@
-"""A page as one HTML file."""
+"""A page as one HTML file: no script, nothing from outside, the same bytes for the same record."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from narcissus.report.format import SIGNS, STATUS, cell
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text
+from narcissus.report.svg import svg_of
 from narcissus.study.record import Record
+
+_TEMPLATES: dict[type[Block], str] = {
+    Text: "text.html",
+    Facts: "facts.html",
+    Items: "items.html",
+    Table: "table.html",
+    Figure: "figure.html",
+}
+
+
+@cache
+def _environment() -> Environment:
+    """Load the templates once; everything that a template is given is escaped."""
+    environment = Environment(
+        loader=PackageLoader("narcissus.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["cell"] = cell
+    environment.filters["sign"] = SIGNS.__getitem__
+    return environment
+
+
+class _Blocks:
+    """Draws blocks in order, and numbers what needs an id."""
+
+    def __init__(self) -> None:
+        self.figures = 0
+
+    def html(self, block: Block, level: int = 3) -> Markup:
+        """Draw one block; ``level`` is the rank of its heading, if it has one."""
+        more: dict[str, Any] = {}
+        if isinstance(block, Figure):
+            self.figures += 1
+            more["name"] = f"figure-{self.figures}"
+            # our own drawing, with title and description escaped where it is made
+            more["svg"] = Markup(svg_of(block, more["name"]))
+        template = _environment().get_template(_TEMPLATES[type(block)])
+        return Markup(template.render(block=block, level=level, blocks=self, **more))
+
+
+def page_html(page: Page, *, digest: str = "") -> str:
+    """Draw a page as one self-contained HTML document."""
+    verdict = page.verdict
+    sign, words = STATUS.get(verdict.status, ("?", verdict.status))
+    # a colour must not lend an approximation the look of a finding
+    sure = verdict.rests_on in ("proved", "sampled")
+    tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
+    template = _environment().get_template("page.html")
+    return template.render(
+        page=page,
+        verdict=verdict,
+        sign=sign,
+        status=words,
+        tone=tone,
+        blocks=_Blocks(),
+        digest=digest,
+    )
 
 
 def render_html(record: Record) -> str:
-    """Draw a record as one self-contained HTML page."""
-    raise NotImplementedError
+    """Draw a record as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    str
+        A whole document without scripts and without references to anything outside it; the same
+        bytes for the same record.
+    """
+    return page_html(page_of(record), digest=record.digest)

@@ -55,6 +55,8 @@ class Table:
     grades: Sequence[Grade] | None = None
     percent: Sequence[str] = ()
     """Columns whose numbers are shares, shown as percentages."""
+    folded: bool = False
+    """In HTML, shown on demand: for long tables that few readers need."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class Verdict:
     numbers
         The three or four numbers of the headline with their grades, in this order: without the
         release, with it, ceiling, proved: ``(label, value as text, limits as text, grade)``.
+    setting
+        Which setting of a sweep the numbers are for: ``"ε = 1"``.
+    rests_on
+        The weakest grade that the status leans on. A status that rests on an approximation, an
+        assumption or something not assessed is shown without colour.
     """
 
     status: str
@@ -118,11 +125,18 @@ class Verdict:
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
     numbers: Sequence[tuple[str, str, str, Grade]] = ()
+    setting: str = ""
+    rests_on: Grade = "sampled"
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A whole report.
+
+    What was and was not assessed, what is not covered, and the provenance are the same for every
+    kind of study: `page_of` adds them around ``sections`` from the record, so a kind says only
+    what is its own (threat model and assumptions, results, groups, method; in this order).
+    """
 
     title: str
     subtitle: str

@@ -1,10 +1,210 @@
-"""A page as plain text."""
+"""A page as plain text, for a terminal of 80 columns."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from narcissus.report.format import SIGNS, STATUS, cell
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text, Verdict
+from narcissus.results import Grade
 from narcissus.study.record import Record
+
+WIDTH = 80
+_TERM = 26  # width of the column of terms
+_MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
+
+
+def _wrap(text: str, *, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
+    """Break a text into lines; a long word (a digest) is left whole."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * len(first) if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]
+
+
+def _grade(grade: Grade) -> str:
+    return f"{SIGNS[grade]} {grade}"
+
+
+def _facts(rows: Sequence[tuple[str, str]], term: int = _TERM) -> Iterator[str]:
+    """Yield terms on the left and what they are on the right; a long term has its own line."""
+    for name, text in rows:
+        if len(name) >= term:
+            yield from _wrap(name)
+            yield from _wrap(text, first=" " * term)
+        else:
+            yield from _wrap(text, first=name.ljust(term), rest=" " * term)
+
+
+def _items(title: str, items: Sequence[str], mark: str) -> Iterator[str]:
+    yield from _wrap(f"{title}:")
+    for item in items:
+        yield from _wrap(item, first=f"  {mark}")
+
+
+def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Give the head and the body of a table as texts, the grades as a last column."""
+    head = list(table.columns)
+    shares = [name in table.percent for name in head]
+    body = [
+        [cell(value, is_percent=share) for value, share in zip(row, shares, strict=True)]
+        for row in table.rows
+    ]
+    if table.grades:
+        head.append("How sure")
+        body = [[*row, _grade(g)] for row, g in zip(body, table.grades, strict=True)]
+    return head, body
+
+
+def _words(text: str) -> int:
+    """Give the length of the longest word; a non-breaking space joins words."""
+    return max((len(word) for word in text.split(" ")), default=0)
+
+
+def _widths(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """Share out the room among the columns, taking from the widest; None if it is too little."""
+    columns = list(zip(head, *body, strict=True))
+    least = [max(1, *map(_words, column)) for column in columns]
+    widths = [
+        max(low, *(len(text) for text in column[1:]))
+        for low, column in zip(least, columns, strict=True)
+    ]
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        loose = [i for i in range(len(widths)) if widths[i] > least[i]]
+        widths[max(loose, key=lambda i: widths[i])] -= 1
+    # more than a few lines in a cell are read better as a list
+    deepest = max(
+        len(_wrap(text, width=width))
+        for row in body
+        for text, width in zip(row, widths, strict=True)
+    )
+    return widths if deepest <= 4 else None
+
+
+def _row(texts: Sequence[str], widths: Sequence[int], *, bottom: bool = False) -> Iterator[str]:
+    """Yield the lines of one row, its cells aligned at the top or at the bottom."""
+    cells = [_wrap(text, width=width) for text, width in zip(texts, widths, strict=True)]
+    deep = max(map(len, cells))
+    blank = [[""] * (deep - len(lines)) for lines in cells]
+    full = [b + c if bottom else c + b for b, c in zip(blank, cells, strict=True)]
+    for line in zip(*full, strict=True):
+        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        yield ("  " + "  ".join(padded)).rstrip()
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Yield a table in columns where it fits, else each row as a list of terms."""
+    head, body = _cells(table)
+    yield from _wrap(table.caption)
+    if not body:
+        yield "  (no rows)"
+        return
+    widths = _widths(head, body, WIDTH - 2 * (len(head) + 1))
+    if widths is not None:
+        yield from _row(head, widths, bottom=True)
+        yield "  " + "  ".join("-" * width for width in widths)
+        for row in body:
+            yield from _row(row, widths)
+        return
+    term = min(max(len(name) for name in head) + 4, 34)
+    for row in body:
+        yield from _wrap(row[0], first="  ")
+        rows = [(f"    {n}", text) for n, text in zip(head[1:], row[1:], strict=True)]
+        yield from _facts(rows, term + 2)
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Text):
+        for place, paragraph in enumerate(block.paragraphs):
+            if place:
+                yield ""
+            yield from _wrap(paragraph)
+    elif isinstance(block, Facts):
+        yield from _facts(block.rows)
+    elif isinstance(block, Items):
+        yield from _items(block.title, block.items, _MARKS[block.tone])
+    elif isinstance(block, Figure):
+        yield from _wrap(block.title)
+        yield ""
+        yield from _table(block.table)
+    else:
+        yield from _table(block)
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    sign, words = STATUS.get(verdict.status, ("?", verdict.status))
+    yield f"{sign} {words.upper()}"
+    yield ""
+    yield from _wrap(verdict.headline)
+    if verdict.rests_on not in ("proved", "sampled"):
+        yield from _wrap(f'(This status rests on something graded "{verdict.rests_on}".)')
+    if verdict.numbers:
+        yield ""
+        if verdict.setting:
+            yield from _wrap(f"For {verdict.setting}:")
+        labels = max(len(label) for label, *_ in verdict.numbers)
+        values = max(len(value) for _, value, *_ in verdict.numbers)
+        for label, value, limits, grade in verdict.numbers:
+            start = f"  {label.ljust(labels)}  {value.rjust(values)}  "
+            yield f"{start}{_grade(grade)}"
+            if limits:
+                yield from _wrap(limits, first="      ")
+    if verdict.odds:
+        yield ""
+        yield from _wrap(verdict.odds)
+    for title, items, mark in (
+        ("Evidence for the release", verdict.evidence_for, "+ "),
+        ("Evidence against it", verdict.evidence_against, "- "),
+    ):
+        if verdict.evidence_for or verdict.evidence_against:
+            yield ""
+            yield from _items(title, items or ["none found"], mark)
+
+
+def _finish(lines: Sequence[str]) -> str:
+    """Join lines; spaces that held words together have done their work."""
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def verdict_text(page: Page) -> str:
+    """Draw the top of a page: title and verdict."""
+    lines = [*_wrap(page.title), *(_wrap(page.subtitle) if page.subtitle else []), ""]
+    return _finish([*lines, *_verdict(page.verdict)])
+
+
+def page_text(page: Page) -> str:
+    """Draw a page as text."""
+    lines = [page.title, "=" * min(len(page.title), WIDTH)]
+    lines += _wrap(page.subtitle) if page.subtitle else []
+    lines += ["", *_verdict(page.verdict)]
+    for section in page.sections:
+        lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]
+        for block in section.blocks:
+            lines += ["", *_block(block)]
+    return _finish(lines)
 
 
 def render_text(record: Record) -> str:
-    """Draw a record as text for a terminal."""
-    raise NotImplementedError
+    """Draw a record as text for a terminal.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    str
+        The same page as `render_html` draws, in lines of at most 80 characters (but for words
+        that are longer), figures as the tables behind them.
+    """
+    return page_text(page_of(record))

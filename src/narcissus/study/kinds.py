@@ -38,6 +38,10 @@ class RunOptions:
         Worker processes; numbers do not depend on it. None: as the study says.
     restart
         Throw away what an earlier run left in the folder.
+    policy
+        A file of thresholds that belongs to whoever approves the release; None: the study's own.
+    internal
+        Where to write what is about single records; None writes nothing of the kind.
     """
 
     entropy: int
@@ -45,6 +49,8 @@ class RunOptions:
     folder: Path | None = None
     workers: int | None = None
     restart: bool = False
+    policy: Path | None = None
+    internal: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from importlib import import_module
 
 from narcissus._validation import one_of
+from narcissus.report.envelope import complete
 from narcissus.report.page import Page
 from narcissus.study.record import Record
 
 # kind -> module with a function `page(record) -> Page`
-PAGES: dict[str, str] = {}
+PAGES: dict[str, str] = {
+    "table": "narcissus.report.kinds.table",
+}
 
 
 def page_of(record: Record) -> Page:
-    """Turn a record into a page, by its kind."""
+    """Turn a record into a page: what its kind says, within what every report says."""
     one_of("kind", record.kind, PAGES)
     page: Callable[[Record], Page] = import_module(PAGES[record.kind]).page
-    return page(record)
+    return complete(page(record), record)

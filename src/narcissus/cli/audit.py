@@ -1,0 +1,152 @@
+"""``narcissus audit``: play a study, keep its record and report, print the verdict."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from narcissus.cli.main import EXCEEDED, INTERRUPTED, NOT_ASSESSED, OK
+from narcissus.errors import InputError, StoreError
+
+if TYPE_CHECKING:
+    from narcissus.audit import Study
+
+# what each status of a record exits with
+EXITS = {
+    "met": OK,
+    "no threshold": OK,
+    "exceeded": EXCEEDED,
+    "inconclusive": NOT_ASSESSED,
+    "not assessed": NOT_ASSESSED,
+}
+HELP = """Play STUDY: what an attacker recovers, and what no attacker can.
+
+Leaves record.json (every number, in full precision) and report.html in the results folder, and
+prints the verdict. Interrupted, the same command continues where it stopped.
+
+\b
+Examples:
+  narcissus audit examples/affairs.toml
+  narcissus audit examples/affairs.toml --out results/try --seed 7 --workers 2
+  narcissus audit examples/affairs.toml --policy policy.toml
+  narcissus audit examples/affairs.toml --json > record.json
+
+\b
+Exit codes:
+  0  assessed; the threshold is met, or none was set
+  1  the threshold is exceeded
+  2  the study or an option is wrong (nothing was run)
+  3  inconclusive, or it could not be assessed
+"""
+
+
+def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
+    """Refuse, before any work, a results folder that cannot be used."""
+    from narcissus.study.record import read_record
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise StoreError(
+            f"the results folder {folder} cannot be written to ({error.strerror or error}); "
+            "choose another with --out"
+        ) from error
+    record = folder / "record.json"
+    if restart or not record.exists():
+        return
+    try:
+        digest = read_record(record).provenance.digests.get("study")
+    except InputError:
+        return  # damaged: the new record takes its place
+    if digest is not None and digest != f"sha256:{study.digest}":
+        raise StoreError(
+            f"the results folder {folder} belongs to another study (or to this one before it was "
+            "changed); choose another with --out, or replace what is there with --restart"
+        )
+
+
+def _again(study: Path, out: Path) -> str:
+    return shlex.join(["narcissus", "audit", str(study), "--out", str(out)])
+
+
+@click.command(help=HELP, short_help="Play a study.")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Results folder.  [default: results/<name of the study file>]",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of all chance; the study's own if not given."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Worker processes; the numbers do not depend on it.",
+)
+@click.option("--restart", is_flag=True, help="Throw away what an earlier run left in FOLDER.")
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Thresholds of whoever approves the release, each with its reason.",
+)
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what is about single records to FILE, for internal use; the record never holds it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    *,
+    study: Path,
+    out: Path | None,
+    seed: int | None,
+    workers: int | None,
+    restart: bool,
+    policy: Path | None,
+    records: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Play a study."""
+    from narcissus.audit import load_study, run
+    from narcissus.cli.progress import progress
+    from narcissus.report import page_of
+    from narcissus.report.text import verdict_text
+
+    loaded = load_study(study)
+    folder = Path("results") / study.stem if out is None else out
+    _prepare(folder, loaded, restart=restart)
+    try:
+        with progress(quiet=quiet) as observer:
+            audit = run(
+                loaded,
+                rng=seed,
+                observer=observer,
+                folder=folder,
+                workers=workers,
+                restart=restart,
+                policy=policy,
+                internal=records,
+            )
+        audit.save(folder)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; continue with: {_again(study, folder)}", err=True)
+        return INTERRUPTED
+    if as_json:
+        click.echo(audit.record.to_json(), nl=False)
+    else:
+        click.echo(verdict_text(page_of(audit.record)))
+        click.echo(f"Report: {folder / 'report.html'}")
+        click.echo(f"Record: {folder / 'record.json'}")
+    return EXITS[audit.status]

@@ -1,0 +1,127 @@
+"""Progress of long work on standard error: a bar at a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import IO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from narcissus.observer import SILENT, Observer
+
+
+def duration(seconds: float) -> str:
+    """Give a time as '0:42', '12:05' or '3:00:10'."""
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+class BarObserver:
+    """Draws a bar with the time left, for a terminal."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Begin a bar; work of an earlier run counts as done but not for the speed."""
+        self.finish()
+        self._task = self._bars.add_task(what, total=total, completed=done)
+
+    def advance(self, steps: int = 1) -> None:
+        """Move the bar."""
+        if self._task is not None:
+            self._bars.advance(self._task, steps)
+
+    def finish(self) -> None:
+        """Leave the finished bar where it is."""
+        if self._task is not None:
+            self._bars.stop_task(self._task)
+            self._task = None
+
+    def note(self, message: str) -> None:
+        """Write a line above the bar."""
+        self._bars.console.print(message, markup=False, highlight=False)
+
+
+class LineObserver:
+    """Writes a line at the start and at each tenth of a stage, for logs and pipes."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._what, self._total, self._done = "", 0, 0
+        self._before, self._began, self._tenth = 0, 0.0, 0
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Say what begins."""
+        self._what, self._total, self._done, self._before = what, total, done, done
+        self._began = time.monotonic()
+        self._tenth = 10 * done // total if total else 0
+        kept = f", {done} done earlier" if done else ""
+        self.note(f"{what}: {total} steps{kept}")
+
+    def advance(self, steps: int = 1) -> None:
+        """Say how far it is, and how long it will take, at each tenth."""
+        self._done += steps
+        tenth = 10 * self._done // self._total if self._total else 0
+        if tenth <= self._tenth:
+            return
+        self._tenth = tenth
+        fresh = self._done - self._before
+        spent = time.monotonic() - self._began
+        left = spent / fresh * (self._total - self._done)
+        self.note(
+            f"{self._what}: {self._done} of {self._total} ({10 * tenth}%), "
+            f"{duration(spent)} so far, about {duration(left)} left"
+        )
+
+    def finish(self) -> None:
+        """Say nothing: the last tenth has said it."""
+
+    def note(self, message: str) -> None:
+        """Write a line."""
+        print(message, file=self._stream, flush=True)
+
+
+@contextmanager
+def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator[Observer]:
+    """Give an observer for a stretch of work.
+
+    Parameters
+    ----------
+    quiet
+        Say nothing at all.
+    stream
+        Where to; standard error unless said otherwise.
+    """
+    out = sys.stderr if stream is None else stream
+    if quiet:
+        yield SILENT
+        return
+    if not out.isatty():
+        yield LineObserver(out)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(file=out), transient=False) as bars:
+        yield BarObserver(bars)

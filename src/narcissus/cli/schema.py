@@ -1,0 +1,72 @@
+"""``narcissus schema``: print the JSON Schemas of study files and records."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+HELP = """Print the JSON Schema of a study file or of a record.
+
+KIND is the kind of study. Without it, `study` means the kind "table", which a study file without
+the key `kind` is, and `record` means what the records of all kinds have in common.
+
+\b
+Examples:
+  narcissus schema study
+  narcissus schema record table > table-record.schema.json
+"""
+
+
+def study_schema(kind: str) -> dict[str, Any]:
+    """Give the JSON Schema of the study files of a kind."""
+    from narcissus.study.kinds import study_kind
+
+    schema = study_kind(kind).model.model_json_schema(by_alias=True)
+    entry: dict[str, Any] = {"const": kind, "description": "The kind of study."}
+    required = list(schema.get("required", []))
+    if kind == "table":
+        entry["default"] = kind
+    else:
+        required.append("kind")
+    schema["properties"] = {"kind": entry, **schema.get("properties", {})}
+    if required:
+        schema["required"] = required
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": f"Narcissus study of kind {kind}",
+    }
+
+
+def record_schema(kind: str | None) -> dict[str, Any]:
+    """Give the JSON Schema of the records of a kind, or of all kinds."""
+    from narcissus.study.kinds import study_kind
+    from narcissus.study.record import Record
+
+    schema = Record.model_json_schema(by_alias=True)
+    # every record is sealed, though the model can hold one that is not yet
+    schema["required"] = list(schema["properties"])
+    title = "Narcissus record"
+    if kind is not None:
+        results = dict(study_kind(kind).results_schema)
+        # references in it are to its own root, which moves
+        schema.setdefault("$defs", {}).update(results.pop("$defs", {}))
+        schema["properties"]["results"] = results
+        schema["properties"]["kind"] = {"const": kind}
+        title += f" of kind {kind}"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": title,
+    }
+
+
+@click.command(help=HELP, short_help="Print JSON Schemas.")
+@click.argument("what", type=click.Choice(["study", "record"]), metavar="study|record")
+@click.argument("kind", required=False)
+def command(what: str, kind: str | None) -> None:
+    """Print a JSON Schema."""
+    schema = study_schema(kind or "table") if what == "study" else record_schema(kind)
+    click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

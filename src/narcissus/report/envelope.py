@@ -1,0 +1,98 @@
+"""What every report says, whatever the kind of study: what was assessed, and where it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from narcissus.report.format import GRADES
+from narcissus.report.page import Facts, Items, Page, Section, Table, Text
+from narcissus.study.record import Record
+
+ASSESSMENT = "What was assessed, and what was not"
+PROVENANCE = "Provenance"
+
+
+def assessment(record: Record) -> Section:
+    """Say what was assessed, what was not (with the remedy), and what nothing here covers."""
+    blocks: list[Items] = []
+    if record.assessed:
+        blocks.append(Items("Assessed", record.assessed))
+    if record.not_assessed:
+        remarks = [
+            f"{r.quantity}: {r.reason}." + (f" Remedy: {r.remedy}." if r.remedy else "")
+            for r in record.not_assessed
+        ]
+        tidy = [text.replace("..", ".") for text in remarks]
+        blocks.append(Items("Not assessed (not to be read as safe)", tidy, "warning"))
+    else:
+        blocks.append(Items("Not assessed", ["Everything that the study asked was assessed."]))
+    if record.not_covered:
+        blocks.append(Items("What this does not cover", record.not_covered, "warning"))
+    return Section(ASSESSMENT, blocks)
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the settings of a study as dotted keys and texts."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in cast("Mapping[str, Any]", value).items():
+            yield from flat(inner, f"{prefix}.{key}" if prefix else key)
+    elif isinstance(value, list) and any(isinstance(v, dict) for v in cast("list[Any]", value)):
+        for place, inner in enumerate(cast("list[Any]", value), start=1):
+            yield from flat(inner, f"{prefix}[{place}]")
+    elif isinstance(value, list):
+        yield prefix, ", ".join(map(str, cast("list[Any]", value))) or "none"
+    elif value is None:
+        yield prefix, "not set"
+    elif isinstance(value, bool):
+        yield prefix, "yes" if value else "no"
+    elif isinstance(value, Mapping):
+        yield prefix, "empty"
+    else:
+        yield prefix, str(value)
+
+
+def provenance(record: Record) -> Section:
+    """Say what is needed to get the same numbers again, and the study as it was played."""
+    made = record.provenance
+    packages = ", ".join(f"{name} {version}" for name, version in made.packages.items())
+    rows = [
+        ("Digest of the record", record.digest or "none"),
+        *((f"Digest of the {name}", digest) for name, digest in made.digests.items()),
+        ("Seed", made.entropy),
+        ("Narcissus", made.narcissus),
+        ("Python", f"{made.python}; {packages}" if packages else made.python),
+        ("Machine", made.machine),
+        ("Record format", record.schema_),
+    ]
+    settings = Table(
+        "The study as it was played, defaults filled in",
+        ("Setting", "Value"),
+        list(flat(record.study)),
+        folded=True,
+    )
+    grades = Facts([(grade, text) for grade, text in GRADES.items()])
+    blocks = [
+        Text(
+            [
+                "The record beside this report holds every number in it in full precision. "
+                "The same version with the same seed gives the same numbers on any number of "
+                "processors."
+            ]
+        ),
+        Facts(rows),
+        settings,
+        Text(["How far each number can be trusted is written beside it:"]),
+        grades,
+    ]
+    return Section(PROVENANCE, blocks)
+
+
+def complete(page: Page, record: Record) -> Page:
+    """Put what every report says around what a kind of study says."""
+    verdict = page.verdict
+    if not verdict.headline:
+        verdict = replace(verdict, headline=record.verdict)
+    sections = (assessment(record), *page.sections, provenance(record))
+    return replace(page, verdict=verdict, sections=sections)

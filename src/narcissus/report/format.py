@@ -1,0 +1,114 @@
+"""Numbers as text. Limits and bounds are rounded outwards: a rounded bound still holds."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from narcissus.report.page import Cell
+from narcissus.results import Grade
+
+MISSING = "\N{EM DASH}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
+# a sign for each grade, so that none is told apart by colour alone
+SIGNS: dict[Grade, str] = {
+    "proved": "\N{BLACK SQUARE}",
+    "sampled": "\N{CIRCLE WITH LEFT HALF BLACK}",
+    "approximation": "\N{ALMOST EQUAL TO}",
+    "assumption": "\N{WHITE UP-POINTING TRIANGLE}",
+    "not assessed": "?",
+}
+# status -> (sign, words); the sign and the words carry the meaning, the colour only repeats it
+STATUS: dict[str, tuple[str, str]] = {
+    "met": ("\N{CHECK MARK}", "Threshold met"),
+    "exceeded": ("\N{MULTIPLICATION X}", "Threshold exceeded"),
+    "inconclusive": ("~", "Inconclusive"),
+    "not assessed": ("?", "Not assessed"),
+    "no threshold": ("\N{BULLET}", "Assessed; no threshold was set"),
+}
+GRADES: dict[Grade, str] = {
+    "proved": "a theorem: no attacker can do better, if its assumptions hold",
+    "sampled": "measured in repeated trials; the limits say how well",
+    "approximation": "a formula or method whose error is not known",
+    "assumption": "taken as given; nothing here tests it",
+    "not assessed": "no answer was found; never to be read as safe",
+}
+
+Rounding = Literal["nearest", "down", "up"]
+
+
+def percent(share: float | None, rounding: Rounding = "nearest") -> str:
+    """Give a share as a percentage with one decimal; tiny shares keep their size.
+
+    Only an exact 1 is written as 100%, and only an exact 0 as 0%.
+    """
+    if share is None:
+        return MISSING
+    if share in (0, 1):
+        return f"{100 * share:g}%"
+    if 0 < share < 0.001:
+        return f"{100 * share:.2g}%" if rounding == "nearest" else _tiny(share, rounding)
+    tenths = 1000 * share
+    if rounding == "down":
+        tenths = math.floor(tenths + 1e-9)
+    elif rounding == "up":
+        tenths = math.ceil(tenths - 1e-9)
+    else:
+        tenths = round(tenths)
+    if share < 1 and tenths >= 1000:
+        return "above 99.9%" if rounding != "up" else "100%"
+    return f"{tenths / 10:.1f}%"
+
+
+def _tiny(share: float, rounding: Rounding) -> str:
+    """Give a share below 0.1% with two figures, rounded to one side."""
+    unit = 10.0 ** (math.floor(math.log10(share)) - 1)
+    steps = share / unit
+    whole = math.ceil(steps - 1e-9) if rounding == "up" else math.floor(steps + 1e-9)
+    return f"{100 * whole * unit:.2g}%"
+
+
+def limits(low: float | None, high: float | None) -> str:
+    """Give confidence limits of a share, rounded outwards."""
+    if low is None and high is None:
+        return MISSING
+    if low is None:
+        return f"at most {percent(high, 'up')}"
+    if high is None:
+        return f"at least {percent(low, 'down')}"
+    return f"{percent(low, 'down')} to {percent(high, 'up')}"
+
+
+def with_limits(share: float | None, low: float | None, high: float | None) -> str:
+    """Give a share with its limits for a table: '54.5% (53.3 to 55.7)'; brackets hold together."""
+    if share is None:
+        return MISSING
+    if low is None or high is None:
+        return percent(share)
+    between = f"({percent(low, 'down')} to {percent(high, 'up')})".replace("%", "")
+    return f"{percent(share)} {between.replace(' ', NO_BREAK)}"
+
+
+def points(difference: float | None) -> str:
+    """Give a difference of shares in percentage points, signed."""
+    if difference is None:
+        return MISSING
+    value = round(100 * difference, 1) + 0.0
+    sign = "\N{MINUS SIGN}" if value < 0 else "+" if value > 0 else ""
+    return f"{sign}{abs(value):.1f}"
+
+
+def number(value: float) -> str:
+    """Give a number for a reader: whole ones with separators, others with four figures."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def cell(value: Cell, *, is_percent: bool = False) -> str:
+    """Give a table's cell as text."""
+    if value is None:
+        return MISSING
+    if isinstance(value, str):
+        return value
+    return percent(value) if is_percent else number(value)

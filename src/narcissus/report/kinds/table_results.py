@@ -1,0 +1,136 @@
+"""What the results of a table's audit say, looked up for the page and its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from narcissus.report.format import number
+from narcissus.study.record import Record
+
+Answer = dict[str, Any]
+
+_NAMES = {
+    "prior": "prior alone",
+    "posterior": "posterior, mean field",
+    "gibbs": "posterior, Gibbs",
+    "rap": "RAP, as published",
+    "rap_from_prior": "RAP from the prior",
+    "ceiling": "ceiling",
+}
+
+
+def attack_name(name: str) -> str:
+    """Give the name of an attack in words."""
+    return _NAMES.get(name, name.replace("_", " "))
+
+
+def settings_of(record: Record) -> list[Answer]:
+    """Give the results as a list, a single one too."""
+    results = record.results
+    return list(results) if isinstance(results, list) else [results]
+
+
+def is_noiseless(result: Answer) -> bool:
+    """Tell whether a setting adds no noise."""
+    noise = result.get("noise") or {}
+    return not noise.get("scale")
+
+
+def label_of(result: Answer) -> str:
+    """Give the name of a setting."""
+    if label := result.get("label"):
+        return str(label)
+    if result.get("epsilon") is not None:
+        return f"ε = {number(result['epsilon'])}"
+    if is_noiseless(result):
+        return "no noise"
+    return f"noise {number(result['noise']['scale'])}"
+
+
+def threshold_of(record: Record) -> Answer | None:
+    """Give the threshold: what it limits, its reason and its origin; None where there is none.
+
+    It is the study's own, or that of a policy, which the results then carry.
+    """
+    places: list[Any] = [record.study.get("threshold")]
+    places += [result.get("threshold") for result in settings_of(record)]
+    for threshold in places:
+        if isinstance(threshold, dict):
+            found = {k: v for k, v in cast(Answer, threshold).items() if v not in (None, "")}
+            if found:
+                return found
+    return None
+
+
+def confidences(record: Record) -> list[float]:
+    """Give the confidence levels that the study names, the reported one first."""
+    bounds: Any = record.study.get("bounds") or {}
+    level: Any = bounds.get("confidence")
+    if isinstance(level, int | float):
+        return [float(level)]
+    return [float(v) for v in level] if isinstance(level, list) else []
+
+
+def most_relevant(results: Sequence[Answer], *, threshold: bool) -> Answer:
+    """Give the setting that the verdict names.
+
+    With a threshold: the least noise that meets it, or the most noise where none does. Without
+    one: the least noise that is noise at all, so that nothing looks better than it is.
+    """
+    noisy = [r for r in results if not is_noiseless(r)]
+    if threshold:
+        met = [r for r in results if r.get("status") == "met"]
+        return met[-1] if met else (noisy or list(results))[0]
+    return (noisy or list(results))[-1]
+
+
+def without_release(result: Answer) -> Answer | None:
+    """Give what is guessed right without the release: the prior's attack, or else a baseline."""
+    attacks: dict[str, Answer] = result.get("attacks", {})
+    if "prior" in attacks:
+        return attacks["prior"]
+    best = attacks.get(str(result.get("best")))
+    if best is None or best.get("baseline") is None:
+        return None
+    return {
+        "share": best["baseline"],
+        "low": best.get("baseline_low"),
+        "high": best.get("baseline_high"),
+    }
+
+
+def best_of(result: Answer) -> Answer | None:
+    """Give the answer of the best attack."""
+    return result.get("attacks", {}).get(result.get("best"))
+
+
+def gain_of(result: Answer, attack: Answer) -> float | None:
+    """Give how much more an attack recovers than can be guessed without the release."""
+    without = without_release(result)
+    return None if without is None else attack["share"] - without["share"]
+
+
+def proved_bounds(result: Answer) -> list[Answer]:
+    """Give the bounds that the report leans on: proved, and not shown for comparison only."""
+    return [b for b in result.get("bounds", []) if b.get("proved") and not b.get("for_comparison")]
+
+
+def share_proved(result: Answer) -> Answer | None:
+    """Give the lowest proved limit on the mean share."""
+    found = [b for b in proved_bounds(result) if b.get("share_at_most") is not None]
+    return min(found, key=lambda b: b["share_at_most"], default=None)
+
+
+def counts_proved(result: Answer) -> list[Answer]:
+    """Give the proved limits on the number of targets in one release."""
+    return [b for b in proved_bounds(result) if b.get("at_most") is not None]
+
+
+def best_count(record: Record, result: Answer) -> Answer | None:
+    """Give the lowest proved number of targets at the reported level, or else the highest."""
+    counts = counts_proved(result)
+    levels = confidences(record)
+    reported = [b for b in counts if levels and b["confidence"] == levels[0]]
+    ordered = sorted(reported or counts, key=lambda b: (-b["confidence"], b["at_most"]))
+    return ordered[0] if ordered else None

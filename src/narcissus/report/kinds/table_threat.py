@@ -1,0 +1,143 @@
+"""A table's study in words: what is released, who attacks, what counts, what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from narcissus.report.format import number, percent
+from narcissus.report.kinds.table_results import threshold_of
+from narcissus.study.record import Record
+
+Answer = dict[str, Any]
+Rows = list[tuple[str, str]]
+
+
+def _section(record: Record, name: str) -> Answer:
+    """Give a section of the study; an empty one where it is missing."""
+    value: Any = record.study.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _table(data: Answer) -> Rows:
+    rows: Rows = []
+    if source := data.get("path") or data.get("table"):
+        rows.append(("Table", str(source)))
+    if columns := data.get("columns"):
+        rows.append(("Columns", ", ".join(columns)))
+    if drop := data.get("drop"):
+        rows.append(("Columns left out", ", ".join(drop)))
+    if bins := data.get("bins"):
+        rows.append(("Columns in bins", "; ".join(f"{c}: {_bins(b)}" for c, b in bins.items())))
+    if data.get("missing") in ("drop", "category"):
+        how = {"drop": "their rows are left out", "category": "a value of their own"}
+        rows.append(("Missing values", how[data["missing"]]))
+    return rows
+
+
+def _bins(spec: Answer) -> str:
+    """Give how a column is binned."""
+    found = {key: value for key, value in spec.items() if value is not None}
+    for key, value in found.items():
+        if key == "edges":
+            return "a new bin from " + ", ".join(number(edge) for edge in value)
+        if key == "quantiles":
+            return f"{value} bins of equal share"
+        return f"{'above' if key == 'above' else 'bins of width'} {number(value)}"
+    return "as they are"
+
+
+def _attacker(threat: Answer) -> Rows:
+    rows: Rows = []
+    if unknown := threat.get("unknown"):
+        rows += [
+            ("Unknown to the attacker", ", ".join(unknown)),
+            ("Known to the attacker", "all other columns"),
+        ]
+    elif known := threat.get("known"):
+        rows += [
+            ("Known to the attacker", ", ".join(known)),
+            ("Unknown to the attacker", "all other columns"),
+        ]
+    if targets := threat.get("targets"):
+        rows.append(("People in one release", f"{number(targets)}, each of them a target"))
+    if people := threat.get("people"):
+        where = {
+            "prior": "drawn from the prior, which is then known exactly",
+            "rows": "real rows of the table",
+        }
+        rows.append(("Where they come from", where.get(people, str(people))))
+    within: Answer = threat.get("within") or {}
+    far = "; ".join(f"{c} at most {number(places)} places off" for c, places in within.items())
+    if least := threat.get("at_least"):
+        counts = f"at least {number(least)} of the unknown columns are right"
+    else:
+        counts = "every unknown column is right"
+    rows.append(("A target counts as recovered when", counts + (f" ({far})" if far else "")))
+    return rows
+
+
+def _prior(prior: Answer) -> Rows:
+    kind = prior.get("kind")
+    if kind is None:
+        return []
+    words = {
+        "bayesian-network": "a Bayesian network fitted to the table, at most "
+        f"{prior.get('parents', '?')} parents for each column",
+        "independent": "the table's columns, taken as independent",
+        "empirical": "the table's own rows",
+    }
+    return [("What the attacker knows beforehand", words.get(kind, f"{kind} (the user's own)"))]
+
+
+def _level(value: float | None, name: str) -> str:
+    # a record holds no infinity: None among the levels is the one without noise
+    if value is None or (name == "scale" and value == 0):
+        return "no noise"
+    return number(value)
+
+
+def _release(mechanism: Answer) -> Rows:
+    rows: Rows = []
+    if k := mechanism.get("k"):
+        noise = str(mechanism.get("noise") or "").capitalize()
+        text = f"all {k}-way tables of counts that touch an unknown column"
+        rows.append(("What is released", text + (f", {noise} noise on each cell" if noise else "")))
+    for name in ("epsilon", "mu", "scale"):
+        value: Any = mechanism.get(name)
+        if value is not None:
+            levels: list[Any] = value if isinstance(value, list) else [value]
+            title = "Noise scale" if name == "scale" else f"Privacy level ({name})"
+            rows.append((title, ", ".join(_level(v, name) for v in levels)))
+    if (delta := mechanism.get("delta")) is not None:
+        rows.append(("delta", f"{delta:g}"))
+    return rows
+
+
+def _threshold(record: Record) -> Rows:
+    rows: Rows = []
+    threshold = threshold_of(record)
+    if threshold is not None:
+        if "share" in threshold:
+            text = f"a mean share of at most {percent(threshold['share'])}"
+        elif "advantage" in threshold:
+            text = f"a mean advantage of at most {percent(threshold['advantage'])}"
+        else:
+            text = f"at most {number(threshold.get('targets', 0))} targets in one release"
+        rows.append(("Threshold", text))
+        for key, title in (("reason", "Its reason"), ("origin", "Who set it")):
+            if key in threshold:
+                rows.append((title, str(threshold[key])))
+    if policy := record.study.get("policy"):
+        rows.append(("Policy", str(policy)))
+    return rows
+
+
+def threat_facts(record: Record) -> Rows:
+    """Give the study as terms and what they are; a section that is missing is left out."""
+    return [
+        *_table(_section(record, "data")),
+        *_attacker(_section(record, "threat")),
+        *_prior(_section(record, "prior")),
+        *_release(_section(record, "mechanism")),
+        *_threshold(record),
+    ]

@@ -1,0 +1,94 @@
+"""A tiny kind of study, "toy", so that the commands are tested without any real work."""
+
+import sys
+import types
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from narcissus.errors import InputError
+from narcissus.report import Page, Verdict
+from narcissus.report.kinds import PAGES
+from narcissus.results import NotAssessed
+from narcissus.study.kinds import KINDS, Outcome
+
+
+class Toy(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    status: str = "met"
+    trials: int = Field(20, ge=1)
+
+
+RESULTS = {
+    "type": "object",
+    "properties": {"answer": {"$ref": "#/$defs/Answer"}},
+    "required": ["answer"],
+    "$defs": {"Answer": {"type": "integer"}},
+}
+
+
+class ToyKind:
+    model = Toy
+
+    def __init__(self):
+        self.results_schema = RESULTS
+        self.options = []
+
+    def check(self, study, folder):
+        if study.trials == 13:
+            raise InputError("`trials` must not be 13")
+
+    def play(self, study, folder, options):
+        self.options.append(options)
+        options.observer.start("trials", study.trials)
+        for _ in range(study.trials):
+            options.observer.advance()
+        options.observer.finish()
+        if study.status == "interrupt":
+            raise KeyboardInterrupt
+        remarks = [NotAssessed("A proof", "there is none", "Ask again")]
+        return Outcome(
+            title="A toy",
+            status=study.status,
+            verdict=f"The toy says: {study.status}.",
+            results={"answer": options.entropy % 1000},
+            assessed=["the toy"],
+            not_assessed=remarks if study.status == "not assessed" else [],
+            not_covered=["everything else"],
+        )
+
+
+def page(record):
+    return Page(record.title, "", Verdict(record.status, ""))
+
+
+@pytest.fixture
+def toy(monkeypatch, tmp_path):
+    """Register the kind, go to an empty folder, and give (kind, function that writes a study)."""
+    module = types.ModuleType("narcissus_toy")
+    module.kind, module.page = ToyKind(), page
+    monkeypatch.setitem(sys.modules, "narcissus_toy", module)
+    monkeypatch.setitem(KINDS, "toy", "narcissus_toy:kind")
+    monkeypatch.setitem(PAGES, "toy", "narcissus_toy")
+    monkeypatch.chdir(tmp_path)
+
+    def write(name="toy.toml", **keys):
+        lines = [f"{key} = {value!r}" for key, value in {"kind": "toy", **keys}.items()]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    return module.kind, write
+
+
+@pytest.fixture
+def narcissus(capsys):
+    """Run the command line in this process; give (exit code, output, errors)."""
+    from narcissus.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run

@@ -1,0 +1,153 @@
+"""``narcissus audit``: exit codes, what it prints and leaves, and what it refuses before work."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from narcissus.study.record import digest_of
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [("met", 0), ("no threshold", 0), ("exceeded", 1), ("inconclusive", 3), ("not assessed", 3)],
+)
+def test_exit_code_follows_the_status(toy, narcissus, status, code):
+    _, write = toy
+    left, out, _ = narcissus("audit", write(status=status))
+    assert left == code
+    assert f"The toy says: {status}." in out
+    assert (Path("results/toy") / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_json_prints_the_record_and_nothing_else(toy, narcissus):
+    _, write = toy
+    code, out, err = narcissus("audit", write(), "--seed", 5, "--out", "there", "--json", "--quiet")
+    record = json.loads(out)
+    assert (code, err) == (0, "")
+    assert record["results"] == {"answer": 5}
+    assert record["provenance"]["entropy"] == "5"
+    assert record["digest"] == digest_of(record)
+    assert Path("there/record.json").read_text() == out
+
+
+def test_options_reach_the_kind(toy, narcissus):
+    kind, write = toy
+    Path("policy.toml").write_text("")
+    narcissus(
+        "audit", write(), "--workers", 3, "--restart", "--policy", "policy.toml",
+        "--records", "internal.json",
+    )  # fmt: skip
+    options = kind.options[-1]
+    assert options.workers == 3
+    assert options.restart
+    assert options.policy == Path("policy.toml")
+    assert options.internal == Path("internal.json")
+    assert options.folder == Path("results/toy")
+
+
+def test_progress_goes_to_standard_error_a_line_each_tenth(toy, narcissus):
+    _, write = toy
+    _, out, err = narcissus("audit", write(trials=200))
+    lines = err.splitlines()
+    assert lines[0] == "trials: 200 steps"
+    assert len(lines) == 11
+    assert "100 of 200 (50%)" in err
+    assert "steps" not in out
+
+
+def test_interrupt_says_how_to_continue(toy, narcissus):
+    _, write = toy
+    code, out, err = narcissus("audit", write("my study.toml", status="interrupt"), "--quiet")
+    assert code == 130
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("interrupted; continue with: narcissus audit '")
+    assert "--out 'results/my study'" in err
+    assert not Path("results/my study/record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"trails": 3}, "unknown key `trails`; did you mean `trials`?"),
+        ({"trials": 0}, "`trials`"),
+        ({"trials": 13}, "`trials` must not be 13"),
+        ({"kind": "toi"}, "`kind` must be one of"),
+    ],
+)
+def test_a_wrong_study_is_refused_and_leaves_nothing(toy, narcissus, keys, says):
+    kind, write = toy
+    code, out, err = narcissus("audit", write(**keys))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+    assert not Path("results").exists()
+    assert not kind.options
+
+
+def test_missing_study_names_the_nearest(toy, narcissus):
+    _, write = toy
+    write()
+    code, _, err = narcissus("audit", "tyo.toml")
+    assert code == 2
+    assert "no such file" in err
+    assert "`toy.toml`" in err
+
+
+@pytest.mark.parametrize(
+    "option", [("--workers", 0), ("--seed", -1), ("--policy", "absent.toml"), ("--out", "toy.toml")]
+)
+def test_a_wrong_option_is_named(toy, narcissus, option):
+    kind, write = toy
+    code, _, err = narcissus("audit", write(), *option)
+    assert code == 2
+    assert option[0] in err
+    assert not kind.options
+
+
+def test_folder_of_another_study_is_refused_unless_restarted(toy, narcissus):
+    _, write = toy
+    assert narcissus("audit", write(), "--out", "out")[0] == 0
+    kept = Path("out/record.json").read_text()
+    code, _, err = narcissus("audit", write(trials=5), "--out", "out")
+    assert code == 2
+    assert "belongs to another study" in err
+    assert "--restart" in err
+    assert Path("out/record.json").read_text() == kept
+    assert narcissus("audit", write(trials=5), "--out", "out", "--restart")[0] == 0
+    assert Path("out/record.json").read_text() != kept
+
+
+def test_the_same_study_may_be_played_again(toy, narcissus):
+    _, write = toy
+    study = write()
+    first = narcissus("audit", study, "--seed", 1, "--json", "--quiet")
+    assert narcissus("audit", study, "--seed", 1, "--json", "--quiet") == first
+
+
+def test_a_damaged_record_is_replaced(toy, narcissus):
+    _, write = toy
+    Path("results/toy").mkdir(parents=True)
+    Path("results/toy/record.json").write_text('{"schema": ')
+    assert narcissus("audit", write())[0] == 0
+    json.loads(Path("results/toy/record.json").read_text())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator can write anywhere")
+def test_unwritable_folder_is_refused(toy, narcissus):
+    _, write = toy
+    Path("locked").mkdir(mode=0o500)
+    code, _, err = narcissus("audit", write(), "--out", "locked/out")
+    assert code == 2
+    assert "--out" in err
+
+
+def test_a_folder_that_cannot_be_made_is_refused(toy, narcissus):
+    kind, write = toy
+    study = write()
+    code, _, err = narcissus("audit", study, "--out", "toy.toml/out")
+    assert code == 2
+    assert "cannot be written to" in err
+    assert not kind.options

@@ -1,0 +1,261 @@
+"""A made-up record of a table audit: five settings, five attacks, three unknown columns, groups.
+
+The numbers are invented but consistent (prior <= posterior <= ceiling <= proved); what is tested
+with them is the drawing, never the statistics.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from narcissus.study.record import Record, digest_of, finite
+
+SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]
+PRIOR = 0.53
+TITLES = {
+    "prior": ("each secret's most likely value, without the release", "prior"),
+    "posterior": ("the most likely value given the release, by mean field", "prior and release"),
+    "gibbs": ("the most likely value given the release, by Gibbs sampling", "prior and release"),
+    "rap": ("relaxed projection as published", "release"),
+    "rap_from_prior": ("relaxed projection started from the prior", "prior and release"),
+}
+COLUMNS = {"affairs": 0.22, "religious": -0.04, "occupation": -0.18}
+
+
+def answer(share, baseline, title, uses, *, people=100, trials=100):
+    half = 0.012
+    spread = math.sqrt(share * (1 - share) / people) * 1.1
+    weights = {
+        k: math.exp(-((k / people - share) ** 2) / (2 * spread**2)) for k in range(people + 1)
+    }
+    total = sum(weights.values())
+    counts = {k: round(trials * w / total) for k, w in weights.items()}
+    counts = {k: c for k, c in counts.items() if c}
+    return {
+        "share": share,
+        "low": share - half,
+        "high": share + half,
+        "baseline": baseline,
+        "baseline_low": baseline - half / 2,
+        "baseline_high": baseline + half / 2,
+        "baseline_exact": True,
+        "advantage": share - baseline,
+        "advantage_low": share - baseline - half,
+        "advantage_high": share - baseline + half,
+        "trials": trials,
+        "method": "betting",
+        "distribution": {"targets": list(counts), "trials": list(counts.values())},
+        "columns": {
+            name: {
+                "share": share + shift,
+                "low": share + shift - half,
+                "high": share + shift + half,
+                "baseline": baseline + shift,
+            }
+            for name, shift in COLUMNS.items()
+        },
+        "title": title,
+        "uses": uses,
+    }
+
+
+def group(by, name, people, without, with_it, most):
+    def brief(share):
+        return {"share": share, "low": share - 0.03, "high": share + 0.03, "baseline": without}
+
+    return {
+        "by": by,
+        "group": name,
+        "share_of_people": people,
+        "attacks": {"prior": brief(without), "posterior": brief(with_it)},
+        "ceiling": brief(most),
+    }
+
+
+def setting(epsilon, posterior, ceiling, threshold=0.7):
+    gain = posterior - PRIOR
+    shares = {
+        "prior": PRIOR,
+        "posterior": posterior,
+        "gibbs": posterior - 0.002,
+        "rap": PRIOR - 0.035 + gain * 0.8,
+        "rap_from_prior": PRIOR + gain * 0.7,
+    }
+    attacks = {
+        name: answer(share, min(PRIOR, share) - 0.004, *TITLES[name])
+        for name, share in shares.items()
+    }
+    bounds = []
+    mu = None
+    if epsilon is not None:
+        mu = round(0.268 * epsilon, 3)
+        proved = min(ceiling + 0.02 + 0.01 * epsilon, 0.999)
+        bounds = [
+            {
+                "theorem": "Narcissus theory 4.4",
+                "name": "domination",
+                "proved": True,
+                "assumptions": ["people are independent given the prior"],
+                "guarantee": f"GDP mu={mu:g}",
+                "confidence": 0.95,
+                "at_most": min(round(100 * proved) + 9, 100),
+                "of": 100,
+            },
+            {
+                "theorem": "Narcissus theory 4.6",
+                "name": "one-target optimum",
+                "proved": True,
+                "assumptions": ["people are independent given the prior"],
+                "guarantee": f"GDP mu={mu:g}",
+                "share_at_most": proved,
+            },
+            {
+                "theorem": "Swanberg et al. 2025, Corollary 3.4",
+                "name": "published",
+                "proved": True,
+                "assumptions": ["people are independent given the prior"],
+                "guarantee": f"({epsilon:g}, 1e-05)-DP",
+                "confidence": 0.95,
+                "at_most": min(round(100 * proved) + 16, 100),
+                "of": 100,
+                "for_comparison": True,
+            },
+        ]
+    met = bool(bounds) and threshold is not None and bounds[1]["share_at_most"] <= threshold
+    if threshold is None:
+        status = "no threshold"
+    elif met:
+        status = "met"
+    else:
+        status = "exceeded" if posterior - 0.012 > threshold else "inconclusive"
+    return {
+        "epsilon": epsilon,
+        "label": "no noise" if epsilon is None else f"ε = {epsilon:g}",
+        "delta": None if epsilon is None else 1e-5,
+        "mu": mu,
+        "noise": None if epsilon is None else {"kind": "gaussian", "scale": 54.1 / epsilon},
+        "marginals": 105,
+        "cells": 12345,
+        "people": 100,
+        "attacks": attacks,
+        "ceiling": answer(
+            ceiling, PRIOR, "told everybody else's secrets", "prior, release, secrets"
+        ),
+        "best": "posterior",
+        "bounds": bounds,
+        "groups": [
+            group("how unusual the secret is", "the rarest tenth", 0.1, 0.08, 0.08 + gain, 0.31),
+            group("how unusual the secret is", "the rest", 0.9, 0.58, 0.58 + gain, ceiling + 0.02),
+            group("children", "none", 0.37, 0.61, 0.61 + gain * 0.9, ceiling + 0.05),
+            group("children", "one or two", 0.41, 0.52, 0.52 + gain, ceiling),
+            group("children", "three or more", 0.22, 0.41, 0.41 + gain * 1.3, ceiling - 0.05),
+            group("singled out by the release", "yes", 0.06, 0.49, 0.49 + gain * 2, 0.86),
+            group("singled out by the release", "no", 0.94, 0.53, 0.53 + gain * 0.9, ceiling),
+        ],
+        "status": status,
+        "verdict": f"At {'no noise' if epsilon is None else f'ε = {epsilon:g}'} the threshold is "
+        + {
+            "met": "met.",
+            "exceeded": "exceeded.",
+            "inconclusive": "neither met nor exceeded.",
+            "no threshold": "not set.",
+        }[status],
+        "odds": f"Of 100 people like these, {100 * PRIOR:.0f} are guessed right without the "
+        f"release, {100 * posterior:.0f} with it; no attacker gets above "
+        f"{math.ceil(100 * ceiling + 1.2)}.",
+        "evidence_for": ["It is proved that no attacker recovers more than the threshold allows."]
+        if met
+        else [],
+        "evidence_against": [
+            "The mean-field attack recovers more than can be guessed without the release.",
+        ],
+    }
+
+
+def made_up(settings=5, *, status="met", threshold=0.7, **changes) -> Record:
+    rows = [*SETTINGS, (None, 0.92, 0.97)]
+    results = [setting(*row, threshold=threshold) for row in rows[:settings]]
+    if settings == 1:
+        results = [setting(*SETTINGS[1], threshold=threshold)]
+    values = {
+        "schema": "narcissus/record/1",
+        "kind": "table",
+        "title": "Fair's survey of affairs: 3-way marginals",
+        "status": status,
+        "verdict": "The largest epsilon that meets the threshold is 1: there, no attacker can "
+        "recover more than 61.5% of the secrets on average, where 53% can be guessed without "
+        "the release.",
+        "study": {
+            "title": "",
+            "data": {
+                "path": None,
+                "table": "statsmodels:fair",
+                "columns": None,
+                "drop": [],
+                "bins": {"age": {"width": None, "edges": [20.0, 30.0, 40.0]}},
+                "missing": "refuse",
+            },
+            "threat": {
+                "unknown": list(COLUMNS),
+                "known": None,
+                "targets": 100,
+                "people": "prior",
+                "within": {"religious": 1},
+                "at_least": None,
+            },
+            "prior": {"kind": "bayesian-network", "parents": 2, "smoothing": 1.0, "score": "bic"},
+            "mechanism": {
+                "kind": "marginals",
+                "k": 3,
+                "noise": "gaussian",
+                "epsilon": [0.5, 1.0, 3.0, 10.0, None],
+                "delta": 1e-5,
+                "mu": None,
+                "scale": None,
+            },
+            "attacks": {name: {"kind": None, "trials": None} for name in TITLES},
+            "bounds": {"confidence": 0.95},
+            "threshold": threshold
+            and {"share": threshold, "reason": "Made up for a test.", "origin": "Nobody"},
+            "policy": None,
+            "groups": {"columns": ["children"], "unusual": True, "singled_out": True},
+            "run": {"trials": 100, "seed": 7, "workers": 2},
+        },
+        "provenance": {
+            "narcissus": "0.1.0",
+            "python": "3.11.2",
+            "packages": {"numpy": "2.0.0", "scipy": "1.14.0", "pandas": "2.2.0"},
+            "machine": "Linux x86_64",
+            "entropy": "7",
+            "digests": {"study": "sha256:" + "1" * 64, "data": "sha256:" + "2" * 64},
+        },
+        "assessed": [
+            "Reconstruction of affairs, religious and occupation from noisy 3-way marginals.",
+            "Attackers who know all other columns and the prior.",
+        ],
+        "not_assessed": [
+            {
+                "quantity": "A bound at no noise",
+                "reason": "without noise there is no guarantee to start from",
+                "remedy": "read the ceiling instead",
+            }
+        ],
+        "not_covered": [
+            "Attackers who know something about the targets that is not in the prior.",
+            "Whether binning and the choice of columns were themselves made from the data.",
+            "Several releases of the same people: their losses add up.",
+        ],
+        "results": results if settings > 1 else results[0],
+        "digest": "",
+        **changes,
+    }
+    record = Record.model_validate(finite(values))
+    return record.model_copy(update={"digest": digest_of(record.to_dict())})
+
+
+@pytest.fixture
+def table_record():
+    """Give the function that makes up a record of a table's audit."""
+    return made_up
