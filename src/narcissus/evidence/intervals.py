@@ -12,6 +12,10 @@ from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
+# Share of the capital that one value can lose at most. The paper takes 1/2 or 3/4; values that
+# vary little (shares of many people) need bolder stakes, and any number below 1 is valid.
+MOST_AT_STAKE = 0.9
+
 
 def clopper_pearson(
     successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
@@ -88,6 +92,50 @@ def mean_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = 
     return Estimate(mean, low, high, level, array.size, quantity, method="betting")
 
 
+def bernstein_limits(
+    total: float, squares: float, count: int, *, confidence: float = 0.95, quantity: str = ""
+) -> Estimate:
+    """Limit the mean of many independent values in [0, 1] from their sums alone.
+
+    The empirical Bernstein limits (Maurer and Pontil 2009, Theorem 4), for values that are too
+    many to keep.
+
+    Parameters
+    ----------
+    total, squares
+        Sum of the values, and of their squares.
+    count
+        How many there are, at least 2; independent and alike.
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        What is averaged, in words.
+
+    Examples
+    --------
+    >>> limits = bernstein_limits(5000.0, 2600.0, 10_000)
+    >>> round(limits.low, 4), round(limits.high, 4)
+    (0.4962, 0.5038)
+    """
+    n = integer("count", count, low=2)
+    total = between("total", total, 0, n)
+    squares = between("squares", squares, 0, total * (1 + 1e-9))
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    mean = total / n
+    variance = max(0.0, (squares - n * mean**2) / (n - 1))
+    log = math.log(4 / (1 - level))  # ln(2 / alpha) of the theorem, on either side
+    reach = math.sqrt(2 * variance * log / n) + 7 * log / (3 * (n - 1))
+    return Estimate(
+        mean,
+        max(0.0, mean - reach),
+        min(1.0, mean + reach),
+        level,
+        n,
+        quantity,
+        method="empirical Bernstein",
+    )
+
+
 def _predictable_stakes(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
     """Give the stake of each trial from the trials before it (Eq. 26 of the paper, fixed n)."""
     n = values.size
@@ -106,9 +154,8 @@ def _refused(
     Each starts with half the stake, so either one alone refuses at twice ``1 / alpha``.
     """
     gain = values - mean
-    with np.errstate(divide="ignore"):
-        up = np.minimum(stakes, 0.5 / mean if mean > 0 else np.inf)
-        down = np.minimum(stakes, 0.5 / (1 - mean) if mean < 1 else np.inf)
+    up = np.minimum(stakes, MOST_AT_STAKE / mean if mean > 0 else np.inf)
+    down = np.minimum(stakes, MOST_AT_STAKE / (1 - mean) if mean < 1 else np.inf)
     capital = max(
         float(np.cumsum(np.log1p(up * gain)).max()),
         float(np.cumsum(np.log1p(-down * gain)).max()),

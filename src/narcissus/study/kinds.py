@@ -19,7 +19,9 @@ from narcissus.results import NotAssessed
 from narcissus.study.record import Status
 
 # kind -> module:attribute
-KINDS: dict[str, str] = {}
+KINDS: dict[str, str] = {
+    "table": "narcissus.study.table:KIND",
+}
 
 
 @dataclass(frozen=True)

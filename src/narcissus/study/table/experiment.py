@@ -133,17 +133,26 @@ class Experiment:
         release = mechanism.release(people, rng=child(self.entropy, NOISE, trial))
         masks = self.groups.masks(people, targets, secrets)
         chances = self.success.chances(targets.prior)
+        guess = chances.max(axis=1)
         found: dict[str, NDArray[Any]] = {
             "groups": masks.sum(axis=1),
-            "guess": np.array(chances.max(axis=1).mean()),
+            "guess": np.array([guess.sum(), (guess**2).sum()]),
         }
         for name, attack, trials in self.attacks:
             if trial >= trials:
                 continue
             view = View(targets, setting.noise, release, secrets if attack.informed else None)
             rng = child(self.entropy, ATTACK, trial, number, zlib.crc32(name.encode()))
-            attempt = np.asarray(attack.guess(view, rng=rng))
-            self._check(name, attempt)
+            if isinstance(attack, Ceiling) and not self.real_rows:
+                # Its posterior is exact, so the expected success of its decisions is known: the
+                # same mean as counting hits, with less chance in it.
+                beliefs = attack.beliefs(view, rng=rng)
+                attempt = self.success.decide(beliefs)
+                hoped = self.success.chances(beliefs)[np.arange(self.targets), attempt]
+                found[f"{name}/expected"] = np.array(hoped.mean())
+            else:
+                attempt = np.asarray(attack.guess(view, rng=rng))
+                self._check(name, attempt)
             hits = self.success.score(secrets, attempt)
             fresh = chances[np.arange(self.targets), attempt]
             found[f"{name}/hits"] = np.array(int(hits.sum()))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Attack
-from narcissus.evidence import mean_limits
+from narcissus.evidence import bernstein_limits, clopper_pearson, mean_limits
 from narcissus.guarantees import Guarantee
+from narcissus.results import Estimate
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, Setting
 
@@ -40,7 +41,7 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
             ceiling = summary
         else:
             attacks[name] = summary
-    guess = mean_limits([float(t["guess"]) for t in trials], confidence=level)
+    guess = _guess(experiment, trials, level)
     results: dict[str, Any] = {
         "epsilon": setting.epsilon,
         "label": setting.label,
@@ -63,6 +64,21 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
     return results
 
 
+def _guess(experiment: Experiment, trials: list[Trial], level: float) -> Estimate:
+    """Limit the share that the best guess without the release gets right.
+
+    Each person's chance is known exactly; people drawn from the prior are independent, also
+    within a trial. Real rows of a trial are not: there a trial is one value.
+    """
+    sums = np.array([t["guess"] for t in trials])
+    if experiment.real_rows:
+        shares = np.clip(sums[:, 0] / experiment.targets, 0, 1)
+        return mean_limits(shares, confidence=level)
+    count = max(2, len(trials) * experiment.targets)
+    total, squares = (float(x) for x in sums.sum(axis=0))
+    return bernstein_limits(min(total, count), min(squares, total), count, confidence=level)
+
+
 def _limited(values: list[float], level: float) -> dict[str, float | None]:
     found = mean_limits(np.clip(values, 0, 1), confidence=level)
     return {"share": found.value, "low": found.low, "high": found.high}
@@ -82,6 +98,16 @@ def _attack(
     # The verdict takes the best of several attacks: its lower limits hold for all at once.
     joint = 1 - (1 - level) / len(experiment.attacks)
     shares = np.array(hits) / n
+    method = "betting"
+    if f"{name}/expected" in trials[0]:
+        shares = np.clip([float(t[f"{name}/expected"]) for t in trials], 0, 1)
+        method = "betting, on the expected success under the exact posterior"
+    limited = _limited(list(shares), level)
+    if attack.uses == "prior" and not experiment.real_rows:
+        # Nothing ties the people of a trial together: every person is a trial.
+        found = clopper_pearson(sum(hits), n * len(trials), confidence=level)
+        limited = {"share": found.value, "low": found.low, "high": found.high}
+        method = found.method
     joint_gain = mean_limits((shares - fresh + 1) / 2, confidence=joint).low or 0.0
     room = max(1 - baseline.value, 1e-300)
     columns = np.array([t[f"{name}/columns"] for t in trials])
@@ -89,7 +115,7 @@ def _attack(
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     counted = sorted(Counter(hits).items())
     return {
-        **_limited(list(shares), level),
+        **limited,
         "low_joint": mean_limits(shares, confidence=joint).low,
         "baseline": baseline.value,
         "baseline_low": baseline.low,
@@ -103,7 +129,7 @@ def _attack(
         "advantage_low": max(-1.0, (2 * low - 1) / room),
         "advantage_high": min(1.0, (2 * high - 1) / room),
         "trials": len(trials),
-        "method": "betting",
+        "method": method,
         "distribution": {"targets": [h for h, _ in counted], "trials": [c for _, c in counted]},
         "columns": {
             column: {**_limited(list(columns[:, c]), level), "baseline": float(columns_fresh[c])}
