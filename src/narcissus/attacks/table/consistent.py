@@ -14,6 +14,8 @@ which keeps every assignment that agrees with the release:
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -23,6 +25,7 @@ from narcissus.attacks.table.base import Floats, Targets
 from narcissus.mechanisms.marginals import Pattern
 
 Mask = NDArray[np.bool_]
+AnyT = TypeVar("AnyT", bound=np.generic)
 
 WITNESSES = 6
 MAX_VARIABLES = 20_000  # of an integer program; above, raking alone decides
@@ -74,13 +77,13 @@ class _System:
             self.counts.append(np.rint(release[distinct[:, None] + np.arange(pattern.size)]))
             self.others.append(tuple(c for c in range(len(self.shape)) if c not in pattern.columns))
 
-    def _part(self, index: int, joint: NDArray[np.generic], how: np.ufunc) -> NDArray[np.generic]:
-        """Reduce joint values to those of a pattern: (n, values) -> (n, size)."""
+    def _part(self, index: int, joint: Floats) -> Floats:
+        """Sum joint values to those of a pattern: (n, values) -> (n, size)."""
         axes = tuple(1 + c for c in self.others[index])
         table = joint.reshape(joint.shape[0], *self.shape)
-        return how.reduce(table, axis=axes).reshape(joint.shape[0], -1) if axes else joint
+        return table.sum(axis=axes).reshape(joint.shape[0], -1) if axes else joint
 
-    def _spread(self, index: int, part: NDArray[np.generic]) -> NDArray[np.generic]:
+    def _spread(self, index: int, part: NDArray[AnyT]) -> NDArray[AnyT]:
         """Repeat values of a pattern over the joint values: (n, size) -> broadcastable table."""
         columns = self.patterns[index].columns
         sizes = [s if c in columns else 1 for c, s in enumerate(self.shape)]
@@ -88,15 +91,13 @@ class _System:
 
     def propagate(self) -> Mask:
         """Rule out what some cell excludes, until nothing changes; shape (n, values)."""
-        allowed = self.targets.prior > 0
-        # Smoothed priors allow everything; the zeros of an unsmoothed prior may be wrong about
-        # real rows, so only the release rules values out here.
-        allowed[:] = True
+        # Zeros of the prior may be wrong about real rows: only the release rules values out.
+        allowed = np.ones(self.targets.prior.shape, dtype=bool)
         table = allowed.reshape(allowed.shape[0], *self.shape)
         while True:
             before = int(allowed.sum())
             for index, members in enumerate(self.members):
-                could = self._part(index, allowed, np.logical_or).astype(np.float64)
+                could = (self._part(index, allowed.astype(np.float64)) > 0).astype(np.float64)
                 must = could * (could.sum(axis=1, keepdims=True) == 1)
                 count = self.counts[index]
                 full = (members @ could) <= count + 0.5
@@ -118,7 +119,7 @@ class _System:
         q = beliefs[people]
         missing = []
         for index, members in enumerate(self.members):
-            fixed = self._part(index, beliefs[rest], np.add)
+            fixed = self._part(index, beliefs[rest])
             missing.append(np.maximum(self.counts[index] - members[:, rest] @ fixed, 0.0))
         for _ in range(cycles):
             start = q.copy()
@@ -126,7 +127,7 @@ class _System:
                 group = self.groups[index][people]
                 for t in range(pattern.tables):
                     names, inverse = np.unique(group[:, t], return_inverse=True)
-                    part = self._part(index, q, np.add)
+                    part = self._part(index, q)
                     sums = np.zeros((names.size, pattern.size))
                     np.add.at(sums, inverse, part)
                     ratio = missing[index][names] / np.maximum(sums, 1e-300)
@@ -165,7 +166,7 @@ class _System:
         right: list[Floats] = [sizes.astype(np.float64)]
         for index, members in enumerate(self.members):
             pattern = self.patterns[index]
-            fixed = self._part(index, beliefs[rest], np.add)
+            fixed = self._part(index, beliefs[rest])
             missing = self.counts[index] - np.rint(members[:, rest] @ fixed)
             held = sparse.csr_array(members[:, first])
             touched = np.flatnonzero(np.diff(held.indptr))
@@ -183,7 +184,7 @@ class _System:
             shift = rng.gumbel(size=weights.shape) if number else 0.0
             answer = milp(
                 -(weights + shift).ravel(),
-                integrality=np.ones(weights.size),
+                integrality=np.ones(weights.size, dtype=np.int64),
                 bounds=Bounds(0, cap.ravel()),
                 constraints=constraint,
                 options={"node_limit": NODE_LIMIT},

@@ -131,7 +131,7 @@ class Experiment:
         secrets = self.queries.joint(people)
         mechanism = NoisyMarginals(self.queries, setting.noise)
         release = mechanism.release(people, rng=child(self.entropy, NOISE, trial))
-        masks = self.groups.masks(people, targets, secrets)
+        masks = self.groups.masks(people, targets, secrets).astype(np.float64)
         chances = self.success.chances(targets.prior)
         guess = chances.max(axis=1)
         found: dict[str, NDArray[Any]] = {

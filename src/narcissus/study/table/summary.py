@@ -55,7 +55,8 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
         "confidence": level,
         "guess": {"share": guess.value, "low": guess.low, "high": guess.high},
         "attacks": attacks,
-        "best": max(attacks, key=lambda a: attacks[a]["share"]) if attacks else None,
+        # The best is the one with most evidence, not the luckiest of few trials.
+        "best": max(attacks, key=lambda a: attacks[a]["low_joint"]) if attacks else None,
         "bounds": _bounds(experiment, setting, trials),
         "groups": _groups(experiment, trials, level),
     }

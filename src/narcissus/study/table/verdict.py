@@ -240,17 +240,14 @@ def overall(settings: list[dict[str, Any]], threshold: ThresholdSpec | None) -> 
         return "no threshold", " ".join(lines)
     text = threshold_text(threshold)
     met = [s for s in settings if s["status"] == "met"]
-    ranked = sorted(met, key=lambda s: s["noise"]["scale"])
-    if ranked:
-        best = ranked[0]
-        rest = [s["label"] for s in settings if s["status"] == "exceeded"]
-        words = f"The threshold ({text}) is met up to {best['label']}. {best['verdict']}"
-        if rest:
-            words += f" It is exceeded at {', '.join(rest)}."
-        open_ = [s["label"] for s in settings if s["status"] == "inconclusive"]
-        if open_:
-            words += f" Neither proved nor refuted at {', '.join(open_)}."
-        return "met", words
+    if met:
+        best = min(met, key=lambda s: s["noise"]["scale"])
+        words = f"The threshold ({text}) is met up to {best['label']}"
+        over = [s["label"] for s in settings if s["status"] == "exceeded"]
+        unclear = [s["label"] for s in settings if s["status"] == "inconclusive"]
+        words += f"; exceeded at {', '.join(over)}" if over else ""
+        words += f"; neither proved nor refuted at {', '.join(unclear)}" if unclear else ""
+        return "met", f"{words}. At {best['label']}: {best['verdict']}"
     if all(s["status"] == "exceeded" for s in settings):
         return "exceeded", f"The threshold ({text}) is exceeded at every level. " + " ".join(lines)
     return (
