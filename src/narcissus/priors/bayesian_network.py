@@ -18,8 +18,8 @@ from narcissus.priors.base import (
     Codes,
     Floats,
     check_codes,
+    check_question,
     check_sizes,
-    check_unknown,
     per_distinct,
 )
 from narcissus.tables import Table
@@ -172,8 +172,7 @@ class BayesianNetwork:
         TooLargeError
             V is above 100,000, or the answer would need more than 2 GB.
         """
-        columns = check_unknown(unknown, self.sizes, len(np.asarray(codes)))
-        checked = check_codes(codes, self.sizes, ignore=columns)
+        checked, columns = check_question(codes, unknown, self.sizes)
         factors = [j for j, own in enumerate(self.parents) if not {j, *own}.isdisjoint(columns)]
         blanket = sorted({c for j in factors for c in (j, *self.parents[j])} - set(columns))
         return per_distinct(
