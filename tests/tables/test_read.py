@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -86,6 +87,11 @@ def test_parquet_and_data_frame(write, tmp_path):
     assert table.labels[1] == ("f", "m")
     assert table.labels[3] == ("False", "True")
     assert table.ordered[3] is False
+
+
+def test_decimal_numbers_are_numbers():
+    frame = pd.DataFrame({"x": [Decimal("1.50"), Decimal(2), Decimal("1.5")]})
+    assert read_table(frame).labels == (("1.5", "2"),)
 
 
 def test_numbers_in_several_spellings_are_one_value(write):
@@ -227,6 +233,7 @@ MANY = "id,x,s\n" + "".join(f"p{i},{i},{i % 2}\n" for i in range(300))
             r"`x` has 301 different texts.*most are numbers, but not all: it holds '\?'",
         ),
         (b"\x89PNG\r\n\x00\x00", {}, "it holds binary data"),
+        (GOOD.encode("utf-16"), {}, "UTF-16: save it as UTF-8"),
         ("a,b\nK\u00f6ln,1\nUlm,2\n".encode("latin-1"), {}, r"not UTF-8 text \(byte 0xf6\)"),
     ],
 )
@@ -297,6 +304,8 @@ def test_frames_that_cannot_be_used():
 def test_packaged_tables_by_name():
     with pytest.raises(InputError, match="no table `fiar`; did you mean `fair`"):
         read_table("statsmodels:fiar")
+    with pytest.raises(InputError, match="packaged tables are written 'statsmodels:NAME'"):
+        read_table("statmodels:fair")
 
 
 def test_a_table_by_hand_is_checked():

@@ -18,6 +18,7 @@ Counts = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
 _MOST_CELLS = 4_000_000  # a larger table cannot pay for its parameters with the rows we read
 _MOST_EXACT_COLUMNS = 18
 _MOST_EXACT_FAMILIES = 20_000
+_MOST_EXACT_WORK = 4_000_000_000  # families times rows to count them in: some 20 seconds
 
 
 def search_structure(
@@ -25,8 +26,8 @@ def search_structure(
 ) -> tuple[Parents, Counts]:
     """Find parents for every column; give them and the function that counts a family.
 
-    The exact optimum where it is within reach (at most 18 columns and 20,000 families of a column
-    with its parents), hill climbing otherwise.
+    The exact optimum where it is within reach of seconds (at most 18 columns and 20,000 families of
+    a column with its parents, fewer in very long tables), hill climbing otherwise.
 
     Parameters
     ----------
@@ -43,7 +44,11 @@ def search_structure(
     d = len(sizes)
     most = min(max_parents, d - 1)
     candidates = d * sum(math.comb(d - 1, k) for k in range(most + 1))
-    exact = d <= _MOST_EXACT_COLUMNS and candidates <= _MOST_EXACT_FAMILIES
+    exact = (
+        d <= _MOST_EXACT_COLUMNS
+        and candidates <= _MOST_EXACT_FAMILIES
+        and candidates * len(families.columns[0]) <= _MOST_EXACT_WORK
+    )
     search = best_structure if exact else climb_structure
     return search(d, most, families.score), families.counts
 

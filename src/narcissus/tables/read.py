@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -212,7 +213,7 @@ def _as_numbers(name: str, distinct: Sequence[Any]) -> NDArray[np.float64] | Non
     if any(isinstance(value, bool | np.bool_) for value in distinct):
         return None
     if not all(
-        isinstance(value, int | float | np.number)
+        isinstance(value, int | float | Decimal | np.number)
         or (isinstance(value, str) and _NUMBER.fullmatch(value))
         for value in distinct
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "nul
 
 _TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET = (".parquet", ".pq")
+_PACKAGED = re.compile(r"\w{2,}:\w+")
 _CHUNK = 65_536
 
 
@@ -87,6 +89,11 @@ def _check_file(path: Path) -> None:
             folder = path.parent
             if not folder.is_dir():
                 raise InputError(f"no such file: {path}; there is no folder {folder} either")
+            if _PACKAGED.fullmatch(str(path)):
+                raise InputError(
+                    f"there is neither a file nor a packaged table `{path}`: packaged tables are "
+                    "written 'statsmodels:NAME'"
+                )
             near = did_you_mean(path.name, (p.name for p in islice(folder.iterdir(), 10_000)))
             raise InputError(f"no such file: {path}{near}")
         if not path.is_file():
@@ -146,7 +153,10 @@ def _from_text(
     try:
         opener: Any = gzip.open if compressed else open
         with opener(path, "rb") as binary:
-            if b"\0" in binary.read(8192):
+            start: bytes = binary.read(8192)
+            if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise InputError(f"{name} is not UTF-8 text but UTF-16: save it as UTF-8")
+            if b"\0" in start:
                 raise InputError(f"{name} is not a text table: it holds binary data")
         stream: IO[str]
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
