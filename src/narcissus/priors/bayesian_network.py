@@ -257,9 +257,9 @@ def fit_bayesian_network(
 ) -> BayesianNetwork:
     """Fit a Bayesian network to a table: its structure by score search, its tables by counting.
 
-    The structure is the best of all by its score where that takes seconds (up to 18 columns and
-    20,000 possible families, fewer in very long tables), otherwise the best that hill climbing
-    meets. Both are deterministic.
+    The structure is the best of all by its score where that takes at most some 20 seconds (up to
+    18 columns and 100,000 possible families, fewer in very long tables), otherwise the best that
+    hill climbing meets. Both are deterministic.
 
     Parameters
     ----------
