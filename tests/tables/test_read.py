@@ -196,6 +196,7 @@ MANY = "id,x,s\n" + "".join(f"p{i},{i},{i % 2}\n" for i in range(300))
         ("a,,c\n1,2,3\n", {}, "column 2 has no name"),
         ("a,b\n1,2\n1,2,3\n", {}, "line 3 has 3 cells where the header has 2"),
         ("a,b\n1,2\n\n1\n", {}, "line 4 has 1 cells where the header has 2"),
+        ('a,b\n1,"x\ny"\n2\n', {}, "row 2 has 1 cells where the header has 2"),
         ('a,b\n1,"2\n1,2\n', {}, "not a readable CSV: unexpected end of data"),
         ("a,b\n1,x\n1,y\n", {}, r"`a` has one value only \('1'\).*drop = \[\"a\"\]"),
         ("a,b\n1,x\n2,x\n", {}, r"`b` has one value only \('x'\)"),

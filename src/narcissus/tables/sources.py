@@ -89,10 +89,10 @@ def _check_file(path: Path) -> None:
             folder = path.parent
             if not folder.is_dir():
                 raise InputError(f"no such file: {path}; there is no folder {folder} either")
-            if _PACKAGED.fullmatch(str(path)):
+            if _PACKAGED.fullmatch(path.name):
                 raise InputError(
-                    f"there is neither a file nor a packaged table `{path}`: packaged tables are "
-                    "written 'statsmodels:NAME'"
+                    f"there is neither a file nor a packaged table {path}: packaged tables are "
+                    "written 'statsmodels:NAME', without a folder"
                 )
             near = did_you_mean(path.name, (p.name for p in islice(folder.iterdir(), 10_000)))
             raise InputError(f"no such file: {path}{near}")
@@ -224,21 +224,23 @@ def _parse(
 
 def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
     """Yield rows in chunks, all as wide as the header; blank lines are passed over."""
+    rows = 0
     while True:
-        chunk = list(islice(reader, _CHUNK))
+        lines = reader.line_num
+        chunk: list[list[str]] = list(islice(reader, _CHUNK))
         if not chunk:
             return
         if set(map(len, chunk)) != {width}:
-            good: list[list[str]] = []
-            start = reader.line_num - len(chunk)
-            for number, row in enumerate(chunk, start=start + 1):
-                if len(row) == width:
-                    good.append(row)
-                elif row:
+            for number, row in enumerate(chunk, start=1):
+                if row and len(row) != width:
+                    # A quoted cell may hold line breaks: then only rows can be counted.
+                    exact = reader.line_num - lines == len(chunk)
+                    place = f"line {lines + number}" if exact else f"row {rows + number}"
                     raise InputError(
-                        f"{name}: line {number} has {len(row)} cells where the header has {width}"
+                        f"{name}: {place} has {len(row)} cells where the header has {width}"
                     )
-            chunk = good
+            chunk = [row for row in chunk if row]
+        rows += len(chunk)
         yield chunk
 
 
