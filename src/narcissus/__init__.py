@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
+    from narcissus.priors import fit_bayesian_network as fit_bayesian_network
     from narcissus.results import Bound as Bound
     from narcissus.results import Estimate as Estimate
     from narcissus.results import NotAssessed as NotAssessed
+    from narcissus.tables import Bins as Bins
+    from narcissus.tables import Table as Table
+    from narcissus.tables import read_table as read_table
 
 __version__ = "0.1.0"
 
@@ -30,12 +34,16 @@ PUBLIC = {
     "load_audit": "narcissus.audit",
     "load_study": "narcissus.audit",
     "run": "narcissus.audit",
+    "Bins": "narcissus.tables",
     "Bound": "narcissus.results",
     "Estimate": "narcissus.results",
     "NarcissusError": "narcissus.errors",
     "NotAssessed": "narcissus.results",
+    "Table": "narcissus.tables",
     "clopper_pearson": "narcissus.evidence",
+    "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",
+    "read_table": "narcissus.tables",
 }
 ROOMS = (
     "attacks",
@@ -49,6 +57,7 @@ ROOMS = (
     "report",
     "study",
     "success",
+    "tables",
 )
 
 

@@ -97,7 +97,7 @@ def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = 
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
-def check_unknown(unknown: Sequence[int], sizes: Sequence[int], rows: int = 0) -> tuple[int, ...]:
+def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
     """Give the unknown columns as a tuple of positions.
 
     Raises
@@ -105,8 +105,7 @@ def check_unknown(unknown: Sequence[int], sizes: Sequence[int], rows: int = 0) -
     InputError
         There is none, one is named twice, or one does not exist.
     TooLargeError
-        They have more than 100,000 joint values, or the answer for ``rows`` rows would need more
-        than 2 GB.
+        They have more than 100,000 joint values.
     """
     columns = tuple(int(u) for u in unknown)
     d = len(sizes)
@@ -123,13 +122,36 @@ def check_unknown(unknown: Sequence[int], sizes: Sequence[int], rows: int = 0) -
             f"({' x '.join(str(sizes[u]) for u in columns)}), more than {MAX_JOINT:,}: "
             "take fewer unknown columns, or bin them"
         )
-    if rows * joint * 8 > MAX_ANSWER:
+    return columns
+
+
+def check_question(
+    codes: ArrayLike, unknown: Sequence[int], sizes: Sequence[int]
+) -> tuple[Codes, tuple[int, ...]]:
+    """Check the arguments of `RecordPrior.conditional`.
+
+    Returns
+    -------
+    The records, zeros in the unknown columns, and the unknown columns.
+
+    Raises
+    ------
+    InputError
+        As `check_codes` and `check_unknown`.
+    TooLargeError
+        There are too many joint values, or the answer would need more than 2 GB.
+    """
+    columns = check_unknown(unknown, sizes)
+    checked = check_codes(codes, sizes, ignore=columns)
+    joint = math.prod(sizes[u] for u in columns)
+    size = len(checked) * joint * 8
+    if size > MAX_ANSWER:
         raise TooLargeError(
-            f"the probabilities of {joint:,} joint values for {rows:,} rows need "
-            f"{rows * joint * 8 / 1e9:.1f} GB, more than {MAX_ANSWER / 1e9:.0f} GB: ask for fewer "
+            f"the probabilities of {joint:,} joint values for {len(checked):,} rows need "
+            f"{size / 1e9:.1f} GB, more than {MAX_ANSWER / 1e9:.0f} GB: ask for fewer "
             "rows at a time, or take fewer unknown columns"
         )
-    return columns
+    return checked, columns
 
 
 def check_sizes(names: Sequence[str], sizes: Sequence[int]) -> None:

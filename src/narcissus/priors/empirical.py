@@ -16,9 +16,8 @@ from narcissus.priors.base import (
     Codes,
     Floats,
     check_codes,
+    check_question,
     check_sizes,
-    check_unknown,
-    per_distinct,
     row_keys,
 )
 from narcissus.priors.independent import IndependentColumns, joint_of
@@ -104,16 +103,11 @@ class EmpiricalRows:
         TooLargeError
             There are too many joint values, or the answer would be too large.
         """
-        columns = check_unknown(unknown, self.sizes, len(np.asarray(codes)))
-        checked = check_codes(codes, self.sizes, ignore=columns)
+        rows, columns = check_question(codes, unknown, self.sizes)
         known = [j for j in range(len(self.sizes)) if j not in columns]
-        return per_distinct(
-            checked, known, self.sizes, lambda rows: self._conditional(rows, columns, known)
-        )
-
-    def _conditional(self, codes: Codes, columns: tuple[int, ...], known: Sequence[int]) -> Floats:
         values = int(np.prod([self.sizes[u] for u in columns]))
-        keys = row_keys(np.concatenate([self.records, codes]), known, self.sizes)
+        # Number the known parts of records and rows together, then those that are asked for.
+        keys = row_keys(np.concatenate([self.records, rows]), known, self.sizes)
         _, group = np.unique(keys, return_inverse=True)
         of_record, of_row = group[: len(self.records)], group[len(self.records) :]
         asked, place = np.unique(of_row, return_inverse=True)
@@ -126,26 +120,26 @@ class EmpiricalRows:
             target[hit] * values + secret[hit],
             weights=self.weights[hit],
             minlength=len(asked) * values,
-        ).reshape(len(asked), values)
-        joint *= 1 - self.smoothing
+        ).astype(np.float64)  # integers where no record is hit
+        joint = joint.reshape(len(asked), values) * (1 - self.smoothing)
         if self.smoothing > 0:
             marginal = joint_of([self.independent.marginals[u] for u in columns])
             first = np.empty(len(asked), dtype=np.int64)
-            first[place] = np.arange(len(codes))
-            of_known = np.exp(self._log_known(codes[first], known))
+            first[place] = np.arange(len(rows))
+            of_known = np.exp(self._log_known(rows[first], known))
             unseen = joint.sum(axis=1) == 0
             # Where only the mixture speaks, its weight cancels and must not underflow.
             joint += np.where(unseen, 1.0, self.smoothing * of_known)[:, np.newaxis] * marginal
         total = joint.sum(axis=1, keepdims=True)
         if (total == 0).any():
             row = int(np.argmax(total[place, 0] == 0))
-            seen = {self.names[j]: int(codes[row, j]) for j in known}
+            seen = {self.names[j]: int(rows[row, j]) for j in known}
             raise InputError(
                 f"no record of the prior has the known part {seen} (codes), so it says nothing "
                 "about the unknown columns: give the empirical prior some `smoothing`"
             )
         joint /= total
-        return joint if np.array_equal(place, np.arange(len(codes))) else joint[place]
+        return joint if np.array_equal(place, np.arange(len(rows))) else joint[place]
 
     def _log_known(self, codes: Codes, known: Sequence[int]) -> NDArray[np.float64]:
         """Give the log probability of the known columns under independence, shape (n,)."""

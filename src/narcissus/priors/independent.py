@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import distribution, integer, non_negative
-from narcissus.priors.base import Codes, Floats, check_codes, check_sizes, check_unknown
+from narcissus.priors.base import Codes, Floats, check_codes, check_question, check_sizes
 from narcissus.tables import Table
 
 
@@ -63,8 +63,7 @@ class IndependentColumns:
 
         See `RecordPrior.conditional` for shapes, order and errors.
         """
-        columns = check_unknown(unknown, self.sizes, len(np.asarray(codes)))
-        checked = check_codes(codes, self.sizes, ignore=columns)
+        checked, columns = check_question(codes, unknown, self.sizes)
         joint = joint_of([self.marginals[u] for u in columns])
         return np.tile(joint, (len(checked), 1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -212,7 +213,7 @@ def _as_numbers(name: str, distinct: Sequence[Any]) -> NDArray[np.float64] | Non
     if any(isinstance(value, bool | np.bool_) for value in distinct):
         return None
     if not all(
-        isinstance(value, int | float | np.number)
+        isinstance(value, int | float | Decimal | np.number)
         or (isinstance(value, str) and _NUMBER.fullmatch(value))
         for value in distinct
     ):
@@ -235,7 +236,7 @@ def _coded_text(column: RawColumn, distinct: Sequence[Any], max_values: int) -> 
     labels, codes = np.unique(
         np.array([str(v) for v in distinct], dtype=object), return_inverse=True
     )
-    if len(labels) == len(column.codes) > 1:
+    if len(labels) == len(column.codes) > 2:  # two people with two answers prove nothing
         raise InputError(
             f"column `{column.name}` has another text in each of {len(labels):,} rows: it "
             "identifies people and has no distribution to learn; drop it "

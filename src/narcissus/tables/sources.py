@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "nul
 
 _TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET = (".parquet", ".pq")
+_PACKAGED = re.compile(r"\w{2,}:\w+")
 _CHUNK = 65_536
 
 
@@ -87,6 +89,11 @@ def _check_file(path: Path) -> None:
             folder = path.parent
             if not folder.is_dir():
                 raise InputError(f"no such file: {path}; there is no folder {folder} either")
+            if _PACKAGED.fullmatch(path.name):
+                raise InputError(
+                    f"there is neither a file nor a packaged table {path}: packaged tables are "
+                    "written 'statsmodels:NAME', without a folder"
+                )
             near = did_you_mean(path.name, (p.name for p in islice(folder.iterdir(), 10_000)))
             raise InputError(f"no such file: {path}{near}")
         if not path.is_file():
@@ -146,7 +153,10 @@ def _from_text(
     try:
         opener: Any = gzip.open if compressed else open
         with opener(path, "rb") as binary:
-            if b"\0" in binary.read(8192):
+            start: bytes = binary.read(8192)
+            if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise InputError(f"{name} is not UTF-8 text but UTF-16: save it as UTF-8")
+            if b"\0" in start:
                 raise InputError(f"{name} is not a text table: it holds binary data")
         stream: IO[str]
         with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
@@ -214,21 +224,23 @@ def _parse(
 
 def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
     """Yield rows in chunks, all as wide as the header; blank lines are passed over."""
+    rows = 0
     while True:
-        chunk = list(islice(reader, _CHUNK))
+        lines = reader.line_num
+        chunk: list[list[str]] = list(islice(reader, _CHUNK))
         if not chunk:
             return
         if set(map(len, chunk)) != {width}:
-            good: list[list[str]] = []
-            start = reader.line_num - len(chunk)
-            for number, row in enumerate(chunk, start=start + 1):
-                if len(row) == width:
-                    good.append(row)
-                elif row:
+            for number, row in enumerate(chunk, start=1):
+                if row and len(row) != width:
+                    # A quoted cell may hold line breaks: then only rows can be counted.
+                    exact = reader.line_num - lines == len(chunk)
+                    place = f"line {lines + number}" if exact else f"row {rows + number}"
                     raise InputError(
-                        f"{name}: line {number} has {len(row)} cells where the header has {width}"
+                        f"{name}: {place} has {len(row)} cells where the header has {width}"
                     )
-            chunk = good
+            chunk = [row for row in chunk if row]
+        rows += len(chunk)
         yield chunk
 
 
