@@ -42,8 +42,10 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         for place, inner in enumerate(cast("list[Any]", value), start=1):
             yield from flat(inner, f"{prefix}[{place}]")
     elif isinstance(value, list):
-        yield prefix, ", ".join(map(str, cast("list[Any]", value))) or "none"
-    elif value is None:
+        # a record holds no infinity: inside a list, where nothing is left out, None was one
+        texts = ("infinite" if v is None else str(v) for v in cast("list[Any]", value))
+        yield prefix, ", ".join(texts) or "none"
+    elif value is None or value == "":
         yield prefix, "not set"
     elif isinstance(value, bool):
         yield prefix, "yes" if value else "no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from narcissus.report.format import MISSING, NO_BREAK, limits, number, percent, points, with_limits
+from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
 from narcissus.report.kinds.table_pictures import (
     attacks_picture,
     columns_picture,
@@ -139,7 +139,7 @@ def _glance(record: Record, results: Sequence[Answer]) -> Table:
         share, count = share_proved(result), best_count(record, result)
         rows.append(
             [
-                label_of(result).replace(" ", NO_BREAK),
+                label_of(result),
                 MISSING if without is None else percent(without["share"]),
                 _with_limits(best),
                 MISSING if best is None else points(gain_of(result, best)),
@@ -213,7 +213,7 @@ def _groups(result: Answer, *, is_sweep: bool) -> Section | None:
             Text(
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}:"
+                    f"people{where}; the limits are for one group at a time."
                 ]
             ),
             groups_picture(result),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from narcissus.report.format import number
+from narcissus.report.format import NO_BREAK, number
 from narcissus.study.record import Record
 
 Answer = dict[str, Any]
@@ -38,14 +38,16 @@ def is_noiseless(result: Answer) -> bool:
 
 
 def label_of(result: Answer) -> str:
-    """Give the name of a setting."""
+    """Give the name of a setting, in one piece."""
     if label := result.get("label"):
-        return str(label)
-    if result.get("epsilon") is not None:
-        return f"ε = {number(result['epsilon'])}"
-    if is_noiseless(result):
-        return "no noise"
-    return f"noise {number(result['noise']['scale'])}"
+        text = str(label)
+    elif result.get("epsilon") is not None:
+        text = f"ε = {number(result['epsilon'])}"
+    elif is_noiseless(result):
+        text = "no noise"
+    else:
+        text = f"noise {number(result['noise']['scale'])}"
+    return text.replace(" ", NO_BREAK) if len(text) < 16 else text
 
 
 def threshold_of(record: Record) -> Answer | None:
