@@ -14,6 +14,7 @@ from narcissus.report.kinds.table_results import (
     gain_of,
     is_noiseless,
     label_of,
+    share_allowed,
     share_proved,
     threshold_of,
     without_release,
@@ -34,10 +35,6 @@ def _range(value: Answer | None) -> Range | None:
     from narcissus.report.charts import Range
 
     return None if value is None else Range(value["share"], value.get("low"), value.get("high"))
-
-
-def _share_threshold(record: Record) -> float | None:
-    return (threshold_of(record) or {}).get("share")
 
 
 def _axis(results: Sequence[Answer]) -> tuple[list[float], str, int | None]:
@@ -80,7 +77,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
     places, title, apart = _axis(results)
     proved = [None if (b := share_proved(r)) is None else b["share_at_most"] for r in results]
-    threshold = _share_threshold(record)
+    threshold = share_allowed(record, results[0])
     known = [(r, b) for r in results if (b := best_of(r)) is not None]
 
     def draw(figure: MplFigure) -> None:
@@ -176,7 +173,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
             figure,
             rows,
             edge=None if bound is None else bound["share_at_most"],
-            threshold=_share_threshold(record),
+            threshold=share_allowed(record, result),
         )
 
     rows: list[list[str | float | None]] = []

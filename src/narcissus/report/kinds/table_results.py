@@ -22,7 +22,7 @@ _NAMES = {
 
 def attack_name(name: str) -> str:
     """Give the name of an attack in words."""
-    return _NAMES.get(name, name.replace("_", " "))
+    return _NAMES.get(name.replace("-", "_"), name.replace("_", " "))
 
 
 def settings_of(record: Record) -> list[Answer]:
@@ -65,6 +65,18 @@ def threshold_of(record: Record) -> Answer | None:
     return None
 
 
+def share_allowed(record: Record, result: Answer) -> float | None:
+    """Give the threshold as a share recovered, where it is one on a mean."""
+    threshold = threshold_of(record) or {}
+    if "advantage" in threshold:
+        without = without_release(result)
+        if without is None:
+            return None
+        # an advantage is the part of what could not be guessed that is recovered
+        return without["share"] + threshold["advantage"] * (1 - without["share"])
+    return threshold.get("share")
+
+
 def confidences(record: Record) -> list[float]:
     """Give the confidence levels that the study names, the reported one first."""
     bounds: Any = record.study.get("bounds") or {}
@@ -88,7 +100,13 @@ def most_relevant(results: Sequence[Answer], *, threshold: bool) -> Answer:
 
 
 def without_release(result: Answer) -> Answer | None:
-    """Give what is guessed right without the release: the prior's attack, or else a baseline."""
+    """Give what is guessed right without the release.
+
+    The best guesses from the prior; where they are not given, the prior played as an attack, or
+    else the best attack's own baseline.
+    """
+    if result.get("guess") is not None:
+        return result["guess"]
     attacks: dict[str, Answer] = result.get("attacks", {})
     if "prior" in attacks:
         return attacks["prior"]
@@ -114,8 +132,17 @@ def gain_of(result: Answer, attack: Answer) -> float | None:
 
 
 def proved_bounds(result: Answer) -> list[Answer]:
-    """Give the bounds that the report leans on: proved, and not shown for comparison only."""
-    return [b for b in result.get("bounds", []) if b.get("proved") and not b.get("for_comparison")]
+    """Give the bounds that the report leans on: not trivial, and not for comparison only."""
+    return [
+        b
+        for b in result.get("bounds", [])
+        if b.get("proved") and not b.get("for_comparison") and not is_trivial(b)
+    ]
+
+
+def is_trivial(bound: Answer) -> bool:
+    """Tell whether a limit follows from no guarantee: that all is all is no finding."""
+    return bound.get("guarantee") in (None, "", "none")
 
 
 def share_proved(result: Answer) -> Answer | None:
