@@ -151,7 +151,7 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
             group("children", "none", 0.37, 0.61, 0.61 + gain * 0.9, ceiling + 0.05),
             group("children", "one or two", 0.41, 0.52, 0.52 + gain, ceiling),
             group("children", "three or more", 0.22, 0.41, 0.41 + gain * 1.3, ceiling - 0.05),
-            group("singled out by the release", "yes", 0.06, 0.49, 0.49 + gain * 2, 0.86),
+            group("singled out by the release", "yes", 0.06, 0.49, 0.49 + gain * 4, 0.86),
             group("singled out by the release", "no", 0.94, 0.53, 0.53 + gain * 0.9, ceiling),
         ],
         "status": status,

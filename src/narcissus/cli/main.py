@@ -6,6 +6,7 @@ input; 3 could not assess; 4 internal error; 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -23,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+PIPE_CLOSED = 141
 
 
 class LazyGroup(click.Group):
@@ -80,6 +82,9 @@ def main(argv: list[str] | None = None) -> Any:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(PIPE_CLOSED)
     except NarcissusError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(USAGE)

@@ -34,7 +34,7 @@ def assessment(record: Record) -> Section:
 
 
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the settings of a study as dotted keys and texts."""
+    """Yield the settings of a study as dotted keys and texts; what is not set is left out."""
     if isinstance(value, Mapping) and value:
         for key, inner in cast("Mapping[str, Any]", value).items():
             yield from flat(inner, f"{prefix}.{key}" if prefix else key)
@@ -42,13 +42,14 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         for place, inner in enumerate(cast("list[Any]", value), start=1):
             yield from flat(inner, f"{prefix}[{place}]")
     elif isinstance(value, list):
-        yield prefix, ", ".join(map(str, cast("list[Any]", value))) or "none"
-    elif value is None:
-        yield prefix, "not set"
+        # a record holds no infinity: inside a list, where nothing is left out, None was one
+        texts = ("infinite" if v is None else str(v) for v in cast("list[Any]", value))
+        if found := ", ".join(texts):
+            yield prefix, found
+    elif value is None or value == "" or isinstance(value, Mapping):
+        return  # not set
     elif isinstance(value, bool):
         yield prefix, "yes" if value else "no"
-    elif isinstance(value, Mapping):
-        yield prefix, "empty"
     else:
         yield prefix, str(value)
 

@@ -76,17 +76,17 @@ def limits(low: float | None, high: float | None) -> str:
         return f"at most {percent(high, 'up')}"
     if high is None:
         return f"at least {percent(low, 'down')}"
-    return f"{percent(low, 'down')} to {percent(high, 'up')}"
+    return f"{percent(low, 'down')} to {percent(high, 'up')}".replace(" ", NO_BREAK)
 
 
 def with_limits(share: float | None, low: float | None, high: float | None) -> str:
-    """Give a share with its limits for a table: '54.5% (53.3 to 55.7)'; brackets hold together."""
+    """Give a share with its limits, short enough for a table: '54.5% (53.3–55.7)'."""
     if share is None:
         return MISSING
     if low is None or high is None:
         return percent(share)
-    between = f"({percent(low, 'down')} to {percent(high, 'up')})".replace("%", "")
-    return f"{percent(share)} {between.replace(' ', NO_BREAK)}"
+    between = f"({percent(low, 'down')}\N{EN DASH}{percent(high, 'up')})"
+    return f"{percent(share)} {between.replace('%', '')}"
 
 
 def points(difference: float | None) -> str:

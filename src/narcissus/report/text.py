@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from narcissus.report.format import SIGNS, STATUS, cell
+from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text, Verdict
 from narcissus.results import Grade
@@ -89,7 +89,9 @@ def _widths(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> li
     return widths if deepest <= 4 else None
 
 
-def _row(texts: Sequence[str], widths: Sequence[int], *, bottom: bool = False) -> Iterator[str]:
+def _row(
+    texts: Sequence[str], widths: Sequence[int], gap: str, *, bottom: bool = False
+) -> Iterator[str]:
     """Yield the lines of one row, its cells aligned at the top or at the bottom."""
     cells = [_wrap(text, width=width) for text, width in zip(texts, widths, strict=True)]
     deep = max(map(len, cells))
@@ -97,7 +99,7 @@ def _row(texts: Sequence[str], widths: Sequence[int], *, bottom: bool = False) -
     full = [b + c if bottom else c + b for b, c in zip(blank, cells, strict=True)]
     for line in zip(*full, strict=True):
         padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        yield ("  " + "  ".join(padded)).rstrip()
+        yield ("  " + gap.join(padded)).rstrip()
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -107,13 +109,14 @@ def _table(table: Table) -> Iterator[str]:
     if not body:
         yield "  (no rows)"
         return
-    widths = _widths(head, body, WIDTH - 2 * (len(head) + 1))
-    if widths is not None:
-        yield from _row(head, widths, bottom=True)
-        yield "  " + "  ".join("-" * width for width in widths)
-        for row in body:
-            yield from _row(row, widths)
-        return
+    for gap in ("  ", " "):  # closer together before the table falls apart into lists
+        widths = _widths(head, body, WIDTH - 2 - len(gap) * (len(head) - 1))
+        if widths is not None:
+            yield from _row(head, widths, gap, bottom=True)
+            yield "  " + gap.join("-" * width for width in widths)
+            for row in body:
+                yield from _row(row, widths, gap)
+            return
     term = min(max(len(name) for name in head) + 4, 34)
     for row in body:
         yield from _wrap(row[0], first="  ")
@@ -172,7 +175,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
 def _finish(lines: Sequence[str]) -> str:
     """Join lines; spaces that held words together have done their work."""
     text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return text.replace("\N{NO-BREAK SPACE}", " ")
+    return text.replace(NO_BREAK, " ")
 
 
 def verdict_text(page: Page) -> str:

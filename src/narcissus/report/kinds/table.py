@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from narcissus.report.format import MISSING, NO_BREAK, limits, number, percent, points, with_limits
+from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
 from narcissus.report.kinds.table_pictures import (
     attacks_picture,
     columns_picture,
@@ -19,6 +19,7 @@ from narcissus.report.kinds.table_results import (
     best_of,
     confidences,
     gain_of,
+    is_trivial,
     label_of,
     most_relevant,
     proved_bounds,
@@ -83,10 +84,17 @@ def _count(bound: Answer) -> str:
 
 
 def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
+    """Give the verdict; odds that are a sentence of it are said once, in their own place."""
+    headline, odds = record.verdict, str(result.get("odds", ""))
+    before, found, after = headline.partition(odds) if odds else (headline, "", "")
+    if found and (before.endswith(". ") or (not before and after)):
+        headline = (before + after.lstrip()).strip()
+    elif found:
+        odds = ""
     return Verdict(
         status=record.status,
-        headline=record.verdict,
-        odds=result.get("odds", ""),
+        headline=headline,
+        odds=odds,
         evidence_for=result.get("evidence_for", []),
         evidence_against=result.get("evidence_against", []),
         numbers=_headline(record, result),
@@ -95,14 +103,9 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
     )
 
 
-def _threat(record: Record, results: Sequence[Answer]) -> Section:
+def _threat(record: Record, result: Answer) -> Section:
     """Say whom the audit is about, and what it takes as given."""
-    assumptions = [
-        text
-        for result in results
-        for bound in proved_bounds(result)
-        for text in bound.get("assumptions", [])
-    ]
+    assumptions = [text for bound in proved_bounds(result) for text in bound.get("assumptions", [])]
     if record.study.get("threat", {}).get("people") == "rows":
         assumptions.append(
             "The targets are real people of the table: baselines, the ceiling and the bounds hold "
@@ -139,7 +142,7 @@ def _glance(record: Record, results: Sequence[Answer]) -> Table:
         share, count = share_proved(result), best_count(record, result)
         rows.append(
             [
-                label_of(result).replace(" ", NO_BREAK),
+                label_of(result),
                 MISSING if without is None else percent(without["share"]),
                 _with_limits(best),
                 MISSING if best is None else points(gain_of(result, best)),
@@ -174,11 +177,12 @@ def _bounds(results: Sequence[Answer]) -> Table:
                 says = f"mean share at most {percent(bound['share_at_most'], 'up')}"
             else:
                 says = _count(bound)
-            name = bound.get("name", "")
-            note = " (for comparison)" if bound.get("for_comparison") else ""
-            theorem = f"{bound['theorem']}, {name}{note}" if name else bound["theorem"]
+            name, theorem = str(bound.get("name") or ""), str(bound["theorem"])
+            theorem += f": {name}" if name and name not in theorem else ""
+            theorem += " (for comparison)" if bound.get("for_comparison") else ""
             rows.append([label_of(result), theorem, str(bound.get("guarantee") or MISSING), says])
-            grades.append("proved" if bound.get("proved") else "not assessed")
+            is_finding = bound.get("proved") and not is_trivial(bound)
+            grades.append("proved" if is_finding else "not assessed")
     return Table(
         "Bounds for the same prior: what no attacker exceeds",
         ("Setting", "Theorem", "From the guarantee", "Says"),
@@ -213,7 +217,7 @@ def _groups(result: Answer, *, is_sweep: bool) -> Section | None:
             Text(
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}:"
+                    f"people{where}; the limits are for one group at a time."
                 ]
             ),
             groups_picture(result),
@@ -275,7 +279,7 @@ def page(record: Record) -> Page:
     parts += [f"{number(marginals)} noisy marginals"] if marginals else []
     parts += [f"{len(results)} settings"] if is_sweep else [label_of(result)]
     sections = [
-        _threat(record, results),
+        _threat(record, result),
         _results(record, results, result),
         _groups(result, is_sweep=is_sweep),
         _method(record, results, result),

@@ -14,6 +14,7 @@ from narcissus.report.kinds.table_results import (
     gain_of,
     is_noiseless,
     label_of,
+    share_allowed,
     share_proved,
     threshold_of,
     without_release,
@@ -34,10 +35,6 @@ def _range(value: Answer | None) -> Range | None:
     from narcissus.report.charts import Range
 
     return None if value is None else Range(value["share"], value.get("low"), value.get("high"))
-
-
-def _share_threshold(record: Record) -> float | None:
-    return (threshold_of(record) or {}).get("share")
 
 
 def _axis(results: Sequence[Answer]) -> tuple[list[float], str, int | None]:
@@ -80,7 +77,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
     places, title, apart = _axis(results)
     proved = [None if (b := share_proved(r)) is None else b["share_at_most"] for r in results]
-    threshold = _share_threshold(record)
+    threshold = share_allowed(record, results[0])
     known = [(r, b) for r in results if (b := best_of(r)) is not None]
 
     def draw(figure: MplFigure) -> None:
@@ -176,7 +173,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
             figure,
             rows,
             edge=None if bound is None else bound["share_at_most"],
-            threshold=_share_threshold(record),
+            threshold=share_allowed(record, result),
         )
 
     rows: list[list[str | float | None]] = []
@@ -330,8 +327,8 @@ def groups_picture(result: Answer) -> Figure:
     name = str(result.get("best"))
     best = best_of(result)
     average: Answer = {
-        "by": "",
-        "group": "everyone (average)",
+        "by": "everyone",
+        "group": "average",
         "share_of_people": 1.0,
         "attacks": result.get("attacks", {}),
         "ceiling": result.get("ceiling"),
@@ -345,16 +342,20 @@ def groups_picture(result: Answer) -> Figure:
         found = without_release({**group, "best": name})
         return None if found is None else found["share"]
 
-    def gain(group: Answer) -> float:
-        found = attack(group)
-        return -1.0 if found is None else gain_of({**group, "best": name}, found) or 0.0
+    def sure_gain(group: Answer) -> float:
+        """Give what the release adds, at the low limit: few people must not look worst by luck."""
+        found, base = attack(group), without(group)
+        if found is None or base is None:
+            return -1.0
+        low = found.get("low")
+        return (found["share"] if low is None else low) - base
 
-    worst = max(groups, key=gain)
+    worst = max(groups, key=sure_gain)
 
     def label(group: Answer) -> str:
         share = group.get("share_of_people")
-        people = f" ({percent(share)} of people)" if share is not None and share < 1 else ""
-        return f"{group['group']}{people}"
+        people = f" ({100 * share:.2g}% of people)" if share is not None and share < 1 else ""
+        return f"{group['group']}{people}" if group is not average else "everyone (average)"
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import Row, dot_plot
@@ -362,8 +363,8 @@ def groups_picture(result: Answer) -> Figure:
         rows: list[Row] = []
         before = ""
         for group in [average, *groups]:
-            heading = group["by"] if group["by"] != before else ""
-            before = group["by"]
+            is_new = group["by"] != before and group is not average
+            heading, before = (group["by"] if is_new else ""), group["by"]
             rows.append(
                 Row(
                     label(group),
@@ -378,7 +379,7 @@ def groups_picture(result: Answer) -> Figure:
 
     rows = [
         [
-            group["by"] or "everyone",
+            group["by"],
             group["group"],
             group.get("share_of_people"),
             without(group),
@@ -391,10 +392,16 @@ def groups_picture(result: Answer) -> Figure:
     headline = "The groups beside the average"
     found = attack(worst)
     if found is not None and best is not None:
+        change = (
+            f"“{worst['by']}: {worst['group']}”: from {percent(without(worst))} to "
+            f"{percent(found['share'])}, where the average goes from {percent(without(average))} "
+            f"to {percent(best['share'])}"
+        )
+        clear = sure_gain(worst) > (gain_of(result, best) or 0.0)
         headline = (
-            f"The release adds most for “{worst['by']}: {worst['group']}”: from "
-            f"{percent(without(worst))} to {percent(found['share'])}, where the average goes from "
-            f"{percent(without(average))} to {percent(best['share'])}"
+            f"The release adds most for {change}"
+            if clear
+            else f"No group clearly loses more than the average; most is added for {change}"
         )
     bys = len({group["by"] for group in groups})
     return Figure(

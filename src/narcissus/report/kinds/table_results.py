@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from narcissus.report.format import number
+from narcissus.report.format import NO_BREAK, number
 from narcissus.study.record import Record
 
 Answer = dict[str, Any]
@@ -22,7 +22,7 @@ _NAMES = {
 
 def attack_name(name: str) -> str:
     """Give the name of an attack in words."""
-    return _NAMES.get(name, name.replace("_", " "))
+    return _NAMES.get(name.replace("-", "_"), name.replace("_", " "))
 
 
 def settings_of(record: Record) -> list[Answer]:
@@ -38,14 +38,16 @@ def is_noiseless(result: Answer) -> bool:
 
 
 def label_of(result: Answer) -> str:
-    """Give the name of a setting."""
+    """Give the name of a setting, in one piece."""
     if label := result.get("label"):
-        return str(label)
-    if result.get("epsilon") is not None:
-        return f"ε = {number(result['epsilon'])}"
-    if is_noiseless(result):
-        return "no noise"
-    return f"noise {number(result['noise']['scale'])}"
+        text = str(label)
+    elif result.get("epsilon") is not None:
+        text = f"ε = {number(result['epsilon'])}"
+    elif is_noiseless(result):
+        text = "no noise"
+    else:
+        text = f"noise {number(result['noise']['scale'])}"
+    return text.replace(" ", NO_BREAK) if len(text) < 16 else text
 
 
 def threshold_of(record: Record) -> Answer | None:
@@ -61,6 +63,18 @@ def threshold_of(record: Record) -> Answer | None:
             if found:
                 return found
     return None
+
+
+def share_allowed(record: Record, result: Answer) -> float | None:
+    """Give the threshold as a share recovered, where it is one on a mean."""
+    threshold = threshold_of(record) or {}
+    if "advantage" in threshold:
+        without = without_release(result)
+        if without is None:
+            return None
+        # an advantage is the part of what could not be guessed that is recovered
+        return without["share"] + threshold["advantage"] * (1 - without["share"])
+    return threshold.get("share")
 
 
 def confidences(record: Record) -> list[float]:
@@ -86,7 +100,13 @@ def most_relevant(results: Sequence[Answer], *, threshold: bool) -> Answer:
 
 
 def without_release(result: Answer) -> Answer | None:
-    """Give what is guessed right without the release: the prior's attack, or else a baseline."""
+    """Give what is guessed right without the release.
+
+    The best guesses from the prior; where they are not given, the prior played as an attack, or
+    else the best attack's own baseline.
+    """
+    if result.get("guess") is not None:
+        return result["guess"]
     attacks: dict[str, Answer] = result.get("attacks", {})
     if "prior" in attacks:
         return attacks["prior"]
@@ -112,8 +132,17 @@ def gain_of(result: Answer, attack: Answer) -> float | None:
 
 
 def proved_bounds(result: Answer) -> list[Answer]:
-    """Give the bounds that the report leans on: proved, and not shown for comparison only."""
-    return [b for b in result.get("bounds", []) if b.get("proved") and not b.get("for_comparison")]
+    """Give the bounds that the report leans on: not trivial, and not for comparison only."""
+    return [
+        b
+        for b in result.get("bounds", [])
+        if b.get("proved") and not b.get("for_comparison") and not is_trivial(b)
+    ]
+
+
+def is_trivial(bound: Answer) -> bool:
+    """Tell whether a limit follows from no guarantee: that all is all is no finding."""
+    return bound.get("guarantee") in (None, "", "none")
 
 
 def share_proved(result: Answer) -> Answer | None:

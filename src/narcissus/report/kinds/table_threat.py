@@ -67,7 +67,7 @@ def _attacker(threat: Answer) -> Rows:
         }
         rows.append(("Where they come from", where.get(people, str(people))))
     within: Answer = threat.get("within") or {}
-    far = "; ".join(f"{c} at most {number(places)} places off" for c, places in within.items())
+    far = "; ".join(f"{c} up to {number(places)} off" for c, places in within.items())
     if least := threat.get("at_least"):
         counts = f"at least {number(least)} of the unknown columns are right"
     else:
