@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import integer
+from narcissus._validation import integer, non_negative
 from narcissus.errors import InputError, TooLargeError
 
 Floats = NDArray[np.float64]
@@ -33,15 +33,19 @@ class ColumnsRight:
     shape
         Sizes of the unknown columns.
     within
-        For each column, how many places of its order a guess may be off and still be right; 0 is
-        an exact match. None: 0 everywhere.
+        For each column, how far a guess may be off and still be right; 0 is an exact match.
+        None: 0 everywhere.
     at_least
         How many columns must be right; None: all.
+    positions
+        For each column, the ascending numbers between which distances are measured; None, or None
+        for a column: the places 0, 1, 2, ... of its values.
     """
 
     shape: tuple[int, ...]
-    within: tuple[int, ...] | None = None
+    within: tuple[float, ...] | None = None
     at_least: int | None = None
+    positions: tuple[tuple[float, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse distances and counts that do not fit the columns."""
@@ -50,14 +54,34 @@ class ColumnsRight:
                 f"`within` must have {len(self.shape)} entries, got {len(self.within)}"
             )
         for distance in self.within or ():
-            integer("within", distance, low=0)
+            non_negative("within", distance)
+        for size, numbers in zip(self.shape, self.positions or (), strict=False):
+            if numbers is not None and (
+                len(numbers) != size or any(b <= a for a, b in pairwise(numbers))
+            ):
+                raise InputError(f"`positions` must be {size} ascending numbers, got {numbers}")
         if self.at_least is not None:
             integer("at_least", self.at_least, low=1, high=len(self.shape))
 
     @property
-    def distances(self) -> tuple[int, ...]:
+    def distances(self) -> tuple[float, ...]:
         """Distance allowed in each column."""
-        return self.within or (0,) * len(self.shape)
+        return self.within or (0.0,) * len(self.shape)
+
+    def _numbers(self, column: int) -> Floats:
+        """Give the numbers between which a column's distances are measured."""
+        given = self.positions[column] if self.positions is not None else None
+        return np.arange(self.shape[column], dtype=float) if given is None else np.array(given)
+
+    def _near(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Give, for each guess, the first value that counts and the one after the last."""
+        numbers = self._numbers(column)
+        # A relative hair, so that 0.1 + 0.2 is within 0.3.
+        reach = self.distances[column] * (1 + 1e-12)
+        return (
+            np.searchsorted(numbers, numbers - reach, side="left"),
+            np.searchsorted(numbers, numbers + reach, side="right"),
+        )
 
     @property
     def needed(self) -> int:
@@ -73,14 +97,20 @@ class ColumnsRight:
         """Say the criterion in words."""
         if self.exact:
             return "all unknown columns exactly right"
-        near = f", within {list(self.distances)} places" if any(self.distances) else ""
+        near = f", within {[f'{d:g}' for d in self.distances]}" if any(self.distances) else ""
         return f"at least {self.needed} of {len(self.shape)} unknown columns right{near}"
 
     def columns_right(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
         """Tell which columns are right, shape (people, columns)."""
         true = np.stack(np.unravel_index(truth, self.shape), axis=-1)
         said = np.stack(np.unravel_index(guess, self.shape), axis=-1)
-        return np.abs(true - said) <= np.array(self.distances)
+        found = np.empty(true.shape, dtype=bool)
+        for c in range(len(self.shape)):
+            low, high = self._near(c)
+            found[..., c] = (true[..., c] >= low[said[..., c]]) & (
+                true[..., c] < high[said[..., c]]
+            )
+        return found
 
     def score(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
         """Tell for each person whether the guess counts, shape (people,)."""
@@ -111,9 +141,19 @@ class ColumnsRight:
                 others = tuple(1 + c for c in range(d) if c not in columns)
                 part = table.sum(axis=others, keepdims=True)
                 for c in columns:
-                    part = _window_sum(part, 1 + c, self.distances[c])
+                    part = self._window_sum(part, 1 + c, c)
                 total += sign * part
         return np.clip(total.reshape(people, -1), 0.0, 1.0)
+
+    def _window_sum(self, table: Floats, axis: int, column: int) -> Floats:
+        """Sum, for each guess of a column, the entries of the values that count."""
+        if self.distances[column] == 0:
+            return table
+        sums = np.concatenate(
+            [np.zeros_like(table.take([0], axis)), np.cumsum(table, axis=axis)], axis=axis
+        )
+        low, high = self._near(column)
+        return sums.take(high, axis) - sums.take(low, axis)
 
     def decide(self, beliefs: Floats) -> Joint:
         """Give each person's guess that is most likely to count; ties go to the first value."""
@@ -125,9 +165,9 @@ class ColumnsRight:
         table = beliefs.reshape(people, *self.shape)
         said = np.unravel_index(guess, self.shape)
         found = np.empty((people, len(self.shape)))
-        for c, distance in enumerate(self.distances):
+        for c in range(len(self.shape)):
             others = tuple(1 + o for o in range(len(self.shape)) if o != c)
-            marginal = _window_sum(table.sum(axis=others), 1, distance)
+            marginal = self._window_sum(table.sum(axis=others), 1, c)
             found[:, c] = marginal[np.arange(people), said[c]]
         return np.clip(found, 0.0, 1.0)
 
@@ -147,19 +187,6 @@ class ColumnsRight:
             )
         every = np.arange(values)
         return self.score(np.repeat(every, values), np.tile(every, values)).reshape(values, values)
-
-
-def _window_sum(table: Floats, axis: int, distance: int) -> Floats:
-    """Sum each entry with its neighbours up to ``distance`` places along an axis."""
-    if distance == 0:
-        return table
-    size = table.shape[axis]
-    sums = np.concatenate(
-        [np.zeros_like(table.take([0], axis)), np.cumsum(table, axis=axis)], axis=axis
-    )
-    high = np.minimum(np.arange(size) + distance + 1, size)
-    low = np.maximum(np.arange(size) - distance, 0)
-    return sums.take(high, axis) - sums.take(low, axis)
 
 
 def exact_match(shape: Sequence[int]) -> ColumnsRight:

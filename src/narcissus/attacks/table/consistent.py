@@ -98,7 +98,7 @@ class _System:
             before = int(allowed.sum())
             for index, members in enumerate(self.members):
                 could = (self._part(index, allowed.astype(np.float64)) > 0).astype(np.float64)
-                must = could * (could.sum(axis=1, keepdims=True) == 1)
+                must = could * (could.sum(axis=1)[:, None] == 1)
                 count = self.counts[index]
                 full = (members @ could) <= count + 0.5
                 spent = (members @ must) >= count - 0.5

@@ -228,7 +228,8 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
     """Build the success criterion."""
     shape = tuple(table.sizes[c] for c in unknown)
     names = [table.names[c] for c in unknown]
-    within = [0] * len(unknown)
+    within = [0.0] * len(unknown)
+    positions: list[tuple[float, ...] | None] = [None] * len(unknown)
     for name, distance in study.threat.within.items():
         column = table.index(name)
         if column not in unknown:
@@ -236,12 +237,14 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
         if not table.ordered[column]:
             raise InputError(f"`threat.within` names `{name}`, whose values have no order")
         within[names.index(name)] = distance
+        numbers = table.values[column]
+        positions[names.index(name)] = None if numbers is None else tuple(map(float, numbers))
     at_least = study.threat.at_least
     if at_least is not None and at_least > len(unknown):
         raise InputError(
             f"`threat.at_least` is {at_least}, but only {len(unknown)} columns are unknown"
         )
-    return ColumnsRight(shape, tuple(within), at_least)
+    return ColumnsRight(shape, tuple(within), at_least, tuple(positions))
 
 
 def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,6 @@ def identity_of(study: TableStudy, experiment: Experiment) -> dict[str, object]:
     The number of trials and workers, thresholds and titles are not part of it, so that a run can
     be extended.
     """
-    from narcissus import __version__
-
     settings = study.model_dump(mode="json")
     identity: dict[str, object] = {
         name: settings[name]
@@ -113,7 +112,7 @@ def identity_of(study: TableStudy, experiment: Experiment) -> dict[str, object]:
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
-    identity["version"] = __version__
+    identity["version"] = metadata.version("narcissus")
     return identity
 
 

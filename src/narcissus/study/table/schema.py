@@ -82,9 +82,10 @@ class ThreatSpec(Section):
         description="Where they come from: drawn from the prior, which is then known exactly, "
         "or real rows of the table; then baselines, ceiling and bounds lean on the prior.",
     )
-    within: dict[str, int] = Field(
+    within: dict[str, Annotated[float, Field(ge=0)]] = Field(
         default={},
-        description="For ordered unknown columns: how many places off still counts as right.",
+        description="For ordered unknown columns: how far off (L1) still counts as right, in the "
+        "column's own numbers; for a binned column in bins.",
     )
     at_least: int | None = Field(
         default=None, gt=0, description="How many unknown columns must be right; all if left out."
