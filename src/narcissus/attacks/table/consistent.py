@@ -92,8 +92,9 @@ class _System:
     def propagate(self) -> Mask:
         """Rule out what some cell excludes, until nothing changes; shape (n, values)."""
         # Zeros of the prior may be wrong about real rows: only the release rules values out.
-        allowed = np.ones(self.targets.prior.shape, dtype=bool)
-        table = allowed.reshape(allowed.shape[0], *self.shape)
+        n = self.targets.people
+        allowed = np.ones((n, self.targets.queries.values), dtype=bool)
+        table = allowed.reshape(n, *self.shape)
         while True:
             before = int(allowed.sum())
             for index, members in enumerate(self.members):

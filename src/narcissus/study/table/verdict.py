@@ -32,6 +32,16 @@ def percent(share: float | None) -> str:
     return "not known" if share is None else f"{100 * share:.1f}%"
 
 
+def percent_up(share: float) -> str:
+    """Give a proved limit as a percentage, never rounded below itself."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
+
+
+def points(difference: float) -> str:
+    """Give a difference of shares in percentage points."""
+    return f"{100 * difference:.1f} points"
+
+
 def share_bound(results: dict[str, Any]) -> float:
     """Give the proved limit of the mean share."""
     return min(b["share_at_most"] for b in results["bounds"] if "share_at_most" in b)
@@ -172,8 +182,8 @@ def _for(results: dict[str, Any]) -> list[str]:
     proved = share_bound(results)
     if proved < 1:
         items.append(
-            f"Proved: no attacker recovers more than {percent(proved)} on average, "
-            f"{percent(max(0.0, proved - results['guess']['share']))} above the best guess."
+            f"Proved: no attacker recovers more than {percent_up(proved)} on average, "
+            f"{points(max(0.0, proved - results['guess']['share']))} above the best guess."
         )
     ceiling = results.get("ceiling")
     if ceiling is not None and ceiling["high"] < 1:
@@ -209,8 +219,8 @@ def _against(results: dict[str, Any]) -> list[str]:
         if worst is not None:
             group, numbers = worst
             items.append(
-                f"Sampled: hardest hit are those whose '{group['by']}' is '{group['group']}' "
-                f"({percent(group['share_of_people'])} of the people): the attack `{name}` "
+                f"Sampled: hardest hit by {group['by']}: {group['group']} "
+                f"({percent(group['share_of_people'])} of the people). The attack `{name}` "
                 f"recovers {percent(numbers['share'])} of them, against "
                 f"{percent(numbers['baseline'])} on fresh data."
             )
