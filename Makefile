@@ -23,6 +23,13 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/python docs/build.py --check
+
+docs: $(DEV_STAMP)    ## write the generated pages
+	$(BIN)/python docs/build.py
+
+bench: $(DEV_STAMP)   ## run every benchmark
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
 
 format: $(DEV_STAMP)  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .

@@ -41,6 +41,10 @@ class Likelihood(Protocol):
     the arithmetic (Gibbs chains, or one for mean field).
     """
 
+    def clear(self, chains: int) -> None:
+        """Set everybody's beliefs to nothing; `move` then adds them, block by block."""
+        ...
+
     def start(self, beliefs: Floats) -> None:
         """Set everybody's beliefs, shape (n, chains, values)."""
         ...
@@ -125,6 +129,12 @@ class PairwiseLikelihood:
         )
         return total / max(1, n * (n - 1))
 
+    def clear(self, chains: int) -> None:
+        """Set everybody's beliefs to nothing."""
+        self._states = [
+            np.zeros((linear.shape[0], chains, linear.shape[1])) for linear in self._linear
+        ]
+
     def start(self, beliefs: Floats) -> None:
         """Set everybody's beliefs."""
         self._states = []
@@ -193,10 +203,14 @@ class CellLikelihood:
         size = self._sums.patterns[index].size
         return self._bases[index][block][:, :, None] + np.arange(size)
 
+    def clear(self, chains: int) -> None:
+        """Set everybody's beliefs to nothing."""
+        self._residual = np.repeat(self._release[None], chains, axis=0)
+
     def start(self, beliefs: Floats) -> None:
         """Set everybody's beliefs."""
         chains = beliefs.shape[1]
-        self._residual = np.repeat(self._release[None], chains, axis=0)
+        self.clear(chains)
         for block in chunks(self._targets, chains):
             self.move(block, beliefs[block])
 
@@ -245,5 +259,10 @@ def chunks(targets: Targets, chains: int = 1) -> list[Block]:
 def likelihood(targets: Targets, noise: Noise, release: Floats) -> Likelihood:
     """Choose the form that suits the number of people and the noise."""
     if isinstance(noise, GaussianNoise) and targets.people <= PAIRWISE_LIMIT:
-        return PairwiseLikelihood(targets, noise, release)
+        # Work for one person: n entries for each value of a pattern, or one for each value and
+        # table, which costs some 16 times as much (gathers from memory instead of a product).
+        patterns = targets.queries.patterns
+        pairs = targets.people * sum(p.size for p in patterns)
+        if pairs <= 16 * sum(p.tables * p.size for p in patterns):
+            return PairwiseLikelihood(targets, noise, release)
     return CellLikelihood(targets, noise, release)

@@ -139,26 +139,33 @@ class GibbsSampling:
             targets, likelihood(targets, _surrogate(view.noise), view.release), 20, 1e-2
         )
         model = likelihood(targets, view.noise, view.release)
-        state = (start.cumsum(axis=1)[:, None, :] < rng.random((n, self.chains, 1))).sum(axis=2)
+        ladder = start.cumsum(axis=1)
+        state = np.stack(
+            [(ladder < rng.random((n, 1))).sum(axis=1) for _ in range(self.chains)], axis=1
+        )
         state = np.minimum(state, values - 1)
         every = np.arange(values)
-        one_hot = (state[:, :, None] == every).astype(np.float64)
-        model.start(one_hot)
+
+        def certain(block: slice) -> Floats:
+            """Give the present values of some people as beliefs: (block, chains, values)."""
+            return (state[block][:, :, None] == every).astype(np.float64)
+
+        # Beliefs are built as they are needed: all at once they would not fit for many people.
+        model.clear(self.chains)
+        for block in chunks(targets, self.chains):
+            model.move(block, certain(block))
         passes = -(-self.sweeps // self.chains)
         skipped = int(self.burn * passes)
         total = np.zeros((n, values))
         for sweep in range(passes):
-            noise = rng.gumbel(size=(n, self.chains, values))
             for i in range(n):
                 block = slice(i, i + 1)
-                old = one_hot[block]
-                logits = targets.log_prior[i] + model.fields(block, old)
-                drawn = (logits + noise[block]).argmax(axis=2)
-                new = (drawn[:, :, None] == every).astype(np.float64)
-                model.move(block, new - old)
-                one_hot[block] = new
+                old = certain(block)
+                logits = (targets.log_prior[i] + model.fields(block, old))[0]
+                state[i] = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+                model.move(block, certain(block) - old)
                 if sweep >= skipped:
-                    total[i] += _softmax(logits[0]).sum(axis=0)
+                    total[i] += _softmax(logits).sum(axis=0)
         return total / total.sum(axis=1, keepdims=True)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
