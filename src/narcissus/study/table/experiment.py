@@ -134,9 +134,11 @@ class Experiment:
         masks = self.groups.masks(people, targets, secrets).astype(np.float64)
         chances = self.success.chances(targets.prior)
         guess = chances.max(axis=1)
+        guessed = self.success.score(secrets, chances.argmax(axis=1))
         found: dict[str, NDArray[Any]] = {
             "groups": masks.sum(axis=1),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
+            "group_guessed": masks @ guessed,
         }
         for name, attack, trials in self.attacks:
             if trial >= trials:

@@ -68,6 +68,7 @@ _GROUP = _object(
         "by": {"type": "string"},
         "group": {"type": "string"},
         "share_of_people": _SHARE,
+        "guess": _object(_LIMITED, ["share", "low", "high"]),
         "attacks": {
             "type": "object",
             "additionalProperties": _object(_LIMITED, ["share", "low", "high", "baseline"]),

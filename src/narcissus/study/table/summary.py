@@ -146,6 +146,8 @@ def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[d
 
     The share of a group is the mean over trials of its members' share, trials without members
     left out; its limits hold for all groups of an attack at once, since the worst is picked.
+    ``over_guess`` compares with the best guess without the release *on the same people*: a group
+    that is chosen by its secrets would make any other comparison unfair.
     """
     people = np.array([t["groups"] for t in trials], dtype=float)
     found: list[dict[str, Any]] = []
@@ -159,6 +161,9 @@ def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[d
             "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
             "attacks": {},
         }
+        guessed = np.array([float(t["group_guessed"][g]) for t in trials])
+        some = people[:, g] > 0
+        entry["guess"] = _limited(list(guessed[some] / people[some, g]), joint)
         for name, attack, count in experiment.attacks:
             among = people[:count, g]
             if not among.any():
@@ -166,8 +171,12 @@ def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[d
             hits = np.array([float(t[f"{name}/group_hits"][g]) for t in trials[:count]])
             fresh = np.array([float(t[f"{name}/group_fresh"][g]) for t in trials[:count]])
             some = among > 0
+            shares, fair = hits[some] / among[some], guessed[:count][some] / among[some]
+            over = mean_limits((shares - fair + 1) / 2, confidence=joint)
             summary = {
-                **_limited(list(hits[some] / among[some]), joint),
+                **_limited(list(shares), joint),
+                "over_guess": 2 * over.value - 1,
+                "over_guess_low": 2 * (over.low or 0.0) - 1,
                 "baseline": float((fresh[some] / among[some]).mean()),
                 "people": int(among.sum()),
             }

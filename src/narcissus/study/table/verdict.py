@@ -221,22 +221,21 @@ def _against(results: dict[str, Any]) -> list[str]:
             items.append(
                 f"Sampled: hardest hit by {group['by']}: {group['group']} "
                 f"({percent(group['share_of_people'])} of the people). The attack `{name}` "
-                f"recovers {percent(numbers['share'])} of them, against "
-                f"{percent(numbers['baseline'])} on fresh data."
+                f"recovers {percent(numbers['share'])} of them; without the release "
+                f"{percent(group['guess']['share'])} of the same people are guessed."
             )
     return items
 
 
 def most_vulnerable(results: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Give the group with the largest gain of the best attack that its limits support."""
+    """Give the group where the best attack gains most on the guesser, beyond its limits."""
     name = results["best"]
     found: tuple[dict[str, Any], dict[str, Any]] | None = None
     for group in results["groups"]:
         numbers = group["attacks"].get(name)
-        if numbers is None or numbers["low"] <= numbers["baseline"]:
+        if numbers is None or numbers["over_guess_low"] <= 0:
             continue
-        gain = numbers["share"] - numbers["baseline"]
-        if found is None or gain > found[1]["share"] - found[1]["baseline"]:
+        if found is None or numbers["over_guess"] > found[1]["over_guess"]:
             found = (group, numbers)
     return found
 
