@@ -196,11 +196,12 @@ def _results(record: Record, results: Sequence[Answer], result: Answer) -> Secti
     blocks: list[Block] = []
     if len(results) > 1:
         blocks += [_glance(record, results), curves_picture(record, results)]
-    blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
-    if any(a.get("distribution") for a in result.get("attacks", {}).values()):
+    attacks = list(result.get("attacks", {}).values())
+    if attacks or result.get("ceiling"):
+        blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
+    if any(a.get("distribution") for a in attacks):
         blocks.append(distribution_picture(record, result))
-    columns = {c for a in result.get("attacks", {}).values() for c in a.get("columns") or {}}
-    if len(columns) > 1:
+    if len((best_of(result) or {}).get("columns") or {}) > 1:
         blocks.append(columns_picture(result))
     if any(r.get("bounds") for r in results):
         blocks.append(_bounds(results))
