@@ -93,9 +93,13 @@ class Audit:
         return render_text(self.record)
 
     def _repr_html_(self) -> str:
+        import html
+
         from narcissus.report import render_html
 
-        return render_html(self.record)
+        # in a frame of its own, so that the style of the page stays out of the notebook
+        page = html.escape(render_html(self.record), quote=True)
+        return f'<iframe title="Report" srcdoc="{page}" width="100%" height="900"></iframe>'
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as plain values."""

@@ -75,6 +75,10 @@ def test_odds_are_said_once(table_record):
     verdict = page_of(record).verdict
     assert verdict.headline == "It is met. Proved, too."
     assert verdict.odds == odds
+    sweep = table_record(5)
+    odds = sweep.results[1]["odds"]
+    record = changed(sweep, verdict=f"It is met up to ε = 1. At ε = 1: {odds} Proved, too.")
+    assert page_of(record).verdict.headline == "It is met up to ε = 1. Proved, too."
     inside = page_of(changed(record, verdict=f"ε = 1: {odds}")).verdict
     assert inside.headline == f"ε = 1: {odds}"
     assert inside.odds == ""

@@ -74,7 +74,7 @@ def _share_axis(axes: Axes, values: Sequence[float], *, vertical: bool) -> tuple
     return ends
 
 
-def short(label: str, most: int = 38) -> str:
+def short(label: str, most: int = 46) -> str:
     """Cut a label that would leave no room for the drawing; the table has it whole."""
     return label if len(label) <= most else label[: most - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 

@@ -41,7 +41,7 @@ def _sampled(label: str, value: Answer | None, level: str, more: str = "") -> He
     """Give a sampled number of the headline, or say that it was not assessed."""
     if value is None:
         return label, MISSING, "", "not assessed"
-    text = f"{level} {limits(value.get('low'), value.get('high'))}{more}"
+    text = f"{more}{level} {limits(value.get('low'), value.get('high'))}"
     return label, percent(value["share"]), text, "sampled"
 
 
@@ -50,7 +50,7 @@ def _headline(record: Record, result: Answer) -> list[Headline]:
     levels = confidences(record)
     level = f"{100 * levels[0]:g}% limits" if levels else "limits"
     best = best_of(result)
-    gain = "" if best is None else f"; {points(gain_of(result, best))} points"
+    gain = "" if best is None else f"{points(gain_of(result, best))} points; "
     return [
         _sampled("Guessed right without the release", without_release(result), level),
         _sampled("Recovered with it by the best attack", best, level, gain),
@@ -87,6 +87,8 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
     """Give the verdict; odds that are a sentence of it are said once, in their own place."""
     headline, odds = record.verdict, str(result.get("odds", ""))
     before, found, after = headline.partition(odds) if odds else (headline, "", "")
+    if is_sweep:  # the setting is named above the numbers
+        before = before.removesuffix(f"At {result.get('label')}: ")
     if found and (before.endswith(". ") or (not before and after)):
         headline = (before + after.lstrip()).strip()
     elif found:
