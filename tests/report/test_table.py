@@ -106,6 +106,13 @@ def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
     assert page.verdict.numbers[3][1] == "61.5%"
 
 
+def test_a_status_of_one_setting_says_so(table_record):
+    assert page_of(table_record(5)).verdict.where == "at ε\xa0=\xa01"
+    assert page_of(table_record(2)).verdict.where == ""
+    assert "</span> Threshold met at ε\xa0=\xa01</h2>" in render_html(table_record(5))
+    assert "THRESHOLD MET at ε = 1\n" in render_text(table_record(5))
+
+
 def test_order_of_the_page(table_record):
     titles = [section.title for section in page_of(table_record(5)).sections]
     assert titles == [

@@ -147,7 +147,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
-    yield f"{sign} {words.upper()}"
+    yield f"{sign} {words.upper()} {verdict.where}".rstrip()
     yield ""
     yield from _wrap(verdict.headline)
     if verdict.rests_on not in ("proved", "sampled"):

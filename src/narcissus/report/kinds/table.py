@@ -93,8 +93,12 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
         headline = (before + after.lstrip()).strip()
     elif found:
         odds = ""
+    # a status that one setting earns must not look like one of all
+    all_alike = all(r.get("status") == record.status for r in settings_of(record))
+    is_met_here = record.status == "met" and not all_alike
     return Verdict(
         status=record.status,
+        where=f"at {label_of(result)}" if is_met_here else "",
         headline=headline,
         odds=odds,
         evidence_for=result.get("evidence_for", []),
