@@ -12,11 +12,14 @@ import pandas as pd
 from pydantic import BaseModel
 
 from narcissus._random import RandomSource, entropy_of
-from narcissus.errors import StudyError
+from narcissus.errors import StoreError, StudyError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import KINDS, RunOptions, study_kind
 from narcissus.study.record import Record, make_record, read_record, write_atomically
 from narcissus.study.toml import read_document, validate
+
+# where a run without a seed of its own keeps the one that it drew, so that it can be continued
+ENTROPY = "entropy.txt"
 
 
 @dataclass(frozen=True)
@@ -93,9 +96,13 @@ class Audit:
         return render_text(self.record)
 
     def _repr_html_(self) -> str:
+        import html
+
         from narcissus.report import render_html
 
-        return render_html(self.record)
+        # in a frame of its own, so that the style of the page stays out of the notebook
+        page = html.escape(render_html(self.record), quote=True)
+        return f'<iframe title="Report" srcdoc="{page}" width="100%" height="900"></iframe>'
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as plain values."""
@@ -154,8 +161,11 @@ def run(
     """
     settings: Any = study.settings
     seed = getattr(getattr(settings, "run", None), "seed", None)
-    entropy = entropy_of(seed if rng is None else rng)
     place = None if folder is None else Path(folder)
+    if rng is None and seed is None and place is not None:
+        entropy = _kept_entropy(place, restart=restart)
+    else:
+        entropy = entropy_of(seed if rng is None else rng)
     options = RunOptions(
         entropy=entropy,
         observer=observer,
@@ -180,6 +190,22 @@ def run(
         digests={"study": "sha256:" + study.digest, **outcome.digests},
     )
     return Audit(record)
+
+
+def _kept_entropy(folder: Path, *, restart: bool) -> int:
+    """Draw the entropy of a run without a seed, or take that of the run that it continues."""
+    path = folder / ENTROPY
+    try:
+        if not restart and path.exists():
+            text = path.read_text(encoding="utf-8").strip()
+            if text.isdecimal():
+                return int(text)
+        entropy = entropy_of(None)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{entropy}\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
+    return entropy
 
 
 def load_audit(path: Path | str) -> Audit:

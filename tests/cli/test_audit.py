@@ -59,12 +59,13 @@ def test_progress_goes_to_standard_error_a_line_each_tenth(toy, narcissus):
 
 def test_interrupt_says_how_to_continue(toy, narcissus):
     _, write = toy
-    code, out, err = narcissus("audit", write("my study.toml", status="interrupt"), "--quiet")
+    study = write("my study.toml", status="interrupt")
+    code, out, err = narcissus("audit", study, "--quiet", "--seed", 0, "--restart")
     assert code == 130
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith("interrupted; continue with: narcissus audit '")
-    assert "--out 'results/my study'" in err
+    assert err.endswith("--out 'results/my study' --seed 0 --quiet\n")
     assert not Path("results/my study/record.json").exists()
 
 
@@ -125,6 +126,16 @@ def test_the_same_study_may_be_played_again(toy, narcissus):
     study = write()
     first = narcissus("audit", study, "--seed", 1, "--json", "--quiet")
     assert narcissus("audit", study, "--seed", 1, "--json", "--quiet") == first
+
+
+def test_a_study_without_a_seed_continues_with_the_one_that_it_drew(toy, narcissus):
+    kind, write = toy
+    study = write(status="interrupt")
+    assert narcissus("audit", study, "--quiet")[0] == 130
+    assert narcissus("audit", study, "--quiet")[0] == 130
+    narcissus("audit", study, "--quiet", "--restart")
+    first, again, anew = (options.entropy for options in kind.options)
+    assert first == again != anew
 
 
 def test_a_damaged_record_is_replaced(toy, narcissus):

@@ -63,6 +63,7 @@ def answer(share, baseline, title, uses, *, people=100, trials=100):
 
 def group(by, name, people, without, with_it, most):
     def brief(share):
+        share = min(share, 0.96)
         return {"share": share, "low": share - 0.03, "high": share + 0.03, "baseline": without}
 
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,8 +46,13 @@ Exit codes:
 
 
 def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
-    """Refuse, before any work, a results folder that cannot be used."""
+    """Refuse, before any work, a results folder that cannot be used.
+
+    A kind of study that keeps its trials there knows best whose they are (a run may be extended);
+    where there is only a record, it must be one of this very study.
+    """
     from narcissus.study.record import read_record
+    from narcissus.study.store import FILE
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +64,7 @@ def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
             "choose another with --out"
         ) from error
     record = folder / "record.json"
-    if restart or not record.exists():
+    if restart or not record.exists() or (folder / FILE).exists():
         return
     try:
         digest = read_record(record).provenance.digests.get("study")
@@ -71,8 +77,15 @@ def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
         )
 
 
-def _again(study: Path, out: Path) -> str:
-    return shlex.join(["narcissus", "audit", str(study), "--out", str(out)])
+def _again(study: Path, options: Mapping[str, object]) -> str:
+    """Write the command that continues: what was given, but for starting over."""
+    words = ["narcissus", "audit", str(study)]
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value is not None and value is not False:
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
 
 
 @click.command(help=HELP, short_help="Play a study.")
@@ -141,7 +154,9 @@ def command(
             )
         audit.save(folder)
     except KeyboardInterrupt:
-        click.echo(f"interrupted; continue with: {_again(study, folder)}", err=True)
+        given = {"out": folder, "seed": seed, "workers": workers, "policy": policy}
+        given |= {"records": records, "json": as_json, "quiet": quiet}
+        click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
         return INTERRUPTED
     if as_json:
         click.echo(audit.record.to_json(), nl=False)

@@ -74,6 +74,11 @@ def _share_axis(axes: Axes, values: Sequence[float], *, vertical: bool) -> tuple
     return ends
 
 
+def short(label: str, most: int = 46) -> str:
+    """Cut a label that would leave no room for the drawing; the table has it whole."""
+    return label if len(label) <= most else label[: most - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def _values(ranges: Sequence[Range | None]) -> list[float]:
     """Give every number in some ranges."""
     found = [(r.share, r.low, r.high) for r in ranges if r is not None]
@@ -165,7 +170,7 @@ def dot_plot(
         if row.heading:
             place += 0.35 if places else 0
             axes.annotate(
-                row.heading,
+                short(row.heading, 60),
                 (0, place),
                 xycoords=("axes fraction", "data"),
                 xytext=(4, -3),
@@ -211,7 +216,7 @@ def dot_plot(
     if threshold is not None:
         _threshold_line(axes, threshold)
     axes.set_ylim(max(places, default=0) + 0.6, -0.6)
-    axes.set_yticks(places, [row.label for row in rows])
+    axes.set_yticks(places, [short(row.label) for row in rows])
     for text, row in zip(axes.get_yticklabels(), rows, strict=True):
         text.set_fontweight("bold" if row.bold else "normal")
     axes.tick_params(axis="y", length=0)
@@ -390,7 +395,7 @@ def histograms(
         _edge(axes, edge + 0.5, ends[1] + 0.5, edge_words)
     if threshold is not None:
         _threshold_line(axes, threshold + 0.5)
-    axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
+    axes.set_yticks(range(len(rows)), [short(label) for label, *_ in rows])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))

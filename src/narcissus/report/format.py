@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 from narcissus.report.page import Cell
@@ -35,37 +35,27 @@ GRADES: dict[Grade, str] = {
 }
 
 Rounding = Literal["nearest", "down", "up"]
+_ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
 
 def percent(share: float | None, rounding: Rounding = "nearest") -> str:
-    """Give a share as a percentage with one decimal; tiny shares keep their size.
+    """Give a share as a percentage with one decimal; tiny shares keep two figures.
 
-    Only an exact 1 is written as 100%, and only an exact 0 as 0%.
+    Only an exact 0 is written as 0%, and only an exact 1, or a limit rounded up, as 100%.
     """
     if share is None:
         return MISSING
     if share in (0, 1):
         return f"{100 * share:g}%"
-    if 0 < share < 0.001:
-        return f"{100 * share:.2g}%" if rounding == "nearest" else _tiny(share, rounding)
-    tenths = 1000 * share
-    if rounding == "down":
-        tenths = math.floor(tenths + 1e-9)
-    elif rounding == "up":
-        tenths = math.ceil(tenths - 1e-9)
-    else:
-        tenths = round(tenths)
-    if share < 1 and tenths >= 1000:
-        return "above 99.9%" if rounding != "up" else "100%"
-    return f"{tenths / 10:.1f}%"
-
-
-def _tiny(share: float, rounding: Rounding) -> str:
-    """Give a share below 0.1% with two figures, rounded to one side."""
-    unit = 10.0 ** (math.floor(math.log10(share)) - 1)
-    steps = share / unit
-    whole = math.ceil(steps - 1e-9) if rounding == "up" else math.floor(steps + 1e-9)
-    return f"{100 * whole * unit:.2g}%"
+    # twelve digits, so that the noise of floating point does not push 0.1 "above 10%"
+    value = 100 * Decimal(f"{share:.12g}")
+    if value < Decimal("0.1"):
+        two = Context(prec=2, rounding=_ROUNDING[rounding]).create_decimal(value)
+        return f"{two.normalize():g}%"
+    tenths = value.quantize(Decimal("0.1"), rounding=_ROUNDING[rounding])
+    if tenths == 100:
+        return "100%" if rounding == "up" else "above 99.9%"
+    return f"{tenths}%"
 
 
 def limits(low: float | None, high: float | None) -> str:

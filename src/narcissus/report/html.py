@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from narcissus.report.format import SIGNS, STATUS, cell
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text
+from narcissus.report.page import Block, Cell, Facts, Figure, Items, Page, Table, Text
 from narcissus.report.svg import svg_of
 from narcissus.study.record import Record
 
+EN_DASH, WORD_JOINER = "\N{EN DASH}", "\N{WORD JOINER}"
 _TEMPLATES: dict[type[Block], str] = {
     Text: "text.html",
     Facts: "facts.html",
@@ -33,9 +34,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["cell"] = cell
+    environment.filters["cell"] = _cell
     environment.filters["sign"] = SIGNS.__getitem__
     return environment
+
+
+def _cell(value: Cell, *, is_percent: bool = False) -> str:
+    """Give a table's cell; a browser would break a line after the dash of a range."""
+    return cell(value, is_percent=is_percent).replace(EN_DASH, EN_DASH + WORD_JOINER)
 
 
 class _Blocks:

@@ -114,6 +114,8 @@ class Verdict:
         release, with it, ceiling, proved: ``(label, value as text, limits as text, grade)``.
     setting
         Which setting of a sweep the numbers are for: ``"ε = 1"``.
+    where
+        Added to the status where it is not that of all settings: ``"at ε = 1"``.
     rests_on
         The weakest grade that the status leans on. A status that rests on an approximation, an
         assumption or something not assessed is shown without colour.
@@ -126,6 +128,7 @@ class Verdict:
     evidence_against: Sequence[str] = ()
     numbers: Sequence[tuple[str, str, str, Grade]] = ()
     setting: str = ""
+    where: str = ""
     rests_on: Grade = "sampled"
 
 

@@ -33,6 +33,7 @@ _NAMES = {INK: "ink", QUIET: "quiet", FAINT: "faint", PAPER: "paper", BLUE: "blu
 _STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "narcissus",
+    "text.parse_math": False,  # a column may have a dollar in its name
     "font.family": ["DejaVu Sans"],
     "font.size": 9.5,
     "axes.titlesize": 10,
@@ -57,6 +58,7 @@ _STYLE: dict[RcKeyType, Any] = {
     "figure.constrained_layout.use": True,
 }
 _FONT = re.compile(r"font: (?:(\d{3}|bold) )?([\d.]+)px [^;\"]*")
+_FAMILY = re.compile(r"font-family: [^;\"]*;?\s*")
 _ID = re.compile(r'\sid="([^"]*)"')
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
@@ -75,7 +77,7 @@ def _raw(figure: Figure) -> str:
 
 
 def _font(match: re.Match[str]) -> str:
-    """Keep size and weight of a text; its family is the page's."""
+    """Keep size and weight of a text, which older versions of matplotlib write with its family."""
     weight = f"font-weight: {match[1]}; " if match[1] else ""
     return f"{weight}font-size: {match[2]}px"
 
@@ -108,7 +110,7 @@ def svg_of(figure: Figure, prefix: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = text.replace("xlink:href", "href")
-    text = _FONT.sub(_font, text)
+    text = _FAMILY.sub("", _FONT.sub(_font, text))
     text = _NUMBER.sub(lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
     for colour, name in _NAMES.items():
         text = text.replace(colour, f"var(--{name})")

@@ -35,7 +35,10 @@ def _grade(grade: Grade) -> str:
 def _facts(rows: Sequence[tuple[str, str]], term: int = _TERM) -> Iterator[str]:
     """Yield terms on the left and what they are on the right; a long term has its own line."""
     for name, text in rows:
-        if len(name) >= term:
+        if any(len(word) > WIDTH - term for word in text.split()):  # a digest
+            yield from _wrap(name)
+            yield from _wrap(text, first="    ")
+        elif len(name) >= term:
             yield from _wrap(name)
             yield from _wrap(text, first=" " * term)
         else:
@@ -144,7 +147,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
-    yield f"{sign} {words.upper()}"
+    yield f"{sign} {words.upper()} {verdict.where}".rstrip()
     yield ""
     yield from _wrap(verdict.headline)
     if verdict.rests_on not in ("proved", "sampled"):
@@ -169,7 +172,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     ):
         if verdict.evidence_for or verdict.evidence_against:
             yield ""
-            yield from _items(title, items or ["none found"], mark)
+            yield from _items(title, items or ["no such evidence was found"], mark)
 
 
 def _finish(lines: Sequence[str]) -> str:

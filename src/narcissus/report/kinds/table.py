@@ -41,7 +41,7 @@ def _sampled(label: str, value: Answer | None, level: str, more: str = "") -> He
     """Give a sampled number of the headline, or say that it was not assessed."""
     if value is None:
         return label, MISSING, "", "not assessed"
-    text = f"{level} {limits(value.get('low'), value.get('high'))}{more}"
+    text = f"{more}{level} {limits(value.get('low'), value.get('high'))}"
     return label, percent(value["share"]), text, "sampled"
 
 
@@ -50,7 +50,7 @@ def _headline(record: Record, result: Answer) -> list[Headline]:
     levels = confidences(record)
     level = f"{100 * levels[0]:g}% limits" if levels else "limits"
     best = best_of(result)
-    gain = "" if best is None else f"; {points(gain_of(result, best))} points"
+    gain = "" if best is None else f"{points(gain_of(result, best))} points; "
     return [
         _sampled("Guessed right without the release", without_release(result), level),
         _sampled("Recovered with it by the best attack", best, level, gain),
@@ -87,12 +87,18 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
     """Give the verdict; odds that are a sentence of it are said once, in their own place."""
     headline, odds = record.verdict, str(result.get("odds", ""))
     before, found, after = headline.partition(odds) if odds else (headline, "", "")
+    if is_sweep:  # the setting is named above the numbers
+        before = before.removesuffix(f"At {result.get('label')}: ")
     if found and (before.endswith(". ") or (not before and after)):
         headline = (before + after.lstrip()).strip()
     elif found:
         odds = ""
+    # a status that one setting earns must not look like one of all
+    all_alike = all(r.get("status") == record.status for r in settings_of(record))
+    is_met_here = record.status == "met" and not all_alike
     return Verdict(
         status=record.status,
+        where=f"at {label_of(result)}" if is_met_here else "",
         headline=headline,
         odds=odds,
         evidence_for=result.get("evidence_for", []),
@@ -196,11 +202,12 @@ def _results(record: Record, results: Sequence[Answer], result: Answer) -> Secti
     blocks: list[Block] = []
     if len(results) > 1:
         blocks += [_glance(record, results), curves_picture(record, results)]
-    blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
-    if any(a.get("distribution") for a in result.get("attacks", {}).values()):
+    attacks = list(result.get("attacks", {}).values())
+    if attacks or result.get("ceiling"):
+        blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
+    if any(a.get("distribution") for a in attacks):
         blocks.append(distribution_picture(record, result))
-    columns = {c for a in result.get("attacks", {}).values() for c in a.get("columns") or {}}
-    if len(columns) > 1:
+    if len((best_of(result) or {}).get("columns") or {}) > 1:
         blocks.append(columns_picture(result))
     if any(r.get("bounds") for r in results):
         blocks.append(_bounds(results))

@@ -234,7 +234,7 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
             )
             for name, a in answers
         ]
-        words = "" if bound is None else f"{100 * bound['confidence']:g}%: no attacker beyond"
+        words = "" if bound is None else f"proved: beyond in at most {_rest(bound)} of releases"
         edge = None if bound is None else int(bound["at_most"])
         histograms(figure, rows, people=people, edge=edge, edge_words=words, threshold=allowed)
 
@@ -245,15 +245,15 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
     tail = ""
     if bound is not None:
         tail = (
-            f"; with {100 * bound['confidence']:g}% confidence no attacker gets more than "
-            f"{number(bound['at_most'])}"
+            f"; no attacker gets more than {number(bound['at_most'])} in more than "
+            f"{_rest(bound)} of releases"
         )
     return Figure(
         f"In its luckiest trial an attack recovered {number(most)} of {number(people)} targets"
         + tail,
         "One row for each attack: the height of a bar is the number of trials in which so many "
-        "targets were recovered. The heavy line with hatching to its right is proved: in one "
-        "release, with the confidence written there, no attacker recovers more.",
+        "targets were recovered. The heavy line with hatching to its right is proved: whoever "
+        "attacks, at most the part of releases written there goes beyond it.",
         draw,
         Table(
             "Targets recovered in one release",
@@ -262,6 +262,11 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
         ),
         (7.4, 1.2 + 0.5 * len(answers)),
     )
+
+
+def _rest(bound: Answer) -> str:
+    """Give the part of releases in which a bound on the count may fail."""
+    return f"{100 * (1 - bound['confidence']):.4g}%"
 
 
 def _quantiles(distribution: Answer) -> list[int]:
@@ -354,8 +359,9 @@ def groups_picture(result: Answer) -> Figure:
 
     def label(group: Answer) -> str:
         share = group.get("share_of_people")
-        people = f" ({100 * share:.2g}% of people)" if share is not None and share < 1 else ""
-        return f"{group['group']}{people}" if group is not average else "everyone (average)"
+        if group is average:
+            return "everyone (100% of people)"
+        return group["group"] if share is None else f"{group['group']} ({100 * share:.2g}%)"
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import Row, dot_plot

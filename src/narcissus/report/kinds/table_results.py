@@ -92,11 +92,15 @@ def most_relevant(results: Sequence[Answer], *, threshold: bool) -> Answer:
     With a threshold: the least noise that meets it, or the most noise where none does. Without
     one: the least noise that is noise at all, so that nothing looks better than it is.
     """
-    noisy = [r for r in results if not is_noiseless(r)]
-    if threshold:
-        met = [r for r in results if r.get("status") == "met"]
-        return met[-1] if met else (noisy or list(results))[0]
-    return (noisy or list(results))[-1]
+    noisy = [r for r in results if not is_noiseless(r)] or list(results)
+    met = [r for r in results if r.get("status") == "met"]
+    if met:
+        return min(met, key=_noise)
+    return max(noisy, key=_noise) if threshold else min(noisy, key=_noise)
+
+
+def _noise(result: Answer) -> float:
+    return float((result.get("noise") or {}).get("scale") or 0.0)
 
 
 def without_release(result: Answer) -> Answer | None:
