@@ -2,18 +2,21 @@
 
 The numbers of a trial depend on its key alone, never on which process plays it or when: every
 process uses one thread of linear algebra, and every trial its own generator.
+
+The processes are loky's: they start without running the user's script again, so that a study can
+be played from a plain script or a notebook, and take classes that were defined there.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+from loky import ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError
@@ -113,13 +116,7 @@ def _play_in_processes(
     play: Play, todo: Sequence[str], count: int, keep: Callable[[str, Payload], None]
 ) -> None:
     """Keep two trials a worker in flight, so that an interrupt loses no more than those."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    pool = ProcessPoolExecutor(
-        count,
-        mp_context=multiprocessing.get_context(method),
-        initializer=_begin,
-        initargs=(play,),
-    )
+    pool = ProcessPoolExecutor(count, initializer=_begin, initargs=(play,))
     waiting = iter(todo)
     flying: dict[Future[Payload], str] = {}
     try:
@@ -145,14 +142,7 @@ def _play_in_processes(
                 if following is not None:
                     flying[pool.submit(_one, following)] = following
     except BaseException:
-        _kill(pool)
+        # End the workers at once: their trials will be played again.
+        pool.shutdown(wait=True, kill_workers=True)
         raise
     pool.shutdown()
-
-
-def _kill(pool: ProcessPoolExecutor) -> None:
-    """End the workers at once: their trials will be played again."""
-    processes: dict[int, Any] = dict(getattr(pool, "_processes", None) or {})
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes.values():
-        process.terminate()

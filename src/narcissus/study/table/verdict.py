@@ -196,8 +196,8 @@ def _for(results: dict[str, Any]) -> list[str]:
         if best["gain_low_joint"] <= 0:
             items.append(
                 f"No attack tried gains measurably on its own baseline (best: {results['best']}, "
-                f"{percent(best['gain'])}, limits {percent(best['gain_low'])} to "
-                f"{percent(best['gain_high'])}). A failed attack proves nothing."
+                f"{points(best['gain'])}, limits {points(best['gain_low_joint'])} to "
+                f"{points(best['gain_high'])}). A failed attack proves nothing."
             )
     return items
 
@@ -212,8 +212,8 @@ def _against(results: dict[str, Any]) -> list[str]:
         if best["gain_low_joint"] > 0:
             items.append(
                 f"Sampled: the attack `{name}` recovers {percent(best['share'])}, "
-                f"{percent(best['gain'])} more than the same attempts on fresh data "
-                f"(limits {percent(best['gain_low'])} to {percent(best['gain_high'])})."
+                f"{points(best['gain'])} more than the same attempts on fresh data "
+                f"(limits {points(best['gain_low_joint'])} to {points(best['gain_high'])})."
             )
         worst = most_vulnerable(results)
         if worst is not None:
