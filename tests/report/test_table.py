@@ -166,6 +166,17 @@ def test_study_in_words(table_record):
     assert facts["Its reason"] == "Made up for a test."
 
 
+def test_a_policy_s_threshold_is_shown(table_record):
+    limit = {"targets": 70, "reason": "Small towns.", "origin": "The board"}
+    record = single(table_record, threshold=limit)
+    record.study["threshold"], record.study["policy"] = None, "policy.toml"
+    facts = dict(blocks(page_of(record), Facts)[0].rows)
+    assert facts["Threshold"] == "at most 70 targets in one release"
+    assert facts["Its reason"] == "Small towns."
+    assert facts["Who set it"] == "The board"
+    assert facts["Policy"] == "policy.toml"
+
+
 @pytest.mark.parametrize("status", ["met", "exceeded", "inconclusive", "not assessed"])
 def test_status_in_words_and_sign_and_colour_only_if_sure(table_record, status):
     record = changed(single(table_record), status=status)

@@ -144,6 +144,7 @@ def dot_plot(
     figure: MplFigure,
     rows: Sequence[Row],
     *,
+    without: str = "guessed without the release",
     edge: float | None = None,
     edge_words: str = "proved: no attacker beyond",
     threshold: float | None = None,
@@ -156,6 +157,8 @@ def dot_plot(
         Empty.
     rows
         From top to bottom.
+    without
+        What the open squares are.
     edge
         A proved share that no attacker exceeds.
     edge_words
@@ -221,7 +224,7 @@ def dot_plot(
         text.set_fontweight("bold" if row.bold else "normal")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    used = [("guessed without the release", WITHOUT), ("recovered with it", WITH)]
+    used = [(without, WITHOUT), ("recovered with the release", WITH)]
     if any(row.ceiling for row in rows):
         used.append(("ceiling", CEILING))
     key_of(figure, used)

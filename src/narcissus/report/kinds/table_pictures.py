@@ -172,6 +172,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
         dot_plot(
             figure,
             rows,
+            without="the same guesses on fresh people",
             edge=None if bound is None else bound["share_at_most"],
             threshold=share_allowed(record, result),
         )
@@ -337,6 +338,7 @@ def groups_picture(result: Answer) -> Figure:
         "share_of_people": 1.0,
         "attacks": result.get("attacks", {}),
         "ceiling": result.get("ceiling"),
+        "guess": result.get("guess"),
         "best": name,
     }
 

@@ -81,7 +81,9 @@ class TableKind:
             own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
             summary = summarise(experiment, number, own)
             judgement = judge(summary, threshold)
-            results.append({**summary, **vars(judgement)})
+            # a policy's threshold is in no study: what was judged by stands with the judgement
+            judged_by = None if threshold is None else threshold.model_dump(exclude_none=True)
+            results.append({**summary, "threshold": judged_by, **vars(judgement)})
         status, verdict = overall(results, threshold)
         return Outcome(
             title=study.title or f"Noisy {experiment.queries.k}-way marginals of {_source(study)}",

@@ -95,6 +95,7 @@ _SETTING = _object(
         "best": {"type": ["string", "null"]},
         "bounds": {"type": "array", "items": _BOUND},
         "groups": {"type": "array", "items": _GROUP},
+        "threshold": {"type": ["object", "null"]},
         "status": {"type": "string"},
         "verdict": {"type": "string"},
         "odds": {"type": "string"},
