@@ -45,6 +45,21 @@ Exit codes:
 """
 
 
+def _require_writable(folder: Path, name: str, option: str) -> None:
+    """Refuse a folder that cannot be written to, or made; nothing is left behind."""
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise StoreError(
+            f"{name} {folder} cannot be written to ({error.strerror or error}); "
+            f"choose another with {option}"
+        ) from error
+
+
 def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
     """Refuse, before any work, a results folder that cannot be used.
 
@@ -54,15 +69,7 @@ def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
     from narcissus.study.record import read_record
     from narcissus.study.store import FILE
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise StoreError(
-            f"the results folder {folder} cannot be written to ({error.strerror or error}); "
-            "choose another with --out"
-        ) from error
+    _require_writable(folder, "the results folder", "--out")
     record = folder / "record.json"
     if restart or not record.exists() or (folder / FILE).exists():
         return
@@ -140,6 +147,8 @@ def command(
     loaded = load_study(study)
     folder = Path("results") / study.stem if out is None else out
     _prepare(folder, loaded, restart=restart)
+    if records is not None:
+        _require_writable(records.absolute().parent, "the folder of --records", "--records")
     try:
         with progress(quiet=quiet) as observer:
             audit = run(

@@ -74,6 +74,7 @@ class TrialStore:
         self._identity = json.dumps(identity, sort_keys=True, default=str)
         _require_writable(self.folder)
         if restart:
+            self._refuse_busy()
             self._remove()
         elif not self.path.exists() and (self.folder / RESULTS[0]).exists():
             raise StoreError(
@@ -126,28 +127,51 @@ class TrialStore:
         """Open the file; where it is damaged, save what is intact into a new one."""
         if not self.path.exists():
             return self._create()
+        db = sqlite3.connect(self.path, timeout=0.5, isolation_level="DEFERRED")
         try:
-            db = _connect(self.path)
+            _set_up(db)
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                db.close()
+                return self._create()  # a run that was killed before its first write
             (found,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
             intact = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             damaged = not intact or any(
                 zlib.crc32(blob) != crc
                 for crc, blob in db.execute("SELECT crc, payload FROM trials")
             )
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, TypeError) as error:
+            db.close()  # its lock would keep the salvage out
             if "locked" in str(error):
-                raise StoreError(
-                    f"{self.folder} is in use by another run: wait for it, or choose another "
-                    "folder with --out"
-                ) from error
-            return self._salvage(observer)
-        except (sqlite3.DatabaseError, TypeError):
+                raise self._busy() from error
             return self._salvage(observer)
         if damaged:
             db.close()
             return self._salvage(observer)
-        self._refuse_other(found)
+        try:
+            self._refuse_other(found)
+        except StoreError:
+            db.close()
+            raise
         return db
+
+    def _busy(self) -> StoreError:
+        return StoreError(
+            f"{self.folder} is in use by another run: wait for it, or choose another folder "
+            "with --out"
+        )
+
+    def _refuse_busy(self) -> None:
+        """Refuse to start over what another run is still writing."""
+        if not self.path.exists():
+            return
+        db = sqlite3.connect(self.path, timeout=0.5)
+        try:
+            db.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise self._busy() from error
+        finally:
+            db.close()
 
     def _refuse_other(self, found: str) -> None:
         if found == self._identity:
@@ -160,13 +184,17 @@ class TrialStore:
         )
 
     def _create(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=0.5, isolation_level="DEFERRED")
         try:
-            db = _connect(self.path)
+            _set_up(db)
             with db:
                 db.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)")
                 db.execute("CREATE TABLE trials (key TEXT PRIMARY KEY, crc INTEGER, payload BLOB)")
                 db.execute("INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
         except sqlite3.Error as error:
+            db.close()
+            if "locked" in str(error) or "already exists" in str(error):  # another was quicker
+                raise self._busy() from error
             raise StoreError(f"cannot write to {self.path}: {error}") from error
         return db
 
@@ -205,12 +233,10 @@ class TrialStore:
             (self.folder / name).unlink(missing_ok=True)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=0.5, isolation_level="DEFERRED")
+def _set_up(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
-    return db
 
 
 def _require_writable(folder: Path) -> None:

@@ -55,6 +55,10 @@ class ColumnsRight:
             )
         for distance in self.within or ():
             non_negative("within", distance)
+        if self.positions is not None and len(self.positions) != len(self.shape):
+            raise InputError(
+                f"`positions` must have {len(self.shape)} entries, got {len(self.positions)}"
+            )
         for size, numbers in zip(self.shape, self.positions or (), strict=False):
             if numbers is not None and (
                 len(numbers) != size or any(b <= a for a, b in pairwise(numbers))

@@ -28,7 +28,11 @@ class Ceiling:
         """Give everybody's exact posterior in that attacker's eyes, shape (n, values)."""
         if view.secrets is None:
             raise InputError("the ceiling must be told the secrets: `view.secrets` is None")
-        logits = view.targets.log_prior + exact_fields(view, view.secrets)
+        fields = exact_fields(view, view.secrets)
+        logits = view.targets.log_prior + fields
+        # A prior that rules out what exact counts say (real rows) gives way to them.
+        impossible = np.isneginf(logits).all(axis=1)
+        logits[impossible] = fields[impossible]
         top = logits.max(axis=1, keepdims=True)
         weights = np.exp(logits - top)
         return weights / weights.sum(axis=1, keepdims=True)

@@ -28,8 +28,11 @@ Mask = NDArray[np.bool_]
 AnyT = TypeVar("AnyT", bound=np.generic)
 
 WITNESSES = 6
-MAX_VARIABLES = 20_000  # of an integer program; above, raking alone decides
-NODE_LIMIT = 2_000  # a count of nodes, not seconds: the same numbers on every machine
+# Sizes of an integer program are its non-zero coefficients. Limits are counts, not seconds: the
+# same numbers on every machine. Near them a program takes a few seconds.
+MAX_SIZE = 50_000  # above, raking alone decides
+NODE_BUDGET = 1_500_000  # nodes times size
+SIZE_BUDGET = 60_000  # witnesses times size
 
 
 def consistent_beliefs(targets: Targets, release: Floats) -> Floats:
@@ -81,7 +84,8 @@ class _System:
         """Sum joint values to those of a pattern: (n, values) -> (n, size)."""
         axes = tuple(1 + c for c in self.others[index])
         table = joint.reshape(joint.shape[0], *self.shape)
-        return table.sum(axis=axes).reshape(joint.shape[0], -1) if axes else joint
+        size = self.patterns[index].size  # not -1: there may be nobody
+        return table.sum(axis=axes).reshape(joint.shape[0], size) if axes else joint
 
     def _spread(self, index: int, part: NDArray[AnyT]) -> NDArray[AnyT]:
         """Repeat values of a pattern over the joint values: (n, size) -> broadcastable table."""
@@ -157,8 +161,6 @@ class _System:
         )
         kind_of = kind_of.ravel()
         values = allowed.shape[1]
-        if len(kinds) * values > MAX_VARIABLES:
-            return None
         first = np.array([people[kind_of == g][0] for g in range(len(kinds))])
         rest = np.setdiff1d(np.arange(allowed.shape[0]), people)
         rows: list[sparse.csr_array] = [
@@ -175,25 +177,28 @@ class _System:
             rows.append(sparse.csr_array(sparse.kron(held[touched], selector)))
             right.append(missing[touched].ravel())
         matrix = sparse.vstack(rows)
+        if matrix.nnz > MAX_SIZE:
+            return None
+        nodes = max(10, min(2_000, NODE_BUDGET // matrix.nnz))
         target = np.concatenate(right)
         cap = allowed[first] * sizes[:, None]
         constraint = LinearConstraint(matrix, target, target)
         weights = np.log(np.maximum(beliefs[first], 1e-12))
         rng = np.random.default_rng(0)  # perturbations are part of the method, not of the trial
         found: list[Floats] = []
-        for number in range(WITNESSES):
+        for number in range(max(2, min(WITNESSES, SIZE_BUDGET // matrix.nnz))):
             shift = rng.gumbel(size=weights.shape) if number else 0.0
             answer = milp(
                 -(weights + shift).ravel(),
                 integrality=np.ones(weights.size, dtype=np.int64),
                 bounds=Bounds(0, cap.ravel()),
                 constraints=constraint,
-                options={"node_limit": NODE_LIMIT},
+                options={"node_limit": nodes},
             )
             if answer.x is None:
-                return None
+                break
             found.append(np.rint(answer.x).reshape(len(kinds), values) / sizes[:, None])
-        return np.mean(found, axis=0)[kind_of]
+        return np.mean(found, axis=0)[kind_of] if found else None
 
     def _selector(self, pattern: Pattern) -> sparse.csr_array:
         """Give the 0/1 matrix that sums joint values to a pattern's, shape (size, values)."""

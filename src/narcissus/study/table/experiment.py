@@ -8,6 +8,7 @@ and curves are smooth; attacks have generators of their own.
 from __future__ import annotations
 
 import math
+import traceback
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from narcissus.attacks.table import (
     Targets,
     View,
 )
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.mechanisms import (
     GaussianNoise,
@@ -119,7 +120,8 @@ class Experiment:
         """Give the people as the attacker knows them beforehand."""
         known = people.copy()
         known[:, list(self.queries.unknown)] = 0
-        beliefs = self.prior.conditional(known, self.queries.unknown)
+        beliefs = np.asarray(self.prior.conditional(known, self.queries.unknown), dtype=float)
+        _check_beliefs(beliefs, len(people), self.queries.values)
         return Targets(self.queries, known, beliefs, self.success)
 
     def play(self, key: str) -> dict[str, NDArray[Any]]:
@@ -131,6 +133,8 @@ class Experiment:
         secrets = self.queries.joint(people)
         mechanism = NoisyMarginals(self.queries, setting.noise)
         release = mechanism.release(people, rng=child(self.entropy, NOISE, trial))
+        for shared in (targets.codes, targets.prior, release):
+            shared.setflags(write=False)  # one attack must not change what the next one sees
         masks = self.groups.masks(people, targets, secrets).astype(np.float64)
         chances = self.success.chances(targets.prior)
         guess = chances.max(axis=1)
@@ -153,8 +157,7 @@ class Experiment:
                 hoped = self.success.chances(beliefs)[np.arange(self.targets), attempt]
                 found[f"{name}/expected"] = np.array(hoped.mean())
             else:
-                attempt = np.asarray(attack.guess(view, rng=rng))
-                self._check(name, attempt)
+                attempt = self._guess(name, attack, view, rng)
             hits = self.success.score(secrets, attempt)
             fresh = chances[np.arange(self.targets), attempt]
             found[f"{name}/hits"] = np.array(int(hits.sum()))
@@ -165,22 +168,28 @@ class Experiment:
             ).mean(axis=0)
             found[f"{name}/group_hits"] = masks @ hits
             found[f"{name}/group_fresh"] = masks @ fresh
-            if setting.single is not None and not attack.informed:
-                found[f"{name}/published"] = self._published(setting.single, fresh)
         if setting.guarantee is not None:
             found["share"] = np.array(proofs.mean_share(targets, setting.guarantee))
             for place, point in enumerate(self.points[number]):
                 found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
             if setting.single is not None:
                 found["share_single"] = np.array(proofs.mean_share(targets, setting.single))
+                epsilon, delta = _point(setting.single)
+                found["published"] = proofs.output_tail_table(guess, epsilon, self.targets * delta)
         return found
 
-    def _published(self, single: Guarantee, fresh: NDArray[np.float64]) -> NDArray[np.float64]:
-        epsilon, delta = _point(single)
-        return proofs.output_tail_table(fresh, epsilon, self.targets * delta)
-
-    def _check(self, name: str, attempt: NDArray[Any]) -> None:
-        """Refuse guesses of a user's attack that are no guesses."""
+    def _guess(
+        self, name: str, attack: Attack, view: View, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Let an attack guess; refuse guesses of a user's attack that are no guesses."""
+        try:
+            attempt: NDArray[Any] = np.asarray(attack.guess(view, rng=rng))
+        except NarcissusError:
+            raise
+        except Exception as error:
+            if type(attack).__module__.startswith("narcissus."):
+                raise  # ours: an internal error
+            raise InputError(f"attack `{name}` failed: {_where(error)}") from error
         good = (
             attempt.shape == (self.targets,)
             and np.issubdtype(attempt.dtype, np.integer)
@@ -193,6 +202,7 @@ class Experiment:
                 f"[0, {self.queries.values}), as integers; got shape {attempt.shape}, "
                 f"type {attempt.dtype}"
             )
+        return attempt.astype(np.int64)
 
 
 def _point(single: Guarantee) -> tuple[float, float]:
@@ -264,13 +274,45 @@ def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
             "`prior.kind` must be bayesian-network, independent, empirical or your own as "
             f"'module:attribute', got {spec.kind!r}"
         )
-    prior = load_attribute(spec.kind, folder)(table)
+    made = load_attribute(spec.kind, folder)
+    try:
+        prior = made(table)
+    except NarcissusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"`prior.kind`: {spec.kind} failed on the table: {_where(error)}"
+        ) from error
     if not isinstance(prior, RecordPrior):
         raise InputError(
             f"{spec.kind} must give a prior: names, sizes, sample, conditional, log_probability, "
             "describe (see docs/tables-and-priors.md)"
         )
+    if tuple(prior.sizes) != table.sizes:
+        raise InputError(
+            f"{spec.kind} has columns of {tuple(prior.sizes)} values, the table of {table.sizes}"
+        )
     return prior
+
+
+def _where(error: Exception) -> str:
+    """Say what a user's own code raised, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
+
+
+def _check_beliefs(beliefs: NDArray[np.float64], people: int, values: int) -> None:
+    """Refuse conditional probabilities of a user's prior that are none."""
+    if beliefs.shape != (people, values):
+        raise InputError(
+            f"the prior's `conditional` must give shape ({people}, {values}), got {beliefs.shape}"
+        )
+    sums = beliefs.sum(axis=1)
+    if not (beliefs >= 0).all() or np.abs(sums - 1).max() > 1e-6:
+        raise InputError(
+            "the prior's `conditional` must give probabilities whose rows sum to 1, got sums "
+            f"from {sums.min():.6g} to {sums.max():.6g}"
+        )
 
 
 def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
@@ -289,10 +331,21 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
         return RelaxedProjection(**given)
     if kind == "posterior":
         return GibbsSampling(**given) if spec.method == "gibbs" else MeanField(**given)
-    attack = load_attribute(kind, folder)(**spec.options)
+    made = load_attribute(kind, folder)
+    try:
+        attack = made(**spec.options)
+    except Exception as error:
+        raise InputError(
+            f"attack `{name}`: cannot make {kind} with options {spec.options}: {_where(error)}"
+        ) from error
     for member in ("guess", "title", "uses", "informed"):
         if not hasattr(attack, member):
             raise InputError(f"attack `{name}`: {kind} has no `{member}` (see docs/attacks.md)")
+    if attack.informed:
+        raise InputError(
+            f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
+            "its own does not exist, a worse one would be no attack; set `informed = False`"
+        )
     return attack
 
 

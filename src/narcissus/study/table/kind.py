@@ -75,6 +75,7 @@ class TableKind:
             if store is not None:
                 store.close()
         if options.internal is not None:
+            options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment)
         results: list[dict[str, Any]] = []
         for number in range(len(experiment.settings)):

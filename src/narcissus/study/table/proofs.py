@@ -96,10 +96,11 @@ def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats
 
 
 def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
-    """Limit ``Pr[at least v recovered]`` from the prior chances of the attempts made.
+    """Limit ``Pr[at least v recovered]`` from the prior chances of the attempts.
 
     Swanberg et al. 2025, Theorem 3.2 (given the output; ``spent = 0``, pure DP) and Corollary
-    3.4 (averaged over outputs; ``spent = n delta``). Shape (n + 2,).
+    3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it limits
+    every attacker, since the tail grows with each chance. Shape (n + 2,).
     """
     table = np.minimum(PoissonBinomial(odds_up(chances, epsilon)).tails() + spent, 1.0)
     table[-1] = 0.0

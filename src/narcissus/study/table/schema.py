@@ -16,7 +16,8 @@ NAMED_ATTACKS = ("prior", "posterior", "rap", "ceiling")
 class Section(BaseModel):
     """A part of the study file; keys that it does not know are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # Strict: "100" and true are no numbers. TOML tells them apart, and so do we.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
 
 
 class BinsSpec(Section):
@@ -305,8 +306,10 @@ class TableStudy(Section):
 
         if not attacks:
             raise ValueError("name at least one attack")
-        for name, spec in attacks.items():
-            kind = spec.kind or name
+        kinds = [spec.kind or name for name, spec in attacks.items()]
+        if kinds.count("ceiling") > 1:
+            raise ValueError("`ceiling` is asked for twice; it has no options that could differ")
+        for (name, spec), kind in zip(attacks.items(), kinds, strict=True):
             if kind not in NAMED_ATTACKS and ":" not in kind:
                 raise ValueError(
                     f"`{name}` is no attack: {', '.join(NAMED_ATTACKS)}, or your own as "

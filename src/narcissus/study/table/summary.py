@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Attack
+from narcissus.attacks.table import Attack, PriorGuess
 from narcissus.evidence import bernstein_limits, clopper_pearson, mean_limits
 from narcissus.guarantees import Guarantee
 from narcissus.results import Estimate
@@ -37,7 +37,7 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
     ceiling: dict[str, Any] | None = None
     for name, attack, count in experiment.attacks:
         summary = _attack(experiment, name, attack, trials[:count], level)
-        if attack.informed and ceiling is None:
+        if attack.informed:
             ceiling = summary
         else:
             attacks[name] = summary
@@ -104,7 +104,7 @@ def _attack(
         shares = np.clip([float(t[f"{name}/expected"]) for t in trials], 0, 1)
         method = "betting, on the expected success under the exact posterior"
     limited = _limited(list(shares), level)
-    if attack.uses == "prior" and not experiment.real_rows:
+    if isinstance(attack, PriorGuess) and not experiment.real_rows:
         # Nothing ties the people of a trial together: every person is a trial.
         found = clopper_pearson(sum(hits), n * len(trials), confidence=level)
         limited = {"share": found.value, "low": found.low, "high": found.high}
@@ -244,46 +244,35 @@ def _bounds(experiment: Experiment, setting: Setting, trials: list[Trial]) -> li
                     "share_at_most": float(np.mean([float(t["share_single"]) for t in trials])),
                 }
             )
-        bounds += _published(experiment, setting, trials, common)
+        bounds.append(_published(experiment, setting, trials, common))
     return bounds
 
 
 def _published(
     experiment: Experiment, setting: Setting, trials: list[Trial], common: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Give the published bound that follows the attempts made, for the attack that recovers most.
+) -> dict[str, Any]:
+    """Give the published bound, for every attacker: nobody's attempt is likelier than the best.
 
-    Under pure DP it holds for each release by itself (Theorem 3.2), otherwise averaged over
-    releases with ``n delta`` added (Corollary 3.4).
+    Followed by the attempts that one attack made it would be smaller for a bad attack, and no
+    limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
+    people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
     """
-    assert setting.single is not None
-    names = [name for name, attack, _ in experiment.attacks if not attack.informed]
-    if not names:
-        return []
-    counts = {name: count for name, _, count in experiment.attacks}
-
-    def mean_hits(name: str) -> float:
-        return float(np.mean([float(t[f"{name}/hits"]) for t in trials[: counts[name]]]))
-
-    name = max(names, key=mean_hits)
-    tables = [t[f"{name}/published"] for t in trials[: counts[name]]]
+    tables = [t["published"] for t in trials]
     level = experiment.levels[0]
     pure = setting.single == setting.guarantee
-    entry = {
+    return {
         "theorem": "Swanberg et al. 2025, "
         + ("Theorem 3.2 (given the output)" if pure else "Corollary 3.4"),
         "name": "published",
         **common,
         "for_comparison": True,
-        "guarantee": setting.single.describe(),
-        "attack": name,
+        "guarantee": "" if setting.single is None else setting.single.describe(),
         "confidence": level,
         "at_most": max(proofs.not_exceeded(t, level) for t in tables)
         if pure
         else proofs.not_exceeded(np.mean(tables, axis=0), level),
         "of": experiment.targets,
     }
-    return [entry]
 
 
 def _assumptions(experiment: Experiment, guarantee: Guarantee) -> list[str]:
