@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus.bounds.domination import optimum_of_heads, prior_rows
+from narcissus.bounds.domination import optimum_of_heads
+from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 
