@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.bounds.linear_program import maximise
+from narcissus.bounds.linear_program import Sparse, maximise
 
 FloatArray = NDArray[np.float64]
 
@@ -40,11 +40,11 @@ def dominate(
     """
     inside = prior > 0
     prior, success = prior[inside], np.unique(success[inside], axis=1)
-    values, guesses = success.shape
+    values = prior.size
     pairs = np.array([(x, y) for x in range(values) for y in range(values) if x != y])
     if not pairs.size:
         return 1.0 if success.any() else 0.0, 0.0
-    flows = _flows(prior, success, epsilons, deltas, rate, pairs)
+    flows = _flows(prior, success, epsilons, deltas, rate=rate, pairs=pairs)
     if flows is None:
         return 1.0, 0.0
     shrink = np.exp(-epsilons)
@@ -61,6 +61,7 @@ def _flows(
     success: FloatArray,
     epsilons: FloatArray,
     deltas: FloatArray,
+    *,
     rate: float,
     pairs: NDArray[np.int64],
 ) -> FloatArray | None:
@@ -78,7 +79,7 @@ def _flows(
     arrives[pairs[:, 1], np.arange(count)] = 1.0
     each = sparse.eye_array(guesses)
     # D(x) [x in S] - mu_x - sum (out) e^-eps flow + sum (in) flow <= 0, one row a value and guess
-    blocks = [-sparse.kron(sparse.eye_array(values), np.ones((guesses, 1)))]
+    blocks: list[Sparse] = [-sparse.kron(sparse.eye_array(values), np.ones((guesses, 1)))]
     blocks.append(sparse.csr_array((values * guesses, k * count)))
     blocks += [sparse.kron(arrives - s * leaves, each) for s in shrink]
     feasible = sparse.hstack(blocks)
@@ -119,6 +120,7 @@ def _repair(
     violations die out.
     """
     into, outof = pairs[:, 1], pairs[:, 0]
+    need = prior[:, None] * success
     for _ in range(_ROUNDS):
         received = np.zeros(success.shape)
         sent = np.zeros(success.shape)

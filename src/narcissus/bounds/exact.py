@@ -125,13 +125,15 @@ def exact_optimum(
         )
     weight = np.array([np.prod([rows[i, x] for i, x in enumerate(world)]) for world in worlds])
     none = np.column_stack([matrix, np.zeros(matrix.shape[0])])  # the last guess is abstaining
-    hits = np.array(
+    hits: FloatArray = np.array(
         [
             [sum(none[x, z] for x, z in zip(world, attempt, strict=True)) for attempt in attempts]
             for world in worlds
-        ]
+        ],
+        dtype=np.float64,
     )
-    return _solve(worlds, weight[:, None] * (hits >= v), points, guarantee.profile(points))
+    gain = weight[:, None] * (hits >= v).astype(np.float64)
+    return _solve(worlds, gain, points, guarantee.profile(points))
 
 
 def _attempts(n: int, guesses: int, made: int, shared: bool) -> list[tuple[int, ...]]:

@@ -207,14 +207,13 @@ def swap_program(
     if v <= 0 or v > r or p == 1:
         return Bound(1.0 if v <= r else 0.0, *about)
     points = guarantee.tangents(40) if epsilons is None else np.atleast_1d(np.asarray(epsilons))
-    value = _solve(n, p, r, kappa, v, points, guarantee.profile(points))
+    limits = (1 - kappa) * guarantee.profile(points)
+    value = _solve(n, p, r, v, points=points, limits=limits)
     closed = swap_tail(n, p, points, guarantee.profile(points), v, guesses=r, inseparable=kappa)
     return Bound(min(value, float(closed.min()), 1.0), *about)
 
 
-def _solve(
-    n: int, p: float, r: int, kappa: float, v: int, points: FloatArray, deltas: FloatArray
-) -> float:
+def _solve(n: int, p: float, r: int, v: int, *, points: FloatArray, limits: FloatArray) -> float:
     """Solve the program; rows are divided by ``n`` and by ``exp(eps)`` where that exceeds 1."""
     k = points.size
     j = np.arange(r)
@@ -241,7 +240,7 @@ def _solve(
             ),
         ]
     )
-    limits = np.concatenate([np.zeros(k * r), (1 - kappa) * deltas * shrink])
+    limits = np.concatenate([np.zeros(k * r), limits * shrink])
     gain = np.concatenate([(np.arange(r + 1) >= v).astype(float), np.zeros(k * r)])
     one = sparse.csr_array(np.concatenate([np.ones(r + 1), np.zeros(k * r)])[None, :])
     found = maximise(gain, upper, limits, one, np.ones(1))
