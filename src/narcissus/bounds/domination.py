@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from narcissus._validation import integer, non_negative
 from narcissus.bounds.domination_program import dominate
@@ -128,7 +129,7 @@ def _tail_by_domination(
             optima = optimum_of_heads(heads, np.full(n, epsilon))
             spent = float(guarantee.profile(epsilon)) * float((1.0 - optima).sum())
             if spent < best:
-                best = min(best, PoissonBinomial(optima).tail(v) + spent)
+                best = min(best, _sum_tail(optima, v) + spent)
     different, back, repeats = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     small = rows.shape[1] <= 6 and different.shape[0] <= 20
     if success is None and (points.size == 1 or not small):
@@ -142,13 +143,21 @@ def _tail_by_domination(
         found = [dominate(row, matrix, chosen, deltas, rate) for row in different]
         optima = np.array([o for o, _ in found])[np.ravel(back)]
         spent = float(np.array([work for _, work in found]) @ repeats)
-        tail = PoissonBinomial(optima).tail(v)
+        tail = _sum_tail(optima, v)
         best = min(best, tail + spent)
         if not deltas.any():
             break
-        nudged = PoissonBinomial(np.minimum(optima + 1e-4, 1.0)).tail(v)
+        nudged = _sum_tail(np.minimum(optima + 1e-4, 1.0), v)
         rate = n * 1e-4 / max(nudged - tail, 1e-300)
     return best
+
+
+def _sum_tail(probabilities_: FloatArray, v: int) -> float:
+    """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
+    n, first = probabilities_.size, float(probabilities_[0])
+    if n > 64 and (probabilities_ == first).all():
+        return float(special.betainc(v, n - v + 1, first))
+    return PoissonBinomial(probabilities_).tail(v)
 
 
 def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:

@@ -93,6 +93,14 @@ class Guarantee(ABC):
         """
         return 1.0 - self.trade_off(alpha)
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give the least false positive rate of a test with that true positive rate; any shape.
+
+        The inverse of `power`; since the trade-off function is symmetric it is
+        ``trade_off(1 - power)``.
+        """
+        return self.trade_off(1.0 - alphas(power))
+
     def epsilon_beyond(self, delta: float) -> float:
         """Give about the smallest epsilon whose delta is at most ``delta``; 1e300 if none."""
         low, high = 0.0, 1.0

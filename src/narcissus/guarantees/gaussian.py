@@ -89,6 +89,10 @@ class GaussianDP(Guarantee):
         """Give ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
         return special.ndtr(-special.ndtri(alphas(alpha)) - self.mu)
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give ``Phi(Phi^-1(power) - mu)``; any shape."""
+        return special.ndtr(special.ndtri(alphas(power)) - self.mu)
+
     def describe(self) -> str:
         """Say the guarantee in words."""
         return f"Gaussian DP with mu {self.mu:g} ({self.adjacency} neighbours)"
