@@ -227,4 +227,7 @@ def advantage(success: float, prior: float) -> float:
     Source: Swanberg et al. 2025, section 4 (Narcissus theory 4.8).
     """
     p = probability("prior", prior)
+    # A success that equals the prior but for rounding is no advantage.
+    if abs(success - p) <= 4 * np.finfo(float).eps:
+        return 0.0
     return 0.0 if p == 1 else max(0.0, (probability("success", success) - p) / (1.0 - p))

@@ -49,7 +49,8 @@ class Limit:
         """Tell whether a guarantee keeps the limit."""
         if self.advantage is not None:
             success = best(success_bounds(threat_, guarantee)).value
-            if advantage(success, threat_.prior) > self.advantage:
+            # A success equal to the prior is rounded by a unit in the last place.
+            if advantage(success, threat_.prior) > self.advantage + 1e-15:
                 return False
         if self.at_most is None:
             return True

@@ -67,8 +67,8 @@ class ApproximateDP(Guarantee):
         rate = alphas(power)
         flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
         with np.errstate(divide="ignore"):
-            miss = np.exp(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
-        return np.maximum(flat, 1.0 - self.delta - miss)
+            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        return np.maximum(flat, steep - self.delta)
 
     def tangents(self, count: int = 40) -> FloatArray:
         """Give ``[epsilon]``: the one point from which every other follows."""

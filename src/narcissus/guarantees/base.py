@@ -106,6 +106,8 @@ class Guarantee(ABC):
         low, high = 0.0, 1.0
         while float(self.profile(high)) > delta and high < 1e300:
             low, high = high, 2 * high
+        if float(self.profile(0.0)) <= delta:
+            return 0.0
         for _ in range(60):
             middle = (low + high) / 2
             if float(self.profile(middle)) > delta:

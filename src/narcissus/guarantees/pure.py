@@ -72,8 +72,8 @@ class PureDP(Guarantee):
         """Give ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
         rate = alphas(power)
         with np.errstate(divide="ignore"):
-            miss = np.exp(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
-        return np.maximum(np.exp(-self.epsilon) * rate, 1.0 - miss)
+            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        return np.maximum(np.exp(-self.epsilon) * rate, steep)
 
     def tangents(self, count: int = 40) -> FloatArray:
         """Give ``[epsilon]``: the one point from which every other follows."""
