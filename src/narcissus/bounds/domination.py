@@ -7,32 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._validation import integer, non_negative, probabilities
+from narcissus._validation import integer, non_negative
+from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.errors import InputError
+from narcissus.bounds.rows import prior_rows, success_matrix
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
 
 FloatArray = NDArray[np.float64]
-
-
-def prior_rows(name: str, priors: ArrayLike) -> FloatArray:
-    """Give ``priors`` as an array of shape (m, V) whose rows are distributions.
-
-    A vector is one row. Rows of targets with fewer values are padded with zeros.
-    """
-    rows = np.atleast_2d(probabilities(name, priors))
-    if rows.ndim != 2 or rows.size == 0:
-        raise InputError(f"`{name}` must be one distribution a row, got shape {rows.shape}")
-    totals = rows.sum(axis=1)
-    bad = np.flatnonzero(np.abs(totals - 1.0) > 1e-9)
-    if bad.size:
-        raise InputError(
-            f"`{name}` must sum to 1 within 1e-09 in every row, "
-            f"got {float(totals[bad[0]])!r} in row {bad[0]}"
-        )
-    return rows
 
 
 def exact_match_optimum(priors: ArrayLike, epsilon: float) -> FloatArray:
@@ -78,11 +62,18 @@ def optimum_of_heads(heads: FloatArray, epsilon: FloatArray) -> FloatArray:
     return np.minimum(values.max(axis=1), 1.0)
 
 
-def domination(priors: ArrayLike, guarantee: Guarantee, at_least: int) -> Bound:
-    """Limit the probability that at least so many independent targets are matched exactly.
+def domination(
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    at_least: int,
+    success: ArrayLike | None = None,
+    *,
+    epsilons: ArrayLike | None = None,
+) -> Bound:
+    """Limit the probability that at least so many independent targets fall.
 
-    ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + delta sum_i (1 - o_i)``, the least over the
-    points (epsilon, delta) of the guarantee's profile.
+    ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + sum_k delta_k Theta_k`` for every dominating
+    ``(o_i)`` and the work ``Theta_k`` done at the points of the profile.
 
     Parameters
     ----------
@@ -92,6 +83,13 @@ def domination(priors: ArrayLike, guarantee: Guarantee, at_least: int) -> Bound:
         About replace-one neighbours.
     at_least
         The count ``v``.
+    success
+        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right when
+        the value is ``x``, the same for all targets. It takes a linear program per different prior.
+    epsilons
+        Points of the profile; default the guarantee's tangents. For exact match the best single
+        one is taken in closed form; the linear program shares the work among several (at most
+        8, for up to 6 values and 20 different priors) where that is smaller.
 
     Notes
     -----
@@ -106,16 +104,66 @@ def domination(priors: ArrayLike, guarantee: Guarantee, at_least: int) -> Bound:
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)
     v = integer("at_least", at_least)
-    heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
-    best = 1.0
-    for epsilon in guarantee.tangents():
-        optima = optimum_of_heads(heads, np.full(rows.shape[0], epsilon))
-        spent = float(guarantee.profile(epsilon)) * float((1.0 - optima).sum())
-        if spent < best:
-            best = min(best, PoissonBinomial(optima).tail(v) + spent)
+    points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
+    value = _tail_by_domination(rows, guarantee, v, success, points)
+    kind = "are matched exactly" if success is None else "fall"
     return Bound(
-        best if 0 < v <= rows.shape[0] else float(v <= 0),
-        f"probability that at least {v} of {rows.shape[0]} targets are matched exactly",
+        value,
+        f"probability that at least {v} of {rows.shape[0]} targets {kind}",
         "Narcissus theory 4.4 (domination)",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
+
+
+def _tail_by_domination(
+    rows: FloatArray, guarantee: Guarantee, v: int, success: ArrayLike | None, points: FloatArray
+) -> float:
+    """Give the smaller of the closed form and the program, where each applies."""
+    n = rows.shape[0]
+    if v <= 0 or v > n:
+        return float(v <= 0)
+    best = 1.0
+    if success is None:
+        heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
+        for epsilon in points:
+            optima = optimum_of_heads(heads, np.full(n, epsilon))
+            spent = float(guarantee.profile(epsilon)) * float((1.0 - optima).sum())
+            if spent < best:
+                best = min(best, _sum_tail(optima, v) + spent)
+    different, back, repeats = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    small = rows.shape[1] <= 6 and different.shape[0] <= 20
+    if success is None and (points.size == 1 or not small):
+        return best
+    matrix = np.eye(rows.shape[1]) if success is None else success_matrix(success, rows.shape[1])
+    chosen = _few(points, guarantee, n)
+    deltas = guarantee.profile(chosen)
+    # The exchange rate between work and success: what a target's success adds to the tail.
+    rate = 1.0
+    for _ in range(4):
+        found = [dominate(row, matrix, chosen, deltas, rate) for row in different]
+        optima = np.array([o for o, _ in found])[np.ravel(back)]
+        spent = float(np.array([work for _, work in found]) @ repeats)
+        tail = _sum_tail(optima, v)
+        best = min(best, tail + spent)
+        if not deltas.any():
+            break
+        nudged = _sum_tail(np.minimum(optima + 1e-4, 1.0), v)
+        rate = n * 1e-4 / max(nudged - tail, 1e-300)
+    return best
+
+
+def _sum_tail(probabilities_: FloatArray, v: int) -> float:
+    """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
+    n, first = probabilities_.size, float(probabilities_[0])
+    if n > 64 and (probabilities_ == first).all():
+        return float(special.betainc(v, n - v + 1, first))
+    return PoissonBinomial(probabilities_).tail(v)
+
+
+def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
+    """Give at most 8 points, spread over those whose delta matters to ``n`` targets."""
+    if points.size <= 8:
+        return points
+    useful = points[n * guarantee.profile(points) > 1e-6]
+    useful = useful if useful.size else points[-1:]
+    return useful[np.unique(np.linspace(0, useful.size - 1, 8).round().astype(int))]

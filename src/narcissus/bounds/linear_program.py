@@ -26,6 +26,8 @@ class Maximum:
     ----------
     bound
         A proved upper bound, from the multipliers.
+    value
+        What the solver's point reaches.
     x
         The solver's point; it may leave the constraints by the solver's tolerance.
     upper_multipliers, equal_multipliers
@@ -34,6 +36,7 @@ class Maximum:
     """
 
     bound: float
+    value: float
     x: FloatArray
     upper_multipliers: FloatArray
     equal_multipliers: FloatArray
@@ -70,4 +73,4 @@ def maximise(
     z = -np.asarray(found.eqlin.marginals, dtype=np.float64)
     left = gain - upper.T @ y - equal.T @ z
     bound = float(y @ limits + z @ sums + np.maximum(left, 0.0).sum())
-    return Maximum(bound, np.asarray(found.x, dtype=np.float64), y, z)
+    return Maximum(bound, -float(found.fun), np.asarray(found.x, dtype=np.float64), y, z)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus.bounds.domination import optimum_of_heads, prior_rows
+from narcissus.bounds.domination import optimum_of_heads
+from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 
@@ -82,7 +83,7 @@ def _exact_match_terms(
     base = optimum_of_heads(heads, epsilon)
     shrink = np.exp(-epsilon)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        multiplier = (rows - shrink * base[:, None]) / (1.0 - shrink)
+        multiplier = (rows - shrink * base[:, None]) / -np.expm1(-epsilon)[:, None]
         level = np.log(base[:, None]) - np.log(rows)
     # At epsilon 0 the multipliers carry the one likeliest value.
     at_zero = np.zeros_like(rows)

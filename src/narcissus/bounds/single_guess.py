@@ -9,26 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from narcissus._validation import probabilities
-from narcissus.bounds.domination import prior_rows
-from narcissus.bounds.linear_program import maximise
-from narcissus.errors import InputError
+from narcissus.bounds.linear_program import Sparse, maximise
+from narcissus.bounds.rows import prior_rows, success_matrix
 from narcissus.guarantees import Guarantee
 
 FloatArray = NDArray[np.float64]
-
-
-def success_matrix(success: ArrayLike, values: int) -> FloatArray:
-    """Give ``success`` as a 0/1 array of shape (values, Z) without repeated guesses."""
-    matrix = probabilities("success", success)
-    if matrix.ndim != 2 or matrix.shape[0] != values or matrix.shape[1] == 0:
-        raise InputError(
-            f"`success` must have one row for each of the {values} values and one column a guess, "
-            f"got shape {matrix.shape}"
-        )
-    if not np.isin(matrix, (0.0, 1.0)).all():
-        raise InputError("`success` must hold only 0 and 1")
-    return np.unique(matrix, axis=1)
 
 
 def relaxed_optimum(priors: ArrayLike, guarantee: Guarantee, success: ArrayLike) -> FloatArray:
@@ -64,12 +49,26 @@ def _dual_value(gain: FloatArray, multiplier: FloatArray, guarantee: Guarantee) 
 
 
 def _multipliers(gain: FloatArray, guarantee: Guarantee, points: FloatArray) -> FloatArray:
-    """Solve the program over single guesses with tangents at ``points``; give its row duals.
+    """Solve the program over single guesses with tangents at ``points``; give its row duals."""
+    values, guesses = gain.shape
+    upper, limits, sums = single_guess_constraints(
+        values, guesses, points, guarantee.profile(points)
+    )
+    found = maximise(
+        np.concatenate([gain.ravel(), np.zeros(2 * guesses)]), upper, limits, sums, np.ones(values)
+    )
+    # A valid bound needs no solved program: fall back to the multipliers that give all away.
+    return gain.max(axis=1) if found is None else found.equal_multipliers
+
+
+def single_guess_constraints(
+    values: int, guesses: int, points: FloatArray, deltas: FloatArray
+) -> tuple[Sparse, FloatArray, Sparse]:
+    """Give ``upper``, ``limits`` and ``equal`` of the constraints on single guesses.
 
     Variables: ``Q`` (V x Z, row by row), then for each guess its largest and its smallest
-    probability, joined by the tangents ``high <= delta_k + e^eps_k low``.
+    probability, joined by the tangents ``high <= delta_k + e^eps_k low``. Rows of ``Q`` sum to 1.
     """
-    values, guesses = gain.shape
     cells = values * guesses
     each = sparse.eye_array(cells)
     of_guess = sparse.kron(np.ones((values, 1)), sparse.eye_array(guesses))
@@ -91,21 +90,11 @@ def _multipliers(gain: FloatArray, guarantee: Guarantee, points: FloatArray) -> 
             tangents,
         ]
     )
-    limits = np.concatenate(
-        [np.zeros(2 * cells), np.repeat(weight * guarantee.profile(points), guesses)]
-    )
+    limits = np.concatenate([np.zeros(2 * cells), np.repeat(weight * deltas, guesses)])
     sums = sparse.hstack(
         [
             sparse.kron(sparse.eye_array(values), np.ones((1, guesses))),
             sparse.csr_array((values, 2 * guesses)),
         ]
     )
-    found = maximise(
-        np.concatenate([gain.ravel(), np.zeros(2 * guesses)]),
-        upper,
-        limits,
-        sums,
-        np.ones(values),
-    )
-    # A valid bound needs no solved program: fall back to the multipliers that give all away.
-    return gain.max(axis=1) if found is None else found.equal_multipliers
+    return sparse.csr_array(upper), limits, sparse.csr_array(sums)

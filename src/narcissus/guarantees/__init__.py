@@ -1,15 +1,44 @@
 """What is known about a mechanism from outside: guarantees and their two views."""
 
+from narcissus.guarantees.accounted import dp_sgd, from_event, from_privacy_loss
 from narcissus.guarantees.approximate import ApproximateDP
-from narcissus.guarantees.base import Adjacency, Guarantee, require_replace_one
+from narcissus.guarantees.base import (
+    Adjacency,
+    Guarantee,
+    ProfileGuarantee,
+    require_replace_one,
+)
+from narcissus.guarantees.bayes_security import BayesSecurity
+from narcissus.guarantees.conversions import (
+    as_approximate,
+    as_gaussian,
+    as_renyi,
+    as_replace_one,
+    as_zero_concentrated,
+)
+from narcissus.guarantees.curve import ProfileCurve
 from narcissus.guarantees.gaussian import GaussianDP
 from narcissus.guarantees.pure import PureDP
+from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP
 
 __all__ = [
     "Adjacency",
     "ApproximateDP",
+    "BayesSecurity",
     "GaussianDP",
     "Guarantee",
+    "ProfileCurve",
+    "ProfileGuarantee",
     "PureDP",
+    "RenyiDP",
+    "ZeroConcentratedDP",
+    "as_approximate",
+    "as_gaussian",
+    "as_renyi",
+    "as_replace_one",
+    "as_zero_concentrated",
+    "dp_sgd",
+    "from_event",
+    "from_privacy_loss",
     "require_replace_one",
 ]

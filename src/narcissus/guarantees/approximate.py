@@ -62,6 +62,14 @@ class ApproximateDP(Guarantee):
         flat = np.exp(-self.epsilon) * (1.0 - self.delta - rate)
         return np.maximum(np.maximum(steep, flat), 0.0)
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
+        rate = alphas(power)
+        flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
+        with np.errstate(divide="ignore"):
+            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        return np.maximum(flat, steep - self.delta)
+
     def tangents(self, count: int = 40) -> FloatArray:
         """Give ``[epsilon]``: the one point from which every other follows."""
         return np.array([self.epsilon])

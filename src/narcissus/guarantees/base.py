@@ -93,23 +93,78 @@ class Guarantee(ABC):
         """
         return 1.0 - self.trade_off(alpha)
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give the least false positive rate of a test with that true positive rate; any shape.
+
+        The inverse of `power`; since the trade-off function is symmetric it is
+        ``trade_off(1 - power)``.
+        """
+        return self.trade_off(1.0 - alphas(power))
+
+    def epsilon_beyond(self, delta: float) -> float:
+        """Give about the smallest epsilon whose delta is at most ``delta``; 1e300 if none."""
+        low, high = 0.0, 1.0
+        while float(self.profile(high)) > delta and high < 1e300:
+            low, high = high, 2 * high
+        if float(self.profile(0.0)) <= delta:
+            return 0.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            if float(self.profile(middle)) > delta:
+                low = middle
+            else:
+                high = middle
+        return min(high, 1e300)
+
     def tangents(self, count: int = 40) -> FloatArray:
         """Give epsilons at which the profile is worth using, at most ``count`` of them.
 
         Equally spaced from 0 to where the profile becomes negligible. Each point is a statement
         (epsilon, delta)-DP of its own, so that any choice is valid and more only tighten.
         """
-        high = 1.0
-        while float(self.profile(high)) > NEGLIGIBLE_DELTA and high < 1e300:
-            high *= 2
-        low = 0.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            if float(self.profile(middle)) > NEGLIGIBLE_DELTA:
-                low = middle
-            else:
-                high = middle
-        return np.linspace(0.0, high, count)
+        return np.linspace(0.0, self.epsilon_beyond(NEGLIGIBLE_DELTA), count)
+
+
+class ProfileGuarantee(Guarantee):
+    """A guarantee whose trade-off function is what its profile implies."""
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Give ``min_e [profile(e) + exp(e) alpha]``, by search over ``e``; any shape.
+
+        Every ``e`` gives a valid limit, so that an unfinished search costs sharpness only.
+        """
+        rate = alphas(alpha)
+        end = self.epsilon_beyond(1e-300)
+        end = end if end < 1e300 else self.epsilon_beyond(float(self.profile(1e300)))
+        low, high = np.full(rate.shape, -end), np.full(rate.shape, end)
+        best = np.ones(rate.shape)
+        with np.errstate(divide="ignore"):
+            log_rate = np.log(rate)[..., None]
+        for count in (129, 17, 17, 17, 17, 17):
+            points = low[..., None] + (high - low)[..., None] * np.linspace(0.0, 1.0, count)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = self.profile(points) + np.exp(points + log_rate)
+            values = np.where(log_rate == -np.inf, self.profile(points), values)
+            near = values.argmin(axis=-1)[..., None]
+            best = np.minimum(best, np.take_along_axis(values, near, axis=-1)[..., 0])
+            low = np.take_along_axis(points, np.maximum(near - 1, 0), axis=-1)[..., 0]
+            high = np.take_along_axis(points, np.minimum(near + 1, count - 1), axis=-1)[..., 0]
+        return np.maximum(best, rate)
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Give ``max_e [1 - profile(e) - exp(e) alpha]``; any shape."""
+        return 1.0 - self.power(alpha)
+
+
+def mirrored(epsilon: FloatArray, at_size: FloatArray) -> FloatArray:
+    """Give the profile at ``epsilon`` from its values ``at_size`` at ``abs(epsilon)``.
+
+    Both directions hold, so ``profile(-e) = 1 - exp(-e) + exp(-e) profile(e)``.
+    """
+    size = np.abs(epsilon)
+    with np.errstate(under="ignore"):
+        below = -np.expm1(-size) + np.exp(-size) * at_size
+    return np.clip(np.where(epsilon < 0, below, at_size), 0.0, 1.0)
 
 
 def alphas(values: ArrayLike) -> FloatArray:
@@ -129,6 +184,6 @@ def require_replace_one(guarantee: Guarantee) -> None:
     if guarantee.adjacency != "replace-one":
         raise InputError(
             f"`guarantee` must be about replace-one neighbours, got {guarantee.describe()}; "
-            "replacing a record is removing one and adding one, so convert it first with "
-            "`as_replace_one` (epsilon and mu double, rho and renyi's gamma at least double)"
+            "a replaced record is one removed and one added: convert with "
+            "`as_replace_one` (epsilon and mu double, delta becomes delta (1 + exp(epsilon)))"
         )

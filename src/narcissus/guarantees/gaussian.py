@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from narcissus._validation import between, non_negative
-from narcissus.guarantees.base import Adjacency, FloatArray, Guarantee, alphas, epsilons
+from narcissus.guarantees.base import Adjacency, FloatArray, Guarantee, alphas, epsilons, mirrored
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _SQRT_2 = math.sqrt(2.0)
@@ -89,6 +89,10 @@ class GaussianDP(Guarantee):
         """Give ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
         return special.ndtr(-special.ndtri(alphas(alpha)) - self.mu)
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give ``Phi(Phi^-1(power) - mu)``; any shape."""
+        return special.ndtr(special.ndtri(alphas(power)) - self.mu)
+
     def describe(self) -> str:
         """Say the guarantee in words."""
         return f"Gaussian DP with mu {self.mu:g} ({self.adjacency} neighbours)"
@@ -119,8 +123,7 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
                     x < -1, special.ndtr(-x) - right, density * _mills(near) - right
                 )
             positive = np.where(density > 0, positive, np.where(x < 0, 1.0, 0.0))
-        mirrored = -np.expm1(-size) + np.exp(-size) * positive
-    return np.clip(np.where(epsilon < 0, mirrored, positive), 0.0, 1.0)
+    return mirrored(epsilon, positive)
 
 
 def _mills(x: FloatArray) -> FloatArray:

@@ -68,6 +68,13 @@ class PureDP(Guarantee):
             steep = -np.expm1(np.minimum(np.log(rate) + self.epsilon, 0.0))
         return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
 
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Give ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
+        rate = alphas(power)
+        with np.errstate(divide="ignore"):
+            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        return np.maximum(np.exp(-self.epsilon) * rate, steep)
+
     def tangents(self, count: int = 40) -> FloatArray:
         """Give ``[epsilon]``: the one point from which every other follows."""
         return np.array([self.epsilon])

@@ -1,0 +1,233 @@
+"""The tightest valid bound for a threat, and all the others beside it.
+
+Source: Narcissus theory 4, "Which bound?".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import between, distribution, integer, probability
+from narcissus.bounds.domination import domination
+from narcissus.bounds.one_target import optimum
+from narcissus.bounds.published import many_target_bounds, one_target_bounds
+from narcissus.bounds.rows import success_matrix
+from narcissus.bounds.swap import swap_bound, swap_program
+from narcissus.errors import InputError
+from narcissus.guarantees import Guarantee
+from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST_PROGRAM = 1000  # guesses up to which the swap program is solved for one tail
+
+
+@dataclass(frozen=True)
+class Threat:
+    """What the attacker knows beforehand, how many targets there are, and what counts.
+
+    Attributes
+    ----------
+    prior
+        Prior success of the best attempt on each target; from ``values`` if they are given.
+    values
+        The prior of each target's value, if it is known; more is proved then.
+    success
+        0/1 matrix (values x guesses): when a guess is right; None for exact match.
+    targets
+        How many independent targets.
+    guesses
+        How many of them are guessed, fixed before the release is seen.
+    inseparable
+        ``kappa`` of theory 4.3; from ``values`` if they are given.
+    exact_match
+        Whether success means naming the very value.
+    """
+
+    prior: float
+    values: tuple[float, ...] | None
+    success: tuple[tuple[float, ...], ...] | None
+    targets: int
+    guesses: int
+    inseparable: float
+    exact_match: bool
+
+
+def threat(
+    *,
+    prior: float | None = None,
+    values: ArrayLike | None = None,
+    success: ArrayLike | None = None,
+    within: int | None = None,
+    targets: int = 1,
+    guesses: int | None = None,
+    inseparable: float = 0.0,
+) -> Threat:
+    """Describe a threat.
+
+    Parameters
+    ----------
+    prior
+        Limit of the prior success of every attempt on one target; or ``values``.
+    values
+        The distribution of each target's value, shape (V,), in the order of the values.
+    success
+        With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
+    within
+        With ``values``: a guess is right if at most so many places from the value; 0 is exact
+        match.
+    targets, guesses, inseparable
+        See `Threat`; ``inseparable`` is computed where ``values`` are given.
+    """
+    n = integer("targets", targets, low=1)
+    r = n if guesses is None else integer("guesses", guesses, low=0)
+    if r > n:
+        raise InputError(f"`guesses` must be at most the {n} targets, got {r}")
+    if (prior is None) == (values is None):
+        raise InputError("`prior` or `values` must be given, and not both")
+    if values is None:
+        if success is not None or within is not None:
+            raise InputError("`success` and `within` need `values`, the whole prior")
+        return Threat(
+            probability("prior", prior),
+            None,
+            None,
+            n,
+            r,
+            probability("inseparable", inseparable),
+            exact_match=False,
+        )
+    row = distribution("values", values)
+    if within is not None:
+        if success is not None:
+            raise InputError("`success` and `within` must not both be given")
+        reach = integer("within", within, low=0)
+        place = np.arange(row.size)
+        matrix = (np.abs(place[:, None] - place[None, :]) <= reach).astype(np.float64)
+    else:
+        matrix = np.eye(row.size) if success is None else success_matrix(success, row.size)
+    exact = matrix.shape == (row.size, row.size) and bool((matrix == np.eye(row.size)).all())
+    # Some guess is right for x and wrong for y: only then does the swap tell anything.
+    told = (matrix[:, None, :] > matrix[None, :, :]).any(axis=2)
+    return Threat(
+        min(1.0, float((row @ matrix).max())),
+        tuple(row.tolist()),
+        None if exact else tuple(map(tuple, matrix.tolist())),
+        n,
+        r,
+        max(0.0, 1.0 - float(row @ told @ row)),
+        exact_match=exact,
+    )
+
+
+def success_bounds(threat_: Threat, guarantee: Guarantee) -> list[Bound]:
+    """List all bounds on the success of one target."""
+    found = one_target_bounds(
+        guarantee,
+        threat_.prior,
+        inseparable=threat_.inseparable,
+        exact_match=threat_.exact_match,
+    )
+    if threat_.values is not None:
+        value = float(optimum(threat_.values, guarantee, threat_.success)[0])
+        said = (guarantee.describe(), "the prior of the target's value is as given")
+        name = "Narcissus theory 4.6 (one-target optimum)"
+        found.insert(0, Bound(value, "success on one target", name, said))
+    return found
+
+
+def tail_bounds(
+    threat_: Threat, guarantee: Guarantee, at_least: int, *, programs: bool = True
+) -> list[Bound]:
+    """List all bounds on the probability that at least so many targets fall.
+
+    ``programs`` off leaves out what needs a linear program of the size of the number of guesses.
+    """
+    n, p, r, kappa = threat_.targets, threat_.prior, threat_.guesses, threat_.inseparable
+    v = integer("at_least", at_least)
+    found = [swap_bound(n, p, guarantee, v, guesses=r, inseparable=kappa)]
+    several = guarantee.tangents(2).size > 1
+    if programs and several and r <= _LARGEST_PROGRAM:
+        found.append(swap_program(n, p, guarantee, v, guesses=r, inseparable=kappa))
+    if threat_.values is not None:
+        found.append(_dominated(threat_, guarantee, v))
+    return found + many_target_bounds(guarantee, p, n, v, guesses=r)
+
+
+def _dominated(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
+    rows = np.tile(np.array(threat_.values), (threat_.targets, 1))
+    bound = domination(rows, guarantee, v, threat_.success)
+    # Fewer guesses than targets: what is not guessed cannot fall, so a count above it is 0.
+    if v > threat_.guesses:
+        return Bound(0.0, bound.quantity, bound.theorem, bound.assumptions)
+    return bound
+
+
+def best(bounds: list[Bound]) -> Bound:
+    """Give the tightest of the bounds that hold.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import PureDP
+    >>> best(success_bounds(threat(values=[0.7, 0.2, 0.1]), PureDP(1.0))).value
+    0.7
+    """
+    valid = [b for b in bounds if b.valid]
+    if not valid:
+        raise InputError("`bounds` must hold at least one that is valid")
+    return min(valid, key=lambda b: b.value)
+
+
+def at_most(threat_: Threat, guarantee: Guarantee, confidence: float) -> Bound:
+    """Give the number of fallen targets that is not exceeded with a confidence.
+
+    Parameters
+    ----------
+    confidence
+        In [0, 1).
+
+    Returns
+    -------
+    Bound
+        With a whole number as its value.
+    """
+    level = between("confidence", confidence, 0, 1, open_high=True)
+    allowed = 1.0 - level
+    low, high = -1, threat_.guesses
+    chosen: Bound | None = None
+    # The closed forms bracket the answer; the programs, dearer and sharper, refine it.
+    for programs in (False, True):
+        if programs:
+            low = -1
+        while high - low > 1:
+            middle = (low + high) // 2
+            bound = best(tail_bounds(threat_, guarantee, middle + 1, programs=programs))
+            if bound.value <= allowed:
+                high, chosen = middle, bound
+            else:
+                low = middle
+    if chosen is None:
+        chosen = Bound(0.0, "", "every target may fall", ())
+    return Bound(
+        float(high),
+        f"number of {threat_.targets} targets that fall, with confidence {level:g}",
+        chosen.theorem,
+        chosen.assumptions,
+    )
+
+
+def advantage(success: float, prior: float) -> float:
+    """Give ``(success - prior) / (1 - prior)``; 0 for a prior of 1.
+
+    Notes
+    -----
+    Source: Swanberg et al. 2025, section 4 (Narcissus theory 4.8).
+    """
+    p = probability("prior", prior)
+    # A success that equals the prior but for rounding is no advantage.
+    if abs(success - p) <= 4 * np.finfo(float).eps:
+        return 0.0
+    return 0.0 if p == 1 else max(0.0, (probability("success", success) - p) / (1.0 - p))

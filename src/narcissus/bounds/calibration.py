@@ -1,0 +1,189 @@
+"""How much noise keeps the risk below a limit.
+
+Source: Narcissus theory 4.8; Swanberg et al. 2025, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from narcissus._validation import between, distribution, integer, probability
+from narcissus.bounds.best import Threat, advantage, best, success_bounds, tail_bounds, threat
+from narcissus.errors import InputError
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, dp_sgd
+
+_LARGEST = 1e4
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What must not be exceeded.
+
+    Attributes
+    ----------
+    advantage
+        Largest ``(success - prior) / (1 - prior)`` on one target; None for no such limit.
+    at_most, confidence
+        With this confidence at most so many targets fall; None for no such limit.
+    """
+
+    advantage: float | None = None
+    at_most: int | None = None
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.advantage is None and self.at_most is None:
+            raise InputError("`advantage` or `at_most` must be given")
+        if self.advantage is not None:
+            probability("advantage", self.advantage)
+        if self.at_most is not None:
+            integer("at_most", self.at_most, low=0)
+        between("confidence", self.confidence, 0, 1, open_high=True)
+
+    def kept(self, threat_: Threat, guarantee: Guarantee) -> bool:
+        """Tell whether a guarantee keeps the limit."""
+        if self.advantage is not None:
+            success = best(success_bounds(threat_, guarantee)).value
+            # A success equal to the prior is rounded by a unit in the last place.
+            if advantage(success, threat_.prior) > self.advantage + 1e-15:
+                return False
+        if self.at_most is None:
+            return True
+        programs = threat_.guesses <= 100
+        bound = best(tail_bounds(threat_, guarantee, self.at_most + 1, programs=programs))
+        return bound.value <= 1.0 - self.confidence
+
+
+def largest_epsilon(threat_: Threat, limit: Limit, *, delta: float = 0.0) -> float:
+    """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
+
+    Raises
+    ------
+    InputError
+        Not even epsilon 0 keeps it.
+
+    Examples
+    --------
+    >>> round(largest_epsilon(threat(prior=0.00543), Limit(advantage=0.05), delta=1e-5), 3)
+    2.369
+    """
+    d = between("delta", delta, 0, 1, open_high=True)
+
+    def make(epsilon: float) -> Guarantee:
+        return ApproximateDP(epsilon, d) if d > 0 else PureDP(epsilon)
+
+    found = largest(make, threat_, limit)
+    if found is None:
+        raise InputError(
+            f"`delta` {d:g} alone exceeds the limit, even with epsilon 0; "
+            "take a smaller delta or a higher limit"
+        )
+    return found
+
+
+def largest_mu(threat_: Threat, limit: Limit) -> float:
+    """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
+    found = largest(GaussianDP, threat_, limit)
+    if found is None:
+        raise InputError(
+            "`at_most` is exceeded even by an attacker who sees no release; "
+            "take a higher limit or a lower confidence"
+        )
+    return found
+
+
+def largest(
+    make: Callable[[float], Guarantee], threat_: Threat, limit: Limit, *, digits: int = 9
+) -> float | None:
+    """Give the largest parameter that keeps a limit, by bisection; None if 0 does not.
+
+    Parameters
+    ----------
+    make
+        From a parameter of at least 0 to a guarantee that weakens as it grows.
+    """
+    if not limit.kept(threat_, make(0.0)):
+        return None
+    low, high = 0.0, 1.0
+    while limit.kept(threat_, make(high)):
+        low, high = high, 2 * high
+        if low >= _LARGEST:
+            return _LARGEST
+    while high - low > 10.0**-digits * max(high, 1e-12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if limit.kept(threat_, make(middle)) else (low, middle)
+    return low
+
+
+def smallest_noise(
+    threat_: Threat, limit: Limit, *, rate: float, steps: int, digits: int = 3
+) -> float:
+    """Give the smallest noise multiplier of DP-SGD that keeps the limit, to so many digits.
+
+    The profile is dp-accounting's (the extra ``accounting``), for a replaced record.
+    """
+
+    def make(inverse: float) -> Guarantee:
+        return dp_sgd(1.0 / inverse, rate, steps) if inverse > 0 else PureDP(0.0)
+
+    found = largest(make, threat_, limit, digits=digits)
+    if found is None:
+        raise InputError("`at_most` is exceeded even by an attacker who sees no release")
+    return 1.0 / found if found > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class ByValue:
+    """A number for the least, the median and the most likely value of a prior."""
+
+    least: float
+    median: float
+    most: float
+
+
+def typical_priors(values: ArrayLike) -> ByValue:
+    """Give the prior mass of the least, the median and the most likely value.
+
+    The median value is the one reached when values are counted by mass, from the least likely:
+    half of all targets have a likelier one.
+
+    Notes
+    -----
+    Source: Swanberg et al. 2025, Figure 2.
+    """
+    row = np.sort(distribution("values", values))
+    row = row[row > 0]
+    middle = int(np.searchsorted(np.cumsum(row), 0.5 - 1e-12))
+    return ByValue(float(row[0]), float(row[min(middle, row.size - 1)]), float(row[-1]))
+
+
+def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> ByValue:
+    """Give the largest epsilon that keeps the limit, for the typical values of a prior."""
+    priors = typical_priors(values)
+    return ByValue(
+        *(
+            largest_epsilon(threat(prior=p), limit, delta=delta)
+            for p in (priors.least, priors.median, priors.most)
+        )
+    )
+
+
+def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
+    """Give the advantage that a guarantee allows, for the typical values of a prior.
+
+    Notes
+    -----
+    Source: Swanberg et al. 2025, Figure 2.
+    """
+    priors = typical_priors(values)
+    return ByValue(
+        *(
+            advantage(best(success_bounds(threat(prior=p), guarantee)).value, p)
+            for p in (priors.least, priors.median, priors.most)
+        )
+    )

@@ -1,0 +1,212 @@
+"""All bounds for one threat, as a table and as a picture.
+
+Source: Narcissus theory 4.7; the picture is in the style of Swanberg et al. 2025, Figure 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from narcissus.bounds.best import Threat, best, success_bounds, tail_bounds, threat
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, ZeroConcentratedDP
+from narcissus.results import Bound, Grade, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_POINTS = 41
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """All bounds for one threat.
+
+    Attributes
+    ----------
+    bounds
+        Ours and the published ones, as computed; invalid ones are marked by `Bound.valid`.
+    threat, guarantee
+        What they are about.
+    at_least
+        The count, or None for the success on one target.
+    """
+
+    bounds: tuple[Bound, ...]
+    threat: Threat
+    guarantee: Guarantee = field(repr=False)
+    at_least: int | None
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved': the best one is a bound that holds."""
+        return "proved"
+
+    @property
+    def best(self) -> Bound:
+        """The tightest bound that holds."""
+        return best(list(self.bounds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the bounds and what they are about."""
+        return {
+            "bounds": [b.to_dict() for b in self.bounds],
+            "guarantee": self.guarantee.describe(),
+            "at_least": self.at_least,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a bound, tightest first, the invalid ones last."""
+        rows = [{"bound": b.theorem, "value": b.value, "valid": b.valid} for b in self.bounds]
+        frame = pd.DataFrame(rows)
+        return frame.sort_values(["valid", "value"], ascending=[False, True], ignore_index=True)
+
+    def __str__(self) -> str:
+        lines = [f"{self.bounds[0].quantity}, {self.guarantee.describe()}"]
+        for _, row in self.to_frame().iterrows():
+            mark = "" if row["valid"] else "   (not a bound: known not to hold)"
+            lines.append(f"  {row['value']:<12.6g} {row['bound']}{mark}")
+        return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None, *, against: str = "prior") -> Axes:
+        """Draw every bound against the prior, or against the guarantee's parameter.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure if None.
+        against
+            ``"prior"`` or ``"parameter"``.
+        """
+        axes = _figure(1).axes[0] if ax is None else ax
+        if against == "prior":
+            _draw(axes, *self._against_prior(), label="success without the release (prior)")
+            axes.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
+        else:
+            family = _family(self.guarantee)
+            if family is None:
+                axes.set_axis_off()
+                axes.text(0.5, 0.5, "this guarantee has no single parameter", ha="center")
+                return axes
+            make, name, here = family
+            grid = np.linspace(0.0, max(2 * here, 1e-3), _POINTS)
+            lines = [self._bounds(self.threat, make(float(x))) for x in grid]
+            _draw(axes, grid, lines, label=name)
+            axes.axvline(here, color="0.75", linewidth=1, zorder=0)
+        axes.set_ylabel(self.bounds[0].quantity if self.at_least else "success with the release")
+        return axes
+
+    def save(self, path: Path) -> None:
+        """Write both pictures, side by side, to a file; the suffix chooses the format."""
+        import matplotlib as mpl
+
+        figure = _figure(2)
+        self.plot(figure.axes[0])
+        self.plot(figure.axes[1], against="parameter")
+        figure.suptitle(f"{self.bounds[0].quantity}\n{self.guarantee.describe()}", fontsize=10)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=2, fontsize=8, frameon=False
+        )
+        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+    def _bounds(self, threat_: Threat, guarantee: Guarantee) -> list[Bound]:
+        if self.at_least is None:
+            return success_bounds(threat_, guarantee)
+        return tail_bounds(threat_, guarantee, self.at_least, programs=False)
+
+    def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
+        """Bounds for equal priors on a grid; a whole prior of values has no such axis."""
+        grid = np.linspace(0.01, 0.99, _POINTS)
+        base = threat(prior=0.5, targets=self.threat.targets, guesses=self.threat.guesses)
+        kappa = self.threat.inseparable if self.threat.values is None else 0.0
+        lines = [
+            self._bounds(replace(base, prior=float(p), inseparable=kappa), self.guarantee)
+            for p in grid
+        ]
+        return grid, lines
+
+
+def compare(threat_: Threat, guarantee: Guarantee, at_least: int | None = None) -> Comparison:
+    """Compute all bounds for one threat.
+
+    Parameters
+    ----------
+    threat_
+        See `narcissus.bounds.threat`.
+    guarantee
+        About replace-one neighbours.
+    at_least
+        The count, or None for the success on one target.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import ApproximateDP
+    >>> found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
+    >>> found.best.theorem
+    'Swanberg et al. 2025, Corollary 3.4'
+    """
+    if at_least is None:
+        found = success_bounds(threat_, guarantee)
+    else:
+        found = tail_bounds(threat_, guarantee, at_least)
+    return Comparison(tuple(found), threat_, guarantee, at_least)
+
+
+def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, float] | None:
+    """Give how to vary a guarantee's one parameter, its name, and where it stands."""
+    if isinstance(guarantee, PureDP):
+        return PureDP, "epsilon", guarantee.epsilon
+    if isinstance(guarantee, ApproximateDP):
+        delta = guarantee.delta
+        return (
+            lambda e: ApproximateDP(e, delta),
+            f"epsilon (delta {delta:g})",
+            guarantee.epsilon,
+        )
+    if isinstance(guarantee, GaussianDP):
+        return GaussianDP, "mu", guarantee.mu
+    if isinstance(guarantee, ZeroConcentratedDP):
+        return ZeroConcentratedDP, "rho", guarantee.rho
+    return None
+
+
+def _figure(panels: int) -> Figure:
+    """Make a figure that belongs to no global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * panels, 4.6), layout="constrained")
+    figure.subplots(1, panels)
+    return figure
+
+
+def _draw(axes: Axes, grid: np.ndarray, lines: list[list[Bound]], *, label: str) -> None:
+    """Draw one line a theorem, dashed where it is not a bound."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    valid: dict[str, bool] = {}
+    for x, bounds in zip(grid, lines, strict=True):
+        for bound in bounds:
+            curves.setdefault(bound.theorem, []).append((float(x), bound.value))
+            valid[bound.theorem] = bound.valid
+    for i, (name, points) in enumerate(curves.items()):
+        xs, ys = zip(*points, strict=True)
+        good = valid[name]
+        axes.plot(
+            xs,
+            ys,
+            color=f"C{i % 10}",
+            linestyle="-" if good else "--",
+            linewidth=2.2 if name.startswith("Narcissus") else 1.2,
+            label=name if good else f"{name} (not a bound)",
+        )
+    axes.set_xlabel(label)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlim(float(grid[0]), float(grid[-1]))
+    axes.spines[["top", "right"]].set_visible(False)

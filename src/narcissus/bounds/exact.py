@@ -1,0 +1,244 @@
+"""The exact optimum of small worlds: a linear program over all mechanisms and all attackers.
+
+It is the yardstick of every bound in this package: `certify` holds a bound against it.
+
+Source: Narcissus theory 4.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from narcissus._validation import integer
+from narcissus.bounds.linear_program import Maximum, maximise
+from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.errors import InputError, TooLargeError
+from narcissus.guarantees import Guarantee, require_replace_one
+from narcissus.results import Bound, Grade, Result
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST = 400_000  # variables of the program
+_TOLERANCE = 1e-6  # how far the solver's point may leave its constraints, with room
+
+
+@dataclass(frozen=True)
+class Certificate(Result):
+    """A bound held against the exact optimum of a small world.
+
+    Attributes
+    ----------
+    holds
+        Whether the bound is at least the optimum, within the solver's tolerance of 1e-6.
+    exact
+        Whether it also equals the optimum within that tolerance.
+    bound
+        The value that was checked.
+    optimum
+        Success of the best attacker on the best mechanism with the guarantee.
+    at_most
+        A proved upper limit of the optimum (from the multipliers of the program).
+    """
+
+    holds: bool
+    exact: bool
+    bound: float
+    optimum: float
+    at_most: float
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved'."""
+        return "proved"
+
+    def __str__(self) -> str:
+        if not self.holds:
+            return (
+                f"VIOLATED: some mechanism reaches {self.optimum:.7g}, "
+                f"above the claimed {self.bound:.7g}"
+            )
+        kind = "exact" if self.exact else "valid, not tight"
+        return f"HOLDS ({kind}): optimum {self.optimum:.7g}, bound {self.bound:.7g}"
+
+
+def exact_optimum(
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    at_least: int = 1,
+    success: ArrayLike | None = None,
+    *,
+    guesses: int | None = None,
+    shared: bool = False,
+    epsilons: ArrayLike | None = None,
+) -> Maximum:
+    """Find the best mechanism with a guarantee for the best attacker, by linear programming.
+
+    Parameters
+    ----------
+    priors
+        One distribution a target, shape (n, V) or (V,); zeros pad.
+    guarantee
+        About replace-one neighbours.
+    at_least
+        How many targets must fall.
+    success
+        None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
+    guesses
+        How many of the targets are guessed; the attacker chooses which. Default all.
+    shared
+        One guess serves all targets, instead of a guess for each.
+    epsilons
+        Points of the profile to impose; default the guarantee's tangents. With finitely many the
+        optimum can only be larger than under the whole profile.
+
+    Raises
+    ------
+    TooLargeError
+        Beyond about three targets with three or four values each.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
+    guesses ``z``; one output per vector suffices.
+    """
+    require_replace_one(guarantee)
+    rows = prior_rows("priors", priors)
+    n, v = rows.shape[0], integer("at_least", at_least)
+    made = n if guesses is None else integer("guesses", guesses, low=0, high=n)
+    if shared and made < n:
+        raise InputError("`guesses` below the number of targets needs a guess for each target")
+    matrix = np.eye(rows.shape[1]) if success is None else success_matrix(success, rows.shape[1])
+    points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
+    attempts = _attempts(n, matrix.shape[1], made, shared)
+    worlds = list(product(*[np.flatnonzero(row > 0).tolist() for row in rows]))
+    pairs = sum(sum(a != b for a, b in zip(x, y, strict=True)) == 1 for x in worlds for y in worlds)
+    size = len(worlds) * len(attempts) + pairs * points.size * len(attempts)
+    if size > _LARGEST:
+        raise TooLargeError(
+            f"`priors` make a program of {size:,} variables, at most {_LARGEST:,} are solved; "
+            "take fewer targets, values or points of the profile"
+        )
+    weight = np.array([np.prod([rows[i, x] for i, x in enumerate(world)]) for world in worlds])
+    none = np.column_stack([matrix, np.zeros(matrix.shape[0])])  # the last guess is abstaining
+    hits: FloatArray = np.array(
+        [
+            [sum(none[x, z] for x, z in zip(world, attempt, strict=True)) for attempt in attempts]
+            for world in worlds
+        ],
+        dtype=np.float64,
+    )
+    gain = weight[:, None] * (hits >= v).astype(np.float64)
+    return _solve(worlds, gain, points, guarantee.profile(points))
+
+
+def _attempts(n: int, guesses: int, made: int, shared: bool) -> list[tuple[int, ...]]:
+    """List the vectors of guesses; ``guesses`` itself stands for abstaining."""
+    if shared:
+        return [(z,) * n for z in range(guesses)]
+    vectors: list[tuple[int, ...]] = []
+    for chosen in combinations(range(n), made):
+        for guess in product(range(guesses), repeat=made):
+            vector = [guesses] * n
+            for i, z in zip(chosen, guess, strict=True):
+                vector[i] = z
+            vectors.append(tuple(vector))
+    return vectors
+
+
+def _solve(
+    worlds: list[tuple[int, ...]], gain: FloatArray, points: FloatArray, deltas: FloatArray
+) -> Maximum:
+    """Build and solve the program; variables ``P`` (worlds x attempts), then the slacks."""
+    count, width = gain.shape
+    pairs = [
+        (i, j)
+        for i, x in enumerate(worlds)
+        for j, y in enumerate(worlds)
+        if sum(a != b for a, b in zip(x, y, strict=True)) == 1
+    ]
+    first = np.repeat([i for i, _ in pairs], width) * width + np.tile(np.arange(width), len(pairs))
+    second = np.repeat([j for _, j in pairs], width) * width + np.tile(np.arange(width), len(pairs))
+    rows = np.arange(first.size)
+    # Divided by exp(eps): a slack is what Q_x' must be helped by, and no number exceeds 1.
+    blocks = [
+        sparse.csr_array(
+            (
+                np.concatenate([np.full(first.size, np.exp(-e)), -np.ones(first.size)]),
+                (np.concatenate([rows, rows]), np.concatenate([first, second])),
+            ),
+            shape=(first.size, count * width),
+        )
+        for e in points
+    ]
+    slacks = points.size * first.size
+    upper = sparse.vstack(
+        [
+            sparse.hstack([sparse.vstack(blocks), -sparse.eye_array(slacks)]),
+            sparse.hstack(
+                [
+                    sparse.csr_array((points.size * len(pairs), count * width)),
+                    sparse.kron(sparse.eye_array(points.size * len(pairs)), np.ones((1, width))),
+                ]
+            ),
+        ]
+    )
+    limits = np.concatenate([np.zeros(slacks), np.repeat(deltas * np.exp(-points), len(pairs))])
+    sums = sparse.hstack(
+        [
+            sparse.kron(sparse.eye_array(count), np.ones((1, width))),
+            sparse.csr_array((count, slacks)),
+        ]
+    )
+    found = maximise(
+        np.concatenate([gain.ravel(), np.zeros(slacks)]), upper, limits, sums, np.ones(count)
+    )
+    if found is None:
+        raise InputError("`priors` make a program that the solver could not solve")
+    return found
+
+
+def certify(
+    bound: Bound | float,
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    at_least: int = 1,
+    success: ArrayLike | None = None,
+    *,
+    guesses: int | None = None,
+    shared: bool = False,
+    epsilons: ArrayLike | None = None,
+) -> Certificate:
+    """Hold a bound against the exact optimum of a small world.
+
+    Parameters
+    ----------
+    bound
+        A `Bound`, or a number that claims to limit ``Pr[at least v successes]``.
+    priors, guarantee, at_least, success, guesses, shared, epsilons
+        The world; see `exact_optimum`.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import ApproximateDP
+    >>> print(certify(0.778868, [[0.5, 0.5]] * 2, ApproximateDP(0.1, 0.01), 1))
+    VIOLATED: some mechanism reaches 0.7813619, above the claimed 0.778868
+    """
+    claimed = bound.value if isinstance(bound, Bound) else float(bound)
+    found = exact_optimum(
+        priors,
+        guarantee,
+        at_least,
+        success,
+        guesses=guesses,
+        shared=shared,
+        epsilons=epsilons,
+    )
+    holds = claimed >= found.value - _TOLERANCE
+    return Certificate(
+        holds, holds and claimed <= found.bound + _TOLERANCE, claimed, found.value, found.bound
+    )

@@ -1,0 +1,42 @@
+"""Checks of what every bound for given priors takes: rows of priors and a success matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import probabilities
+from narcissus.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+
+def prior_rows(name: str, priors: ArrayLike) -> FloatArray:
+    """Give ``priors`` as an array of shape (m, V) whose rows are distributions.
+
+    A vector is one row. Rows of targets with fewer values are padded with zeros.
+    """
+    rows = np.atleast_2d(probabilities(name, priors))
+    if rows.ndim != 2 or rows.size == 0:
+        raise InputError(f"`{name}` must be one distribution a row, got shape {rows.shape}")
+    totals = rows.sum(axis=1)
+    bad = np.flatnonzero(np.abs(totals - 1.0) > 1e-9)
+    if bad.size:
+        raise InputError(
+            f"`{name}` must sum to 1 within 1e-09 in every row, "
+            f"got {float(totals[bad[0]])!r} in row {bad[0]}"
+        )
+    return rows
+
+
+def success_matrix(success: ArrayLike, values: int) -> FloatArray:
+    """Give ``success`` as a 0/1 array of shape (values, Z) without repeated guesses."""
+    matrix = probabilities("success", success)
+    if matrix.ndim != 2 or matrix.shape[0] != values or matrix.shape[1] == 0:
+        raise InputError(
+            f"`success` must have one row for each of the {values} values and one column a guess, "
+            f"got shape {matrix.shape}"
+        )
+    if not np.isin(matrix, (0.0, 1.0)).all():
+        raise InputError("`success` must hold only 0 and 1")
+    return np.unique(matrix, axis=1)

@@ -1,0 +1,224 @@
+"""``narcissus bound``: what no attacker can exceed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from narcissus.cli.bound_options import (
+    check_plot,
+    make_guarantee,
+    numbers,
+    option_names,
+    others,
+    others_text,
+    percent,
+    print_json,
+)
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.bounds import Threat
+    from narcissus.guarantees import Guarantee
+    from narcissus.results import Bound
+
+HELP = """Say what no attacker can exceed, from a guarantee and what could be guessed anyway.
+
+Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd or
+--bayes-security), and what an attacker would guess without the release: the success of the best
+guess (--prior), or the whole distribution of the secret (--values), which proves more.
+
+\b
+Examples:
+  narcissus bound --epsilon 1 --prior 0.1
+  narcissus bound --epsilon 1 --delta 1e-5 --values 0.7,0.2,0.1
+  narcissus bound --mu 0.5 --prior 0.5 --targets 100 --confidence 0.95
+  narcissus bound --epsilon 0.5 --values 0.4,0.3,0.2,0.1 --within 1 --targets 10 --at-least 9
+  narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
+  narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
+
+\b
+Keys of --json: prior, success, advantage, theorem, assumptions, others (name, value, valid);
+optimum with --values; tail or at_most with --targets, --at-least or --confidence (theorem,
+assumptions and others are then about that).
+"""
+
+
+@click.command(help=HELP, short_help="What no attacker can exceed.")
+@click.option("--epsilon", type=float, metavar="E", help="Differential privacy with this epsilon.")
+@click.option("--delta", type=float, metavar="D", help="With --epsilon: approximate DP.")
+@click.option("--mu", type=float, metavar="M", help="Gaussian DP.")
+@click.option("--rho", type=float, metavar="R", help="Zero-concentrated DP.")
+@click.option("--renyi", metavar="ALPHA:GAMMA", help="Renyi DP of order ALPHA.")
+@click.option(
+    "--dp-sgd", metavar="noise=..,rate=..,steps=..", help="DP-SGD (the extra `accounting`)."
+)
+@click.option("--bayes-security", type=float, metavar="B", help="Bayes security of one record.")
+@click.option(
+    "--adjacency",
+    default="replace-one",
+    show_default=True,
+    metavar="KIND",
+    help="Neighbours that the guarantee is about: replace-one; add-remove is refused, with the "
+    "factor that converts it.",
+)
+@click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
+@click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
+@click.option(
+    "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
+)
+@click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
+@click.option("--guesses", type=int, metavar="R", help="How many of them are guessed.  [all]")
+@click.option(
+    "--inseparable",
+    type=float,
+    metavar="KAPPA",
+    help="With --prior: chance that no guess tells two people apart.  [0]",
+)
+@click.option("--at-least", type=int, metavar="V", help="Limit the chance that V or more fall.")
+@click.option(
+    "--confidence", type=float, metavar="C", help="Limit the number that falls, so surely.  [0.95]"
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg",
+    help="Draw all bounds against the prior and the guarantee's parameter.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in full precision.")
+def command(
+    *,
+    delta: float | None,
+    adjacency: str,
+    prior: float | None,
+    values: str | None,
+    within: int | None,
+    targets: int | None,
+    guesses: int | None,
+    inseparable: float | None,
+    at_least: int | None,
+    confidence: float | None,
+    plot: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Say what no attacker can exceed."""
+    from narcissus.bounds import advantage, best, compare, success_bounds, threat
+
+    check_plot(plot)
+    _check(prior, values, inseparable, targets, {"--guesses": guesses, "--at-least": at_least})
+    if targets is None and confidence is not None:
+        raise InputError("`--confidence` needs `--targets`, the number of people attacked")
+    if at_least is not None and confidence is not None:
+        raise InputError("`--at-least` and `--confidence` exclude each other; give one")
+    with option_names():
+        guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
+        threat_ = threat(
+            prior=prior,
+            values=None if values is None else numbers("--values", values),
+            within=within,
+            targets=1 if targets is None else targets,
+            guesses=guesses,
+            inseparable=0.0 if inseparable is None else inseparable,
+        )
+        bounds = success_bounds(threat_, guarantee)
+        single = best(bounds)
+        payload: dict[str, Any] = {
+            "prior": threat_.prior,
+            "success": single.value,
+            "advantage": advantage(single.value, threat_.prior),
+        }
+        if threat_.values is not None:
+            payload["optimum"] = bounds[0].value
+        headline = single
+        rest = others(bounds, single)
+        if targets is not None:
+            headline, rest = _many(threat_, guarantee, at_least, confidence, payload)
+        payload |= {
+            "theorem": headline.theorem,
+            "assumptions": list(headline.assumptions),
+            "others": rest,
+        }
+        if plot is not None:
+            compare(threat_, guarantee, at_least).save(plot)
+    if as_json:
+        print_json(payload)
+        return
+    click.echo("\n".join(_text(payload, single, headline, threat_)))
+    if plot is not None:
+        click.echo(f"Picture: {plot}")
+
+
+def _check(
+    prior: float | None,
+    values: str | None,
+    inseparable: float | None,
+    targets: int | None,
+    needing: dict[str, int | None],
+) -> None:
+    """Refuse options that do not go together."""
+    if (prior is None) == (values is None):
+        raise InputError(
+            "`--prior` or `--values` must be given, and not both: the success of the best guess, "
+            "or the whole distribution of the secret"
+        )
+    if values is not None and inseparable is not None:
+        raise InputError("`--inseparable` is computed from `--values`; drop it")
+    for option, value in needing.items():
+        if value is not None and targets is None:
+            raise InputError(f"`{option}` needs `--targets`, the number of people attacked")
+
+
+def _many(
+    threat_: Threat,
+    guarantee: Guarantee,
+    at_least: int | None,
+    confidence: float | None,
+    payload: dict[str, Any],
+) -> tuple[Bound, list[dict[str, Any]]]:
+    """Add the tail or the number to ``payload``; give the bound and the others of its kind."""
+    from narcissus.bounds import at_most, best, tail_bounds
+
+    if at_least is not None:
+        bounds = tail_bounds(threat_, guarantee, at_least)
+        chosen = best(bounds)
+        payload |= {"at_least": at_least, "tail": chosen.value}
+        return chosen, others(bounds, chosen)
+    level = 0.95 if confidence is None else confidence
+    number = at_most(threat_, guarantee, level)
+    payload |= {"confidence": level, "at_most": int(number.value)}
+    if number.value >= threat_.guesses:
+        return number, []
+    # What the others say about the chance of exceeding that number.
+    bounds = tail_bounds(threat_, guarantee, int(number.value) + 1)
+    return number, others(bounds, best(bounds))
+
+
+def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Threat) -> list[str]:
+    """Say it in words."""
+    lines = [
+        f"Without the release, the best guess about one person is right with probability "
+        f"{threat_.prior:.6g} ({percent(threat_.prior)}).",
+        f"With it, no attacker is right with probability above {single.value:.6g} "
+        f"({percent(single.value)}).",
+        f"Advantage at most {payload['advantage']:.6g}.",
+    ]
+    n = threat_.targets
+    if "tail" in payload:
+        lines.append(
+            f"That at least {payload['at_least']} of {n} people fall has probability at most "
+            f"{payload['tail']:.6g}."
+        )
+    if "at_most" in payload:
+        lines.append(
+            f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
+            "people fall."
+        )
+    lines += ["", f"PROVED by {headline.theorem}"]
+    lines += [f"  assuming {said}" for said in headline.assumptions]
+    more = others_text(payload["others"])
+    if more and "at_most" in payload:
+        more[0] = f"Other bounds on the chance that more than {payload['at_most']} fall:"
+    return lines + (["", *more] if more else [])

@@ -1,0 +1,138 @@
+"""``narcissus protect``: how much noise keeps the risk below a limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from narcissus.cli.bound_options import check_plot, numbers, option_names, print_json
+from narcissus.errors import InputError
+
+HELP = """Find the largest epsilon (and mu) that keeps the risk below a limit.
+
+The limit is an advantage on one person, (success - prior) / (1 - prior), or a number of people
+that may fall with a confidence, or both.
+
+\b
+Examples:
+  narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5
+  narcissus protect --values 0.7,0.2,0.1 --advantage 0.1
+  narcissus protect --prior 0.5 --delta 1e-6 --targets 100 --at-most 70 --confidence 0.95
+  narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5 --plot protect.svg
+
+\b
+Keys of --json: prior, epsilon, delta, mu, success, advantage (reached at epsilon), theorem,
+assumptions; by_value (least, median, most likely value) with --values and --advantage alone.
+"""
+
+
+@click.command(help=HELP, short_help="How much noise keeps the risk below a limit.")
+@click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
+@click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
+@click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
+@click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
+@click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
+@click.option("--at-most", type=int, metavar="V", help="Largest number of people that may fall.")
+@click.option("--confidence", type=float, metavar="C", help="How surely no more fall.  [0.95]")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg",
+    help="Draw all bounds around the epsilon that was found.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in full precision.")
+def command(
+    *,
+    prior: float | None,
+    values: str | None,
+    advantage: float | None,
+    delta: float,
+    targets: int | None,
+    at_most: int | None,
+    confidence: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the largest epsilon that keeps the risk below a limit."""
+    from narcissus import bounds
+    from narcissus.guarantees import ApproximateDP, PureDP
+
+    check_plot(plot)
+    if (prior is None) == (values is None):
+        raise InputError("`--prior` or `--values` must be given, and not both")
+    if (targets is None) != (at_most is None):
+        raise InputError("`--targets` and `--at-most` go together: V of N people may fall")
+    if advantage is None and at_most is None:
+        raise InputError("a limit must be given: `--advantage`, or `--targets` with `--at-most`")
+    if confidence is not None and at_most is None:
+        raise InputError("`--confidence` goes with `--targets` and `--at-most` only; drop it")
+    if prior == 1:
+        raise InputError("`--prior` must be below 1: nothing is left to protect")
+    with option_names():
+        threat = bounds.threat(
+            prior=prior,
+            values=None if values is None else numbers("--values", values),
+            targets=1 if targets is None else targets,
+        )
+        limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
+        epsilon = bounds.largest_epsilon(threat, limit, delta=delta)
+        guarantee = ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
+        single = bounds.best(bounds.success_bounds(threat, guarantee))
+        payload: dict[str, Any] = {
+            "prior": threat.prior,
+            "epsilon": epsilon,
+            "delta": delta,
+            "mu": bounds.largest_mu(threat, limit),
+            "success": single.value,
+            "advantage": bounds.advantage(single.value, threat.prior),
+            "theorem": single.theorem,
+            "assumptions": list(single.assumptions),
+        }
+        if at_most is not None:
+            tail = bounds.best(bounds.tail_bounds(threat, guarantee, at_most + 1))
+            payload |= {
+                "at_most": at_most,
+                "confidence": limit.confidence,
+                "exceeded": tail.value,
+                "theorem": tail.theorem,
+                "assumptions": list(tail.assumptions),
+            }
+        if threat.values is not None and at_most is None:
+            by_value = bounds.epsilon_by_value(threat.values, limit, delta=delta)
+            payload["by_value"] = by_value
+        if plot is not None:
+            bounds.compare(threat, guarantee, None if at_most is None else at_most + 1).save(plot)
+    if as_json:
+        print_json(payload)
+        return
+    click.echo("\n".join(_text(payload, threat.targets)))
+    if plot is not None:
+        click.echo(f"Picture: {plot}")
+
+
+def _text(payload: dict[str, Any], n: int) -> list[str]:
+    """Say it in words."""
+    most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
+    lines = [
+        f"epsilon {payload['epsilon']:.6g} with delta {payload['delta']:g} is enough protection"
+        f"{most}; so is Gaussian DP with mu {payload['mu']:.6g}.",
+        f"At that epsilon no attacker is right about one person with probability above "
+        f"{payload['success']:.6g}, where {payload['prior']:.6g} is reached without the release "
+        f"(advantage {payload['advantage']:.6g}).",
+    ]
+    if "at_most" in payload:
+        lines.append(
+            f"More than {payload['at_most']} of {n} people fall with probability at most "
+            f"{payload['exceeded']:.6g}."
+        )
+    if "by_value" in payload:
+        found = payload["by_value"]
+        lines.append(
+            "If only each value's own probability is used: "
+            f"epsilon {found.least:.6g} for the least likely value, {found.median:.6g} for the "
+            f"median, {found.most:.6g} for the most likely."
+        )
+    lines += ["", f"PROVED by {payload['theorem']}"]
+    return lines + [f"  assuming {said}" for said in payload["assumptions"]]

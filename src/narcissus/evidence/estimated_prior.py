@@ -1,0 +1,100 @@
+"""Bounds when the prior is known only from samples.
+
+Source: Narcissus theory, end of 4.4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from narcissus._validation import between, integer, non_negative, probability
+from narcissus.bounds.poisson_binomial import PoissonBinomial
+from narcissus.bounds.swap import posterior
+from narcissus.errors import InputError
+from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
+
+
+def upper_priors(
+    hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int = 1
+) -> FloatArray:
+    """Limit prior successes from above, all at once, from samples of the prior.
+
+    Parameters
+    ----------
+    hits
+        How many samples each target's attempt would have been right for, shape (n,).
+    samples
+        Out of how many independent draws from the target's prior; broadcasts to (n,).
+    error
+        Probability, over the samples, that any of the limits fails; in (0, 1).
+    attempts
+        Among how many attempts the attacker could choose on each target *after* seeing the same
+        samples. 1 only if the samples are independent of the attempt.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.4 (a prior known only from samples): Clopper and Pearson 1934 at
+    ``error / (n attempts)`` each. An attacker who picks the attempt that looks rarest in the same
+    sample breaks limits made for one attempt.
+    """
+    alpha = between("error", error, 0, 1, open_low=True, open_high=True)
+    right = np.atleast_1d(np.asarray(hits, dtype=np.float64))
+    total = np.broadcast_to(np.asarray(samples, dtype=np.float64), right.shape)
+    whole = (right == np.floor(right)) & (total == np.floor(total))
+    if right.ndim != 1 or not (whole & (right >= 0) & (right <= total) & (total >= 1)).all():
+        raise InputError("`hits` must be whole numbers from 0 to `samples`, a vector")
+    each = alpha / (right.size * integer("attempts", attempts, low=1))
+    limits = np.ones(right.shape)
+    short = right < total
+    limits[short] = special.betainccinv(right[short] + 1, total[short] - right[short], each)
+    return limits
+
+
+def estimated_tail(
+    hits: ArrayLike,
+    samples: ArrayLike,
+    epsilon: float,
+    delta: float,
+    at_least: int,
+    *,
+    error: float,
+    attempts: int = 1,
+) -> Bound:
+    """Limit the tail when each target's prior success is known from samples only.
+
+    The tail at the upper limits, plus ``n delta``, plus ``error`` for limits that fail.
+
+    Parameters
+    ----------
+    hits, samples, error, attempts
+        See `upper_priors`.
+    epsilon, delta
+        For a replaced record.
+    at_least
+        The count.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.4; the tail is Swanberg et al. 2025, Corollary 3.4, which names
+    estimated priors as future work.
+    """
+    e, d = non_negative("epsilon", epsilon), probability("delta", delta)
+    v = integer("at_least", at_least)
+    limits = upper_priors(hits, samples, error=error, attempts=attempts)
+    tail = PoissonBinomial(np.atleast_1d(posterior(limits, e))).tail(v)
+    return Bound(
+        min(1.0, tail + limits.size * d + error) if v <= limits.size else 0.0,
+        f"probability, over samples and release, that at least {v} of {limits.size} targets fall",
+        "Narcissus theory 4.4 (estimated prior)",
+        (
+            f"(epsilon, delta)-DP with epsilon {e:g}, delta {d:g} (replace-one neighbours)",
+            "the samples are independent draws from each target's prior",
+            "the samples are independent of the attempt"
+            if attempts == 1
+            else f"the attempt on a target is one of {attempts}, whatever the samples",
+        ),
+    )

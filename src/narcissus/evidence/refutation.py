@@ -1,0 +1,266 @@
+"""What an audit's counts refute: the largest epsilon, or mu, that they contradict.
+
+The audit plants ``m`` canaries whose secret values are drawn independently and uniformly, lets an
+attack guess ``r`` of them after seeing one release, and counts ``v`` right guesses.
+
+Source: Narcissus theory 4.3 (the bound), 4.7 (the published ones), 5 (refutation).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from narcissus._validation import between, non_negative
+from narcissus.bounds.one_run import counts, f_dp_one_run_p_value, one_run_p_value
+from narcissus.bounds.swap import swap_program, swap_tail
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee
+from narcissus.results import Grade, Result
+
+_LARGEST_PROGRAM = 300  # guesses up to which the linear programs are solved
+_LARGEST_RECURSION = 500  # right guesses up to which the published recursion is run
+_LARGEST_EPSILON = 1e4
+
+
+@dataclass(frozen=True)
+class Method:
+    """What one method makes of the counts.
+
+    Attributes
+    ----------
+    name
+        The theorem, with its source.
+    epsilon
+        The largest epsilon that it refutes; 0 if none.
+    p_value
+        Its p-value against the claimed epsilon.
+    valid
+        Whether its theorem holds; the others are shown for comparison only.
+    """
+
+    name: str
+    epsilon: float
+    p_value: float
+    valid: bool = True
+
+
+@dataclass(frozen=True)
+class Refutation(Result):
+    """The guarantees that an audit refutes.
+
+    Attributes
+    ----------
+    epsilon
+        Every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted; 0 means none is.
+    mu
+        Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
+    noise
+        A Gaussian mechanism on replaced records whose L2 sensitivity is 2 (two clipping norms) has
+        a noise multiplier of at most this: ``2 / mu``; infinite if nothing is refuted.
+    p_value
+        Against the claimed epsilon (with delta): the probability of so many right guesses is at
+        most this.
+    confidence
+        Level: what holds is refuted with probability at most ``1 - confidence``.
+    delta, claimed
+        The delta assumed, and the epsilon that the p-values are about.
+    canaries, guesses, correct, values
+        The counts.
+    methods
+        Every method's answer, ours first.
+    chosen_on
+        How many further canaries chose the threshold; 0 for given counts.
+    """
+
+    epsilon: float
+    mu: float
+    noise: float
+    p_value: float
+    confidence: float
+    delta: float
+    claimed: float
+    canaries: int
+    guesses: int
+    correct: int
+    values: int
+    methods: tuple[Method, ...]
+    chosen_on: int = 0
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+    def __str__(self) -> str:
+        about = (
+            f"{self.correct} of {self.guesses} guesses about {self.canaries} canaries with "
+            f"{self.values} values were right"
+        )
+        level = f"{100 * self.confidence:g}% confidence"
+        if self.epsilon <= 0:
+            head = f"NOTHING REFUTED: {about}; {level} rules out no epsilon at delta {self.delta:g}"
+        else:
+            head = (
+                f"REFUTED: {about}; with {level} the mechanism is not "
+                f"({self.epsilon:.6g}, {self.delta:g})-DP nor better"
+            )
+        return head
+
+
+def refute(
+    canaries: int,
+    guesses: int,
+    correct: int,
+    *,
+    values: int = 2,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    claimed: float = 0.0,
+) -> Refutation:
+    """Find the largest epsilon, and mu, that an audit's counts refute.
+
+    Parameters
+    ----------
+    canaries
+        How many records had a secret value, drawn uniformly and independently (for membership:
+        in or out by a fair coin; DP must then hold with respect to that choice).
+    guesses
+        How many of them the attack guessed, fixed before the release was seen.
+    correct
+        How many guesses were right.
+    values
+        How many values a secret has; 2 for membership.
+    delta
+        The delta of the claim, in [0, 1).
+    confidence
+        Level in (0, 1).
+    claimed
+        The epsilon that the p-values are about; default 0, "the release says nothing".
+
+    Notes
+    -----
+    Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
+    no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
+    2023 and Mahloujifar, Melis and Chaudhuri 2024.
+
+    Examples
+    --------
+    >>> found = refute(1000, 100, 75, delta=1e-4)
+    >>> round(found.epsilon, 3)
+    0.695
+    """
+    m, r, v, k = counts(canaries, guesses, correct, values)
+    allowed = between("delta", delta, 0, 1, open_high=True)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    claim = non_negative("claimed", claimed)
+    alpha = 1.0 - level
+
+    def ours(epsilon: float) -> float:
+        return closed_p_value(m, r, v, epsilon, allowed, values=k)
+
+    tests: list[tuple[str, Callable[[float], float], bool]] = [
+        ("Narcissus theory 4.3 (exact)", ours, True)
+    ]
+    if r <= _LARGEST_PROGRAM and v > 0:
+        tests.append(
+            (
+                "Narcissus theory 4.3 (linear program)",
+                lambda e: _program(m, r, v, ApproximateDP(e, allowed), k),
+                True,
+            )
+        )
+    if k == 2:
+        name = "Steinke et al. 2023, Theorem 5.2 (one run)"
+        tests.append((name, lambda e: one_run_p_value(m, r, v, e, allowed), allowed == 0))
+    if v <= _LARGEST_RECURSION:
+        tests.append(
+            (
+                "Mahloujifar et al. 2024 (f-DP in one run)",
+                lambda e: f_dp_one_run_p_value(m, r, v, ApproximateDP(e, allowed), k),
+                True,
+            )
+        )
+    methods = tuple(
+        Method(name, largest_refuted(p, alpha, 1e-9 if p is ours else 1e-4), p(claim), valid)
+        for name, p, valid in tests
+    )
+    epsilon = methods[0].epsilon
+    mu = refuted_mu(m, r, v, k, alpha)
+    return Refutation(
+        epsilon=epsilon,
+        mu=mu,
+        noise=2.0 / mu if mu > 0 else math.inf,
+        p_value=methods[0].p_value,
+        confidence=level,
+        delta=allowed,
+        claimed=claim,
+        canaries=m,
+        guesses=r,
+        correct=v,
+        values=k,
+        methods=methods,
+    )
+
+
+def closed_p_value(
+    m: int, r: int, v: int, epsilon: float, delta: float, *, values: int = 2
+) -> float:
+    """Give the largest probability of ``v`` right guesses under (epsilon, delta)-DP."""
+    share = 1.0 / values
+    return float(swap_tail(m, share, epsilon, delta, v, guesses=r, inseparable=share))
+
+
+def _program(m: int, r: int, v: int, guarantee: Guarantee, k: int) -> float:
+    return swap_program(m, 1 / k, guarantee, v, guesses=r, inseparable=1 / k).value
+
+
+def refuted_mu(m: int, r: int, v: int, k: int, alpha: float) -> float:
+    """Find the largest mu refuted, by the closed form at the best point of the profile.
+
+    Up to some hundreds of guesses the program over many points refines it.
+    """
+
+    def p_value(mu: float) -> float:
+        guarantee = GaussianDP(mu)
+        points = guarantee.tangents(100)
+        return float(
+            swap_tail(
+                m, 1 / k, points, guarantee.profile(points), v, guesses=r, inseparable=1 / k
+            ).min()
+        )
+
+    closed = largest_refuted(p_value, alpha, 1e-6, largest=100.0)
+    if r > _LARGEST_PROGRAM or v == 0:
+        return closed
+
+    def refined(mu: float) -> float:
+        return _program(m, r, v, GaussianDP(mu), k)
+
+    return max(closed, largest_refuted(refined, alpha, 1e-3, start=closed, largest=100.0))
+
+
+def largest_refuted(
+    p_value: Callable[[float], float],
+    alpha: float,
+    tolerance: float,
+    *,
+    start: float = 0.0,
+    largest: float = _LARGEST_EPSILON,
+) -> float:
+    """Find the largest parameter whose p-value is at most ``alpha``; ``start`` if none is.
+
+    The p-value must rise with the parameter. The refuted end of the last bracket is returned.
+    """
+    if p_value(start) > alpha:
+        return start
+    low, step = start, 0.25
+    while p_value(low + step) <= alpha:
+        low, step = low + step, 2 * step
+        if low > largest:
+            return largest
+    high = low + step
+    while high - low > tolerance * max(1.0, low):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(middle) <= alpha else (low, middle)
+    return low

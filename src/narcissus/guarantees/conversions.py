@@ -1,0 +1,193 @@
+"""Conversions between guarantees, where one follows from another; the others are refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from narcissus._validation import non_negative, probability
+from narcissus.errors import InputError
+from narcissus.guarantees.approximate import ApproximateDP
+from narcissus.guarantees.base import Guarantee
+from narcissus.guarantees.bayes_security import BayesSecurity
+from narcissus.guarantees.curve import ProfileCurve
+from narcissus.guarantees.gaussian import GaussianDP
+from narcissus.guarantees.pure import PureDP
+from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP, order
+
+
+def as_approximate(
+    guarantee: Guarantee, *, epsilon: float | None = None, delta: float | None = None
+) -> ApproximateDP:
+    """Give the (epsilon, delta)-DP that follows: the least delta, or the least epsilon.
+
+    Parameters
+    ----------
+    guarantee
+        Any.
+    epsilon, delta
+        Exactly one of them; the other is computed.
+
+    Raises
+    ------
+    InputError
+        Both or none are given, or no epsilon reaches ``delta``.
+
+    Examples
+    --------
+    >>> round(as_approximate(GaussianDP(1.0), delta=1e-5).epsilon, 4)
+    4.3772
+    """
+    if (epsilon is None) == (delta is None):
+        raise InputError("`epsilon` or `delta` must be given, and not both")
+    if epsilon is not None:
+        at = non_negative("epsilon", epsilon)
+        return ApproximateDP(at, float(guarantee.profile(at)), adjacency=guarantee.adjacency)
+    allowed = probability("delta", delta)
+    low, high = 0.0, 1.0
+    while float(guarantee.profile(high)) > allowed:
+        low, high = high, 2 * high
+        if high > 1e300:
+            raise InputError(
+                f"`delta` must be at least what {guarantee.describe()} keeps at every epsilon, "
+                f"got {allowed:g}"
+            )
+    if float(guarantee.profile(0.0)) <= allowed:
+        return ApproximateDP(0.0, allowed, adjacency=guarantee.adjacency)
+    while high - low > 1e-15 * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if float(guarantee.profile(middle)) > allowed else (low, middle)
+    return ApproximateDP(high, allowed, adjacency=guarantee.adjacency)
+
+
+def as_gaussian(guarantee: Guarantee) -> GaussianDP:
+    """Give the Gaussian DP that follows; only pure and Gaussian DP imply any.
+
+    Notes
+    -----
+    Source: Dong, Roth and Su 2022; the trade-off function of pure DP is highest above the Gaussian
+    one at its fixed point ``1 / (1 + exp(epsilon))``, which gives
+    ``mu = 2 Phi^-1(exp(epsilon) / (1 + exp(epsilon)))``.
+    """
+    if isinstance(guarantee, GaussianDP):
+        return guarantee
+    if isinstance(guarantee, PureDP):
+        # -Phi^-1 of the small rate keeps the digits that Phi^-1 of a rate near 1 loses.
+        rate = float(special.log_expit(-guarantee.epsilon))
+        mu = max(0.0, -2.0 * float(special.ndtri_exp(rate)))
+        return GaussianDP(mu, adjacency=guarantee.adjacency)
+    raise _refused(guarantee, "Gaussian DP")
+
+
+def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
+    """Give the Renyi DP of order ``alpha`` that follows.
+
+    Notes
+    -----
+    Source: Mironov 2017: randomized response for pure DP (Proposition 5), ``alpha mu^2 / 2`` for
+    Gaussian DP, ``alpha rho`` for zCDP.
+    """
+    a = order(alpha)
+    if isinstance(guarantee, RenyiDP):
+        if a > guarantee.alpha:
+            raise InputError(
+                f"`alpha` must be at most {guarantee.alpha:g}, the order that is known, got {a:g}"
+            )
+        return RenyiDP(a, guarantee.gamma, adjacency=guarantee.adjacency)
+    if isinstance(guarantee, PureDP):
+        e = guarantee.epsilon
+        likely, rare = float(special.log_expit(e)), float(special.log_expit(-e))
+        terms = [a * likely + (1 - a) * rare, a * rare + (1 - a) * likely]
+        gamma = float(special.logsumexp(terms)) / (a - 1)
+        return RenyiDP(a, min(max(gamma, 0.0), e), adjacency=guarantee.adjacency)
+    rho = _rho(guarantee)
+    if rho is None:
+        raise _refused(guarantee, "Renyi DP")
+    return RenyiDP(a, a * rho, adjacency=guarantee.adjacency)
+
+
+def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
+    """Give the zCDP that follows: ``epsilon^2 / 2`` for pure DP, ``mu^2 / 2`` for Gaussian DP.
+
+    Notes
+    -----
+    Source: Bun and Steinke 2016, Propositions 1.4 and 1.6.
+    """
+    rho = guarantee.epsilon**2 / 2 if isinstance(guarantee, PureDP) else _rho(guarantee)
+    if rho is None:
+        raise _refused(guarantee, "zero-concentrated DP")
+    return ZeroConcentratedDP(rho, adjacency=guarantee.adjacency)
+
+
+def as_replace_one(guarantee: Guarantee) -> Guarantee:
+    """Give what holds for a replaced record when the guarantee is about added or removed ones.
+
+    Replacing is removing and adding: epsilon and mu double, rho is multiplied by 4, and the
+    profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``.
+
+    Notes
+    -----
+    Source: Dwork and Roth 2014, Theorem 2.2 (the profile form is its proof); Dong, Roth and Su
+    2022, Theorem 2.14 (Gaussian); Bun and Steinke 2016, Proposition 1.9 (zCDP); Mironov 2017,
+    Proposition 11 with Hoelder exponents ``(alpha - 1, (alpha - 1)/(alpha - 2))`` (Renyi).
+    """
+    if guarantee.adjacency == "replace-one":
+        return guarantee
+    if isinstance(guarantee, PureDP):
+        return PureDP(2 * guarantee.epsilon)
+    if isinstance(guarantee, GaussianDP):
+        return GaussianDP(2 * guarantee.mu)
+    if isinstance(guarantee, ZeroConcentratedDP):
+        return ZeroConcentratedDP(4 * guarantee.rho)
+    if isinstance(guarantee, BayesSecurity):
+        return BayesSecurity(max(0.0, 1.0 - 2.0 * (1.0 - guarantee.beta_star)))
+    if isinstance(guarantee, ApproximateDP):
+        e, d = guarantee.epsilon, guarantee.delta
+        return ApproximateDP(2 * e, min(1.0, d * (1.0 + math.exp(min(e, 700.0)))))
+    if isinstance(guarantee, RenyiDP):
+        # D_b(P||R) <= (b - 1/2)/(b - 1) D_2b(P||Q) + D_{2b-1}(Q||R) at b = alpha/2, and the
+        # divergence of order alpha - 1 is at most the one of order alpha.
+        half = guarantee.alpha / 2
+        if half <= 1:
+            raise InputError(
+                f"`guarantee` must have an order above 2 to say anything about a replaced record, "
+                f"got {guarantee.describe()}"
+            )
+        return RenyiDP(half, guarantee.gamma * ((half - 0.5) / (half - 1) + 1))
+    return _two_steps(guarantee)
+
+
+def _two_steps(guarantee: Guarantee) -> ProfileCurve:
+    """Compose a profile with itself at the best split of epsilon."""
+    half = guarantee.tangents(200)
+    first, second = half[:, None], half[None, :]
+    total = (first + second).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        delta = guarantee.profile(first) + np.exp(np.minimum(first, 700)) * guarantee.profile(
+            second
+        )
+    points = np.linspace(0.0, float(total.max()), 400)
+    order_of = np.argsort(total)
+    least = np.minimum.accumulate(np.minimum(delta.ravel(), 1.0)[order_of])
+    at = np.searchsorted(total[order_of], points, side="right") - 1
+    return ProfileCurve(tuple(points.tolist()), tuple(least[np.maximum(at, 0)].tolist()))
+
+
+def _rho(guarantee: Guarantee) -> float | None:
+    """Give the rho that a guarantee implies at every order, if it is of that kind."""
+    if isinstance(guarantee, ZeroConcentratedDP):
+        return guarantee.rho
+    if isinstance(guarantee, GaussianDP):
+        return guarantee.mu**2 / 2
+    return None
+
+
+def _refused(guarantee: Guarantee, wanted: str) -> InputError:
+    return InputError(
+        f"`guarantee` implies no {wanted}, got {guarantee.describe()}; "
+        "`as_approximate` is always possible"
+    )

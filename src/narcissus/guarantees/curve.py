@@ -1,0 +1,137 @@
+"""A guarantee given as points of its privacy profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from narcissus._validation import probabilities
+from narcissus.errors import InputError
+from narcissus.guarantees.base import (
+    Adjacency,
+    FloatArray,
+    ProfileGuarantee,
+    epsilons,
+    mirrored,
+)
+
+
+@dataclass(frozen=True)
+class ProfileCurve(ProfileGuarantee):
+    """Everything that follows from (epsilon, delta)-DP at several points at once.
+
+    Between the points the profile is convex in ``exp(epsilon)``, so the chord is a valid limit;
+    beyond the last point the profile cannot rise.
+
+    Parameters
+    ----------
+    points
+        Epsilons, at least 0 and finite, shape (k,).
+    deltas
+        The delta of each point, shape (k,), in [0, 1].
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+
+    Notes
+    -----
+    Source: Narcissus theory 3; Dong, Roth and Su 2022, Proposition 2.12 for the duality.
+    """
+
+    points: tuple[float, ...] = field(repr=False)
+    deltas: tuple[float, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        where = epsilons("points", self.points).ravel()
+        delta = probabilities("deltas", self.deltas).ravel()
+        if where.size == 0 or where.size != delta.size:
+            raise InputError(
+                f"`points` and `deltas` must be as many and at least one, "
+                f"got {where.size} and {delta.size}"
+            )
+        if not (np.isfinite(where) & (where >= 0)).all():
+            raise InputError("`points` must be at least 0 and finite")
+        order = np.argsort(where, kind="stable")
+        where, delta = where[order], np.minimum.accumulate(delta[order])
+        object.__setattr__(self, "points", tuple(where.tolist()))
+        object.__setattr__(self, "deltas", tuple(delta.tolist()))
+        object.__setattr__(self, "_hull", _hull(where, delta))
+
+    @classmethod
+    def from_profile(
+        cls,
+        profile: Callable[[float], float],
+        points: ArrayLike,
+        *,
+        adjacency: Adjacency = "replace-one",
+    ) -> Self:
+        """Sample any function ``profile(epsilon) -> delta`` at ``points``."""
+        where = epsilons("points", points).ravel().tolist()
+        return cls(tuple(where), tuple(float(profile(e)) for e in where), adjacency=adjacency)
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Give delta at each epsilon; any shape."""
+        e = epsilons("epsilon", epsilon)
+        size = np.abs(e)
+        where, delta = self._hull  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
+        right = np.clip(np.searchsorted(where, size, side="right"), 1, max(where.size - 1, 1))
+        if where.size == 1:
+            at_size = np.full(size.shape, delta[0])
+        else:
+            start, end = where[right - 1], where[right]
+            here = np.minimum(size, end)
+            # (exp(e) - exp(start)) / (exp(end) - exp(start)) without an overflow
+            share = np.exp(here - end) * np.expm1(start - here) / np.expm1(start - end)
+            at_size = delta[right - 1] + (delta[right] - delta[right - 1]) * share
+        return mirrored(e, at_size)
+
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Give the points themselves, or ``count`` of them where there are more."""
+        where = self._hull[0]  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
+        if where.size <= count:
+            return where
+        return where[np.unique(np.linspace(0, where.size - 1, count).round().astype(int))]
+
+    def describe(self) -> str:
+        """Say the guarantee in words."""
+        first = f"epsilon {self.points[0]:g} with delta {self.deltas[0]:g}"
+        last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
+        count = len(self.points)
+        return (
+            f"a privacy profile of {count} points, {first} to {last} ({self.adjacency} neighbours)"
+        )
+
+
+def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the corners at ``epsilon >= 0`` of the largest profile through the points.
+
+    In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of the points, their
+    mirror images ``(1/t, 1 - 1/t + delta/t)`` and ``(0, 1)``. Points beyond ``exp(300)`` are left
+    out of the hull and kept as they are: chords between valid points are valid.
+    """
+    far = where > 300
+    t = np.exp(where[~far])
+    xs = np.concatenate([[0.0], 1 / t[::-1], t])
+    ys = np.concatenate([[1.0], (1 - 1 / t + delta[~far] / t)[::-1], delta[~far]])
+    corners: list[int] = []
+    for i in range(xs.size):
+        if corners and xs[i] <= xs[corners[-1]]:
+            if ys[i] >= ys[corners[-1]]:
+                continue
+            corners.pop()
+        while len(corners) >= 2:
+            a, b = corners[-2], corners[-1]
+            if (ys[b] - ys[a]) * (xs[i] - xs[b]) < (ys[i] - ys[b]) * (xs[b] - xs[a]):
+                break
+            corners.pop()
+        corners.append(i)
+    x, y = xs[corners], ys[corners]
+    at_zero = float(np.interp(1.0, x, y))
+    right = x > 1.0
+    hull_e = np.concatenate([[0.0], np.log(x[right]), where[far]])
+    hull_d = np.concatenate([[at_zero], y[right], delta[far]])
+    return hull_e, hull_d
