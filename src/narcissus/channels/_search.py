@@ -21,7 +21,7 @@ Found = tuple[float, tuple[int, int]]
 
 BLOCK = 256
 SLACK = 4e-9
-"""Room for rounding, and for rows that sum to one only within 1e-9, wherever a pair is ruled out."""
+"""Room for rounding, and for rows that sum to one within 1e-9, wherever a pair is ruled out."""
 MOST_SUBSETS = 20
 """Largest number of outputs for which all subsets are ever tried."""
 
@@ -55,7 +55,8 @@ def _sparse_overlaps(columns: Any, row: Matrix) -> Matrix:
     offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     entries = offsets + np.arange(offsets.size)
     terms = np.minimum(columns.data[entries], np.repeat(row[support], lengths))
-    return np.bincount(columns.indices[entries], weights=terms, minlength=columns.shape[0])
+    counted = np.bincount(columns.indices[entries], weights=terms, minlength=columns.shape[0])
+    return np.asarray(counted, dtype=np.float64)
 
 
 def column_minima(rows: Any) -> Matrix:
@@ -66,9 +67,7 @@ def column_minima(rows: Any) -> Matrix:
     return np.minimum.reduce(in_threads(lambda part: part.min(axis=0), parts))
 
 
-def least_overlap(
-    rows: Any, *, spread: Matrix | None = None, observer: Observer = SILENT
-) -> Found:
+def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer = SILENT) -> Found:
     """Find the pair of rows that overlaps least.
 
     Certificates come first: the column minima (tight for randomized response), a pair with
@@ -111,12 +110,19 @@ def least_overlap(
     order, reach = order[:kept], reach[:kept]
     if kept < 2:
         return value, pair
+    frame: dict[str, Any] = {
+        "spread": spread,
+        "order": order,
+        "reach": reach,
+        "value": value,
+        "observer": observer,
+    }
     if not isinstance(rows, np.ndarray):
-        found = _all_sparse(rows, spread, order, reach, value, observer)
+        found = _all_sparse(rows, **frame)
     elif spread is None and m <= MOST_SUBSETS and 2**m < kept * m / 2:
         found = _all_subsets(rows, order)
     else:
-        found = _all_blocks(rows, spread, order, reach, value, observer)
+        found = _all_blocks(rows, **frame)
     return min(found, (value, pair))
 
 
@@ -175,6 +181,7 @@ def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
 
 def _all_blocks(
     rows: Matrix,
+    *,
     spread: Matrix | None,
     order: NDArray[np.intp],
     reach: Matrix,
@@ -226,6 +233,7 @@ def _all_blocks(
 
 def _all_sparse(
     rows: Any,
+    *,
     spread: Matrix | None,
     order: NDArray[np.intp],
     reach: Matrix,

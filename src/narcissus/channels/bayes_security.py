@@ -129,7 +129,7 @@ def tied_pairs(
 
 
 def pairwise(matrix: Any, *, most: int = 5_000) -> Matrix:
-    """Give the Bayes security of every pair of secrets, shape (secrets, secrets), 1 on the diagonal.
+    """Give the Bayes security of every pair, shape (secrets, secrets), 1 on the diagonal.
 
     Raises
     ------

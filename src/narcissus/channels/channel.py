@@ -144,7 +144,9 @@ def channel(
             raise InputError(f"`matrix` must be a matrix of numbers: {error}") from error
         entries = values
     if values.ndim != 2 or 0 in values.shape:
-        raise InputError(f"`matrix` must have secrets as rows, outputs as columns; got shape {values.shape}")
+        raise InputError(
+            f"`matrix` must have secrets as rows, outputs as columns; got shape {values.shape}"
+        )
     n, m = values.shape
     secret_names = _names("secrets", secrets, n, "s")
     output_names = _names("outputs", outputs, m, "o")
@@ -172,7 +174,7 @@ def channel(
 def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> None:
     """Name the first entry that is not a probability."""
     if sparse.issparse(values):
-        coordinates = values.tocoo()
+        coordinates: Any = cast(Any, values).tocoo()
         wrong = int(np.flatnonzero(~((coordinates.data >= 0) & (coordinates.data <= 1)))[0])
         s, o = int(coordinates.coords[0][wrong]), int(coordinates.coords[1][wrong])
         value = float(coordinates.data[wrong])
@@ -237,7 +239,7 @@ def prior_for(
         prior = [prior[s] for s in channel.secrets]
     values = distribution("prior", cast(ArrayLike, prior))
     if values.size != n:
-        raise InputError(f"`prior` must have one probability for each of {n} secrets, got {values.size}")
+        raise InputError(f"`prior` must have an entry for each of {n} secrets, got {values.size}")
     return values
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from scipy import special
 
 from narcissus._validation import between, integer, non_negative, positive
@@ -165,7 +164,9 @@ class RandomizedResponse(Mechanism):
         n = self.values
         _fits(n, n)
         matrix = np.full((n, n), self._other)
-        np.fill_diagonal(matrix, self._other * math.exp(self.epsilon) if self.epsilon < 700 else 1.0)
+        np.fill_diagonal(
+            matrix, self._other * math.exp(self.epsilon) if self.epsilon < 700 else 1.0
+        )
         return channel(matrix, secrets=_number(n), outputs=_number(n))
 
 
@@ -370,7 +371,9 @@ class Geometric(Mechanism):
 
 @dataclass(frozen=True)
 class Subset(Mechanism):
-    """k-subset mechanism: a set of ``size`` values, ``e^epsilon`` times likelier if it holds the secret.
+    """k-subset mechanism: a set of ``size`` values, likelier if it holds the secret.
+
+    Sets with the secret have ``e^epsilon`` times the probability of sets without.
 
     Source: Ye and Barg 2018; ``beta*`` by counting sets (Narcissus theory 6).
     """
@@ -613,5 +616,3 @@ class Exponential(Mechanism):
     def delta(self, epsilon: float) -> float:
         """From the channel."""
         return local_dp_delta(self.channel(), epsilon)
-
-

@@ -32,7 +32,9 @@ def _same_secrets(first: Channel, second: Channel) -> None:
         else:
             a, b = next(p for p in zip(first.secrets, second.secrets, strict=True) if p[0] != p[1])
             what = f"{a!r} in one stands where {b!r} does in the other"
-        raise InputError(f"channels in parallel must have the same secrets in the same order: {what}")
+        raise InputError(
+            f"channels in parallel must have the same secrets in the same order: {what}"
+        )
 
 
 def _refuse_size(what: str, entries: float, most: int) -> None:
@@ -131,11 +133,9 @@ def cascade(first: Any, second: Any) -> Channel:
             f"the first channel has {one.shape[1]} outputs and the second takes {two.shape[0]}: "
             "in a cascade they must be the same"
         )
-    values = one.matrix @ two.matrix
-    if sparse.issparse(values):
+    values: Any = one.matrix @ two.matrix
+    if one.is_sparse and two.is_sparse:
         values = sparse.csr_array(values)
-    elif not isinstance(values, np.ndarray):
-        values = np.asarray(values)
     return Channel(values, one.secrets, two.outputs)
 
 

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-
 from narcissus._validation import between, integer, non_negative, probability
 from narcissus.errors import InputError
 from narcissus.results import Bound, Grade, Result
@@ -49,7 +48,10 @@ class SecurityBound(Result):
 
     def __str__(self) -> str:
         tight = " (some mechanism reaches it)" if self.tight else ""
-        lines = [f"PROVED: {self.quantity} at least {self.value:.6g}{tight}", f"  by {self.theorem}"]
+        lines = [
+            f"PROVED: {self.quantity} at least {self.value:.6g}{tight}",
+            f"  by {self.theorem}",
+        ]
         return "\n".join(lines + [f"  assuming {a}" for a in self.assumptions])
 
 
@@ -122,8 +124,10 @@ def from_database_dp(
     if values is None:
         raise InputError("`values` is needed with `prior`: how many values can a record take?")
     v = integer("values", values, low=2)
-    log_top = -n * math.log(v) if prior == "uniform" else math.log(
-        between("prior", prior, 0, 1, open_low=True, open_high=True)
+    log_top = (
+        -n * math.log(v)
+        if prior == "uniform"
+        else math.log(between("prior", prior, 0, 1, open_low=True, open_high=True))
     )
     # ln of max pi times (v e^eps / (v - 1 + e^eps))^n
     log_gain = n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
@@ -174,5 +178,3 @@ def humphries_bound(epsilon: float, delta: float = 0.0) -> SecurityBound:
     """Limit ``beta*`` of neighbours by Humphries et al. 2020, for (epsilon, delta)-DP."""
     bound = from_local_dp(epsilon, delta)
     return SecurityBound(bound.value, "beta*", "Humphries et al. 2020", bound.assumptions)
-
-

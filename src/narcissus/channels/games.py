@@ -55,6 +55,7 @@ class Game(Result):
 
 def _play(
     name: str,
+    *,
     c: Channel,
     prior: Matrix,
     attacker: Attacker | None,
@@ -76,7 +77,9 @@ def _play(
         outputs[who] = np.minimum(draws, c.shape[1] - 1)
     guesses = _bayes_guesses(c, prior)[outputs] if attacker is None else _ask(attacker, c, outputs)
     wins = int(np.count_nonzero(guesses == secrets))
-    limits = clopper_pearson(wins, trials, confidence=confidence, quantity="success of the attacker")
+    limits = clopper_pearson(
+        wins, trials, confidence=confidence, quantity="success of the attacker"
+    )
     return Game(name, limits, best)
 
 
@@ -119,7 +122,16 @@ def play_ind_bay(
     c = channel(matrix)
     weights = prior_for(c, prior)
     best = bayes_vulnerability(c, weights)
-    return _play("IND-BAY", c, weights, attacker, best, trials, confidence, rng)
+    return _play(
+        "IND-BAY",
+        c=c,
+        prior=weights,
+        attacker=attacker,
+        best=best,
+        trials=trials,
+        confidence=confidence,
+        rng=rng,
+    )
 
 
 def play_ind_minbay(
@@ -145,7 +157,16 @@ def play_ind_minbay(
     prior = np.zeros(c.shape[0])
     prior[[i, j]] = 0.5
     best = bayes_vulnerability(c, prior)
-    return _play("IND-MINBAY", c, prior, attacker, best, trials, confidence, rng)
+    return _play(
+        "IND-MINBAY",
+        c=c,
+        prior=prior,
+        attacker=attacker,
+        best=best,
+        trials=trials,
+        confidence=confidence,
+        rng=rng,
+    )
 
 
 def play_ind_ldp(
@@ -181,7 +202,9 @@ def play_ind_ldp(
     trials = integer("trials", trials, low=1)
     drawn = generator(rng).random(trials) < posterior[0]
     hits = int(np.count_nonzero(drawn == (posterior[0] >= 0.5)))
-    limits = clopper_pearson(hits, trials, confidence=confidence, quantity="success of the attacker")
+    limits = clopper_pearson(
+        hits, trials, confidence=confidence, quantity="success of the attacker"
+    )
     return Game("IND-LDP", limits, float(posterior.max()))
 
 

@@ -127,10 +127,12 @@ def local_dp_profile(
         low, factor = task
         left = rows[low : low + BLOCK]
         if math.isinf(factor):  # only outputs that the other secret never gives count
-            blocks = ((rows[j : j + BLOCK] > 0) * 2.0 for j in range(0, n, BLOCK))
-        else:
-            blocks = (rows[j : j + BLOCK] * factor for j in range(0, n, BLOCK))
-        return max(float(pair_block(left, b, kind="excess").max()) for b in blocks)
+            scaled = [np.where(rows[j : j + BLOCK] > 0, 2.0, 0.0) for j in range(0, n, BLOCK)]
+            return max(float(pair_block(left, b, kind="excess").max()) for b in scaled)
+        return max(
+            float(pair_block(left, rows[j : j + BLOCK] * factor, kind="excess").max())
+            for j in range(0, n, BLOCK)
+        )
 
     with np.errstate(over="ignore"):
         factors = np.exp(points)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from narcissus._validation import did_you_mean, one_of, real
 from narcissus.channels.closed_forms import (
@@ -18,7 +18,7 @@ from narcissus.channels.closed_forms import (
 )
 from narcissus.errors import InputError
 
-Numbers = Mapping[str, float]
+Numbers = Mapping[str, Any]
 
 
 def _laplace(p: Numbers) -> Laplace:
@@ -28,17 +28,17 @@ def _laplace(p: Numbers) -> Laplace:
     if "epsilon" in p and p["epsilon"] <= 0:
         raise InputError(f"`epsilon` must be above 0, got {p['epsilon']:g}")
     scale = p["scale"] if "scale" in p else span / p["epsilon"]
-    return Laplace(span, scale, p.get("points", 2))  # type: ignore[arg-type]
+    return Laplace(span, scale, p.get("points", 2))
 
 
 def _gaussian(p: Numbers) -> Gaussian:
     span = p.get("span", 1.0)
     points = p.get("points", 2)
     if "sigma" in p and not {"epsilon", "delta"} & set(p):
-        return Gaussian(span, p["sigma"], points)  # type: ignore[arg-type]
+        return Gaussian(span, p["sigma"], points)
     if "epsilon" in p and "delta" in p and "sigma" not in p:
         sigma = Gaussian.classical(p["epsilon"], p["delta"]).sigma
-        return Gaussian(span, span * sigma, points)  # type: ignore[arg-type]
+        return Gaussian(span, span * sigma, points)
     raise InputError("gaussian needs `sigma`, or `epsilon` and `delta` (classical calibration)")
 
 
@@ -46,10 +46,10 @@ def _subset(p: Numbers) -> Subset:
     values, epsilon = _need(p, "values", "epsilon")
     # The size that is best for estimating frequencies (Ye and Barg 2018).
     best = max(1, min(int(values) - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
-    return Subset(values, p.get("size", best), epsilon)  # type: ignore[arg-type]
+    return Subset(values, p.get("size", best), epsilon)
 
 
-def _need(p: Numbers, *names: str) -> tuple[float, ...]:
+def _need(p: Numbers, *names: str) -> tuple[Any, ...]:
     for name in names:
         if name not in p:
             raise InputError(f"`{name}` is missing: give {', '.join(names)}")
@@ -93,7 +93,7 @@ MECHANISMS: dict[str, tuple[Callable[[Numbers], Mechanism], tuple[str, ...], str
         "unary:values=10,epsilon=1 (basic RAPPOR)",
     ),
     "optimized-unary": (
-        lambda p: UnaryEncoding(*_need(p, "values", "epsilon"), optimized=True),  # type: ignore[arg-type]
+        lambda p: UnaryEncoding(*_need(p, "values", "epsilon"), optimized=True),
         ("values", "epsilon"),
         "optimized-unary:values=10,epsilon=1",
     ),
@@ -136,7 +136,9 @@ def mechanism(text: str) -> Mechanism:
         try:
             numbers[key] = real(key, float(value))
         except ValueError as error:
-            raise InputError(f"mechanism {name}: `{key}` must be a number, got {value!r}") from error
+            raise InputError(
+                f"mechanism {name}: `{key}` must be a number, got {value!r}"
+            ) from error
     try:
         return make(numbers)
     except InputError as error:
