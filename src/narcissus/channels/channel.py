@@ -145,7 +145,7 @@ def channel(
         entries = values
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(
-            f"`matrix` must have secrets as rows, outputs as columns; got shape {values.shape}"
+            f"`matrix` must have a row per secret, a column per output; got shape {values.shape}"
         )
     n, m = values.shape
     secret_names = _names("secrets", secrets, n, "s")
@@ -249,5 +249,5 @@ def require_two(prior: Matrix, secrets: Sequence[str]) -> None:
     if prior.size - np.count_nonzero(prior) == prior.size - 1:
         raise InputError(
             f"`prior` puts all mass on one secret ({secrets[top]!r}): there is nothing left to "
-            "guess, and Bayes security is undefined; give at least two secrets a positive probability"
+            "guess, and Bayes security is undefined; give two secrets at least a positive mass"
         )

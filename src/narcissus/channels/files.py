@@ -67,7 +67,7 @@ def read_channel(path: Path | str, *, tolerance: float = ROW_SUM_TOLERANCE) -> C
     if _is_parquet(path):
         frame = _read(path)
         header: list[str] | None = [str(c) for c in frame.columns]
-        if frame.index.dtype == object:
+        if not isinstance(frame.index, pd.RangeIndex):
             frame = frame.reset_index()
             header = ["", *header]
         cells = frame.to_numpy(dtype=object)
@@ -76,9 +76,15 @@ def read_channel(path: Path | str, *, tolerance: float = ROW_SUM_TOLERANCE) -> C
         raw = _read(path, header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
         cells = raw.to_numpy(dtype=object)
         header = None
+        start = str(cells[0, 0]).strip().lower()
         first = [_number(v) for v in cells[0]]
         numeric = first if first[0] is not None else first[1:]
-        is_row = bool(numeric) and None not in numeric
+        is_row = bool(numeric) and None not in numeric and start not in NAME_COLUMNS
+        if [str(v).strip() for v in cells[0]] == ["0", "1"]:
+            raise InputError(
+                f"{path}: the first line `0,1` may be names of outputs or a row of probabilities; "
+                "write the names as words, or the row as 0.0,1.0"
+            )
         if not (is_row and abs(sum(cast(list[float], numeric)) - 1) <= 1e-6):
             header, cells = [str(v).strip() for v in cells[0]], cells[1:]
     if not len(cells):

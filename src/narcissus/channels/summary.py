@@ -14,6 +14,7 @@ from narcissus.channels.closed_forms import Mechanism
 from narcissus.channels.local_dp import local_dp_epsilon
 from narcissus.channels.measures import (
     bayes_risk,
+    bayes_vulnerability,
     capacity,
     guessing_error,
     implied_bayes_risk,
@@ -200,7 +201,7 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
         guessing_error=guess,
         beta=min(1.0, risk / guess),
         capacity=most,
-        leakage=max(1.0, (1 - risk) / float(weights.max())),
+        leakage=max(1.0, bayes_vulnerability(c, weights) / float(weights.max())),
         epsilon_ldp=local_dp_epsilon(c),
         implied_risk=implied.value,
         implied_by=implied.tighter,
@@ -230,7 +231,7 @@ def _closed(m: Mechanism, name: str) -> ChannelSummary:
         guessing_error=guess,
         beta=min(1.0, risk / guess),
         capacity=most,
-        leakage=max(1.0, (1 - risk) * n),
+        leakage=max(1.0, most),  # the uniform prior reaches the capacity
         epsilon_ldp=m.local_epsilon,
         implied_risk=max(by_beta, by_capacity),
         implied_by="equal"
