@@ -20,7 +20,7 @@ def world(request):
 
 
 def test_measures_agree_with_qif(world):
-    rows, prior, rng = world
+    rows, prior, _rng = world
     c = ch.channel(rows)
     risk, vulnerability = qif.measure.bayes_risk, qif.measure.bayes_vuln
     pairs = [

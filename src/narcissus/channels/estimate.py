@@ -5,21 +5,26 @@ Source: Narcissus theory 6.2, limits 1 to 4; Bayes Security, section VII-D.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy import special
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
-from narcissus.channels._search import least_overlap
-from narcissus.channels.estimators import Estimator, Guess, Scorer, portfolio
-from narcissus.channels.samples import Codes, Matrix, Samples, samples
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.limits import (
+    choose_pair,
+    compare,
+    risk_high,
+    risk_low,
+    security_high,
+    security_low,
+    split_at_random,
+)
+from narcissus.channels.samples import Samples, samples
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, Result
@@ -30,14 +35,7 @@ if TYPE_CHECKING:
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
 """Asked for a number of samples, gives as many fresh secrets and outputs."""
 
-CHOOSE_FROM = 20_000
-"""Samples used to choose among estimators and pairs; more would not change the choice."""
-CERTIFY_ON = 250_000
-"""Held-out samples of continuous outputs that are classified; each costs a search of neighbours."""
-MOST_CANDIDATES = 1_000
-"""Secrets compared pair by pair; of more, those farthest from the average are taken."""
-
-NO_LOWER_RISK = (
+NO_LOWER = (
     "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
     "that the secret can be read off them, so there is no lower limit"
 )
@@ -294,11 +292,6 @@ def _slack(e: Estimate) -> float:
     return e.high - (e.value if e.low is None else e.low)
 
 
-def _upper(hits: float, trials: float, alpha: float) -> float:
-    """Give the one-sided Clopper-Pearson upper limit."""
-    return 1.0 if hits >= trials else float(special.betainccinv(hits + 1, trials - hits, alpha))
-
-
 def _assess(
     data: Samples,
     *,
@@ -310,39 +303,25 @@ def _assess(
     observer: Observer,
     history: tuple[Look, ...],
 ) -> LeakageEstimate:
-    """Split the samples at random, choose on one half, certify on the other."""
+    """Choose on one half of the samples, certify on the other."""
     side = alpha / 2
-    order = random.permutation(data.size)
-    half = data.size // 2
-    third = min(half // 3, CHOOSE_FROM)
-    choose, learn, train, test = order[:third], order[third:half], order[:half], order[half:]
-    if data.continuous:
-        test = test[:CERTIFY_ON]
+    split = split_at_random(data, random)
     tried = portfolio(wanted, data)
-    candidates = _candidates(data, learn)
-    observer.start("estimators", len(tried) + 2)
-    errors: dict[str, float] = {}
-    best_pair: tuple[float, Estimator, tuple[int, int]] | None = None
-    held = data.counts(choose)
-    for one in tried:
-        scorer = one.fit(data, learn)
-        errors[one.name], confusion = _try(data, scorer, learn, held, candidates)
-        value, pair = _best_pair(data, confusion, held, test, candidates)
-        if best_pair is None or value < best_pair[0]:
-            best_pair = value, one, pair
-        observer.advance()
-    assert best_pair is not None
-    winner = min(tried, key=lambda e: errors[e.name])
-    risk = _risk(data, winner, train, test, side)
+    observer.start("estimators", len(tried) + 3)
+    errors, pairs = compare(data, tried, split, observer)
+    attacker, pair = choose_pair(data, wanted, split, pairs)
     observer.advance()
-    security = _security(data, best_pair[1], best_pair[2], train=train, test=test, side=side)
+    winner = min(tried, key=lambda e: errors[e.name])
+    risk = risk_high(data, winner, split, side)
+    security = security_high(data, attacker, pair, split, side)
+    observer.advance()
     continuous = data.continuous if kind == "auto" else kind == "continuous"
-    risk = _with_low(risk, None if continuous else _risk_low(data, side), level, data.size)
-    low = None if continuous else _security_low(data, side, observer)
-    security = _with_low(security, low, level, data.size)
+    risk = _with_low(risk, None if continuous else risk_low(data, side), level)
+    low = None if continuous else security_low(data, side, observer)
+    security = _with_low(security, low, level)
     observer.advance()
     observer.finish()
-    a, b = best_pair[2]
+    a, b = pair
     return LeakageEstimate(
         beta_star=security,
         bayes_risk=risk,
@@ -357,154 +336,15 @@ def _assess(
     )
 
 
-def _candidates(data: Samples, learn: Codes) -> Codes:
-    """Give the secrets whose pairs are compared: all, or those farthest from the average."""
-    size = len(data.names)
-    if size <= MOST_CANDIDATES:
-        return np.arange(size)
-    counts = data.counts(learn).tocsc()
-    each = np.maximum(1.0, np.asarray(counts.sum(axis=0)).ravel())
-    average = np.asarray(counts.sum(axis=1)).ravel() / len(learn)
-    columns = counts.tocoo()
-    o, s = columns.coords
-    overlap = np.bincount(s, weights=np.minimum(columns.data / each[s], average[o]), minlength=size)
-    return np.sort(np.argsort(overlap + 1 / np.sqrt(each), kind="stable")[:MOST_CANDIDATES])
-
-
-def _chunks(held: Any, secrets: int) -> Any:
-    """Yield slices of the distinct outputs that occur among the held-out samples."""
-    seen = np.flatnonzero(np.diff(held.indptr))
-    step = max(1, 2**21 // secrets)
-    for low in range(0, len(seen), step):
-        outputs = seen[low : low + step]
-        yield outputs, held[outputs]
-
-
-def _try(
-    data: Samples, scorer: Scorer, learn: Codes, held: Any, candidates: Codes
-) -> tuple[float, Matrix]:
-    """Give a scorer's error, and for pairs how often each secret loses to each other.
-
-    One pass over the held-out samples serves all pairs: the secret ``a`` of a sample loses to
-    ``b`` if ``b`` would have given the output with the higher estimated probability.
-    """
-    each = np.maximum(1, np.bincount(data.secret[learn], minlength=len(data.names)))
-    place = np.full(len(data.names), -1)
-    place[candidates] = np.arange(len(candidates))
-    right, total = 0.0, 0.0
-    lost = np.zeros((len(candidates), len(candidates)))
-    for outputs, counts in _chunks(held, len(data.names)):
-        scores = scorer(outputs)
-        guess = scores.argmax(axis=1)
-        entries = counts.tocoo()
-        row, secret = entries.coords
-        right += float(entries.data[guess[row] == secret].sum())
-        total += float(entries.data.sum())
-        likely = (scores / each)[:, candidates]
-        ours = place[secret] >= 0
-        row, own, weight = row[ours], place[secret[ours]], entries.data[ours]
-        order = np.argsort(own, kind="stable")
-        step = max(1, 2**22 // len(candidates))
-        for low in range(0, len(order), step):
-            part = order[low : low + step]
-            mine = likely[row[part], own[part]][:, None]
-            others = likely[row[part]]
-            loses = ((others > mine) + 0.5 * (others == mine)) * weight[part, None]
-            starts = np.flatnonzero(np.r_[True, np.diff(own[part]) > 0])
-            lost[own[part][starts]] += np.add.reduceat(loses, starts, axis=0)
-    return 1 - right / max(total, 1.0), lost
-
-
-def _best_pair(
-    data: Samples, lost: Matrix, held: Any, test: Codes, candidates: Codes
-) -> tuple[float, tuple[int, int]]:
-    """Choose the pair whose certificate on the test samples promises to be lowest."""
-    tried = np.asarray(held.sum(axis=0)).ravel()[candidates]
-    later = np.bincount(data.secret[test], minlength=len(data.names))[candidates]
-    rate = (lost + 0.5) / (tried[:, None] + 1)
-    # Leave room for the limits, or rare secrets would win by chance.
-    room = 2 * np.sqrt(rate * (1 - rate) / np.maximum(later, 1)[:, None])
-    promise = np.where((later > 0)[:, None], rate + room, 1.0)
-    both = promise + promise.T
-    np.fill_diagonal(both, np.inf)
-    i, j = np.unravel_index(int(np.argmin(both)), both.shape)
-    a, b = sorted((int(candidates[i]), int(candidates[j])))
-    return float(both[i, j]), (a, b)
-
-
-def _risk(data: Samples, winner: Estimator, train: Codes, test: Codes, side: float) -> Estimate:
-    """Limit 1: the chosen classifier's error on samples it has not seen is at least ``R*``."""
-    scorer = winner.fit(data, train)
-    right = 0.0
-    for outputs, counts in _chunks(data.counts(test), len(data.names)):
-        guess = scorer(outputs).argmax(axis=1)
-        entries = counts.tocoo()
-        right += float(entries.data[guess[entries.coords[0]] == entries.coords[1]].sum())
-    wrong = len(test) - right
-    return Estimate(
-        wrong / len(test),
-        None,
-        _upper(wrong, len(test), side),
-        0.0,
-        data.size,
-        "Bayes risk",
-        f"Clopper-Pearson on {len(test)} held-out samples",
-    )
-
-
-def _security(
-    data: Samples, one: Estimator, pair: tuple[int, int], *, train: Codes, test: Codes, side: float
-) -> Estimate:
-    """Limit 4: on fresh samples, how often the chosen event misses ``a`` and hits ``b``."""
-    a, b = pair
-    if isinstance(one, Guess):
-        return Estimate(1.0, None, 1.0, 0.0, data.size, "Bayes security", "no pair told apart")
-    scorer = one.fit(data, train)
-    each = np.maximum(1, np.bincount(data.secret[train], minlength=len(data.names)))
-    mine = test[(data.secret[test] == a) | (data.secret[test] == b)]
-    outputs, place = np.unique(data.output[mine], return_inverse=True)
-    names_a: NDArray[np.bool_] = np.zeros(len(outputs), dtype=bool)
-    step = max(1, 2**21 // len(data.names))
-    for low in range(0, len(outputs), step):
-        scores = scorer(outputs[low : low + step])
-        names_a[low : low + step] = scores[:, a] / each[a] >= scores[:, b] / each[b]
-    event = names_a[place.ravel()]
-    of_a = data.secret[mine] == a
-    n_a, n_b = int(of_a.sum()), int((~of_a).sum())
-    misses, hits = int((~event & of_a).sum()), int((event & ~of_a).sum())
-    if not n_a or not n_b:
-        return Estimate(1.0, None, 1.0, 0.0, data.size, "Bayes security", "no held-out samples")
-    high = min(1.0, _upper(misses, n_a, side / 2) + _upper(hits, n_b, side / 2))
-    return Estimate(
-        min(1.0, misses / n_a + hits / n_b),
-        None,
-        high,
-        0.0,
-        data.size,
-        "Bayes security",
-        f"two Clopper-Pearson limits on {n_a} and {n_b} held-out samples",
-    )
-
-
-def _risk_low(data: Samples, side: float) -> float:
-    """Limit 2: the training error of the best function of the output, less McDiarmid's room."""
-    best = data.counts().max(axis=1).toarray().ravel()
-    resubstitution = 1 - float(best.sum()) / data.size
-    return max(0.0, resubstitution - math.sqrt(math.log(1 / side) / (2 * data.size)))
-
-
-def _security_low(data: Samples, side: float, observer: Observer) -> float:
-    """Limit 3: no pair is farther apart than it looks, less McDiarmid's room for that pair."""
-    counts = data.counts().T.tocsr()
-    each = np.asarray(counts.sum(axis=1)).ravel()
-    counts.data /= np.repeat(each, np.diff(counts.indptr))
-    spread = math.log(1 / side) / 2 / each
-    return max(0.0, least_overlap(counts, spread=spread, observer=observer)[0])
-
-
-def _with_low(e: Estimate, low: float | None, level: float, size: int) -> Estimate:
+def _with_low(e: Estimate, low: float | None, level: float) -> Estimate:
     """Put a lower limit, or the reason why there is none, beside an upper one."""
-    value = e.value if low is None else max(e.value, min(low, e.high if e.high is not None else 1))
-    return Estimate(
-        value, low, e.high, level, size, e.quantity, e.method, NO_LOWER_RISK if low is None else ""
+    high = 1.0 if e.high is None else e.high
+    # The two limits come from different arguments and can cross, rarely: keep them in order.
+    low = None if low is None else min(low, high)
+    return replace(
+        e,
+        value=e.value if low is None else max(e.value, low),
+        low=low,
+        confidence=level,
+        why=NO_LOWER if low is None else "",
     )

@@ -120,9 +120,9 @@ class Nearest:
             last = np.where(enough.any(axis=1), enough.argmax(axis=1), ask - 1)
             rim = distance[np.arange(len(outputs)), last]
             inside = distance <= rim[:, None] * (1 + 1e-12)
-            rows = np.repeat(np.arange(len(outputs)), inside.sum(axis=1))
+            ends = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
             picks = sparse.csr_array(
-                (np.ones(len(rows)), (rows, near[inside])), shape=(len(outputs), len(seen))
+                (np.ones(ends[-1]), near[inside], ends), shape=(len(outputs), len(seen))
             )
             return (picks @ counts).toarray() + 1e-6 * common
 

@@ -137,7 +137,7 @@ def _frame(outputs: Any) -> pd.DataFrame:
         array = np.asarray(outputs)
         if array.ndim not in (1, 2):
             raise InputError(f"`outputs` must have one or two dimensions, got {array.ndim}")
-        frame = pd.DataFrame(array.reshape(len(array), -1))
+        frame = pd.DataFrame(array.reshape(len(array), -1 if array.size else 1))
     if frame.shape[1] == 0:
         raise InputError("`outputs` has no columns")
     return frame

@@ -135,11 +135,12 @@ def mechanism(text: str) -> Mechanism:
         if key in numbers:
             raise InputError(f"mechanism {name}: `{key}` is given twice")
         try:
-            numbers[key] = real(key, float(value))
+            number = float(value)
         except ValueError as error:
             raise InputError(
                 f"mechanism {name}: `{key}` must be a number, got {value!r}"
             ) from error
+        numbers[key] = real(key, number)
     try:
         return make(numbers)
     except InputError as error:
