@@ -282,11 +282,14 @@ def l2_bounds(matrix: Any) -> QuickBounds:
     c = channel(matrix)
     rows = c.dense
     squares = np.einsum("ij,ij->i", rows, rows)
-    widest = 0.0
+    widest, pair = 0.0, (0, 0)
     for i in range(0, len(rows), 1024):
         block = squares[i : i + 1024, None] + squares - 2 * rows[i : i + 1024] @ rows.T
-        widest = max(widest, float(block.max()))
-    d = math.sqrt(widest)
-    # The squared distances are differences: widen by their rounding.
-    low = max(0.0, 1 - math.sqrt(c.shape[1]) * (d + 1e-8) / 2)
-    return QuickBounds(low, min(1.0, 1 - max(0.0, d - 1e-8) / 2))
+        p, q = np.unravel_index(int(np.argmax(block)), block.shape)
+        if block[p, q] > widest:
+            widest, pair = float(block[p, q]), (i + int(p), int(q))
+    # Squared distances are differences here: good for finding the pair, so measure it afresh, and
+    # leave room for their rounding on the other side.
+    longest = float(np.linalg.norm(rows[pair[0]] - rows[pair[1]]))
+    low = max(0.0, 1 - math.sqrt(c.shape[1]) * (math.sqrt(widest) + 1e-7) / 2)
+    return QuickBounds(low, min(1.0, 1 - longest / 2))
