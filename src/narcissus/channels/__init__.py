@@ -30,7 +30,7 @@ from narcissus.channels.compose import (
     repeat,
     repeated_security,
 )
-from narcissus.channels.estimate import LeakageEstimate, Look, estimate
+from narcissus.channels.estimate import LeakageEstimate, Look, convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
 from narcissus.channels.files import read_channel, read_prior, read_samples
 from narcissus.channels.from_guarantees import (
@@ -121,6 +121,7 @@ __all__ = [
     "cascade",
     "cascade_security",
     "channel",
+    "convergence",
     "epsilon_of_success",
     "estimate",
     "forest",

@@ -22,6 +22,8 @@ Found = tuple[float, tuple[int, int]]
 BLOCK = 256
 SLACK = 4e-9
 """Room for rounding, and for rows that sum to one within 1e-9, wherever a pair is ruled out."""
+WORTH_TELLING = 20
+"""Fewest blocks of rows whose progress is worth telling."""
 MOST_SUBSETS = 20
 """Largest number of outputs for which all subsets are ever tried."""
 
@@ -193,7 +195,9 @@ def _all_blocks(
     lock = threading.Lock()
     state = {"best": value, "stop": len(starts)}
     found: list[tuple[float, int, tuple[int, int]]] = []
-    observer.start("pairs of secrets", len(starts))
+    if len(starts) < WORTH_TELLING:
+        observer = SILENT
+    observer.start("blocks of secrets", len(starts))
 
     def block_row(i: int) -> None:
         mine = order[starts[i] : starts[i] + BLOCK]
@@ -244,6 +248,8 @@ def _all_sparse(
     columns = sparse.csc_array(rows[order])
     wide = None if spread is None else spread[order]
     best: Found = (value, (-1, -1))
+    if len(order) < WORTH_TELLING * BLOCK:
+        observer = SILENT
     observer.start("secrets", len(order))
     for a in range(len(order) - 1):
         if reach[a] + reach[a + 1] < 1 - best[0] - SLACK:

@@ -24,7 +24,7 @@ from narcissus.channels.limits import (
     security_low,
     split_at_random,
 )
-from narcissus.channels.samples import Samples, samples
+from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, Result
@@ -280,6 +280,64 @@ def estimate(
         size = min(most, 2 * size)
 
 
+def convergence(
+    secrets: Any,
+    outputs: Any,
+    *,
+    looks: int = 6,
+    confidence: float = 0.95,
+    estimators: Any = None,
+    kind: str = "auto",
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> LeakageEstimate:
+    """Estimate from ever more of the samples, to see how the estimates settle.
+
+    Parameters
+    ----------
+    secrets, outputs, confidence, estimators, kind, rng, observer
+        As in `estimate`.
+    looks
+        At most so many sizes, each twice the one before, the last one all samples. Sizes at which
+        a secret has too few samples are left out.
+
+    Returns
+    -------
+    LeakageEstimate
+        That of all samples, with a look per size in ``history``. The limits of each look hold for
+        that look by itself.
+    """
+    looks = integer("looks", looks, low=1, high=30)
+    data = samples(secrets, outputs)
+    random = generator(rng)
+    order = random.permutation(data.size)
+    result: LeakageEstimate | None = None
+    observer.start("sample sizes", looks)
+    for halvings in range(looks - 1, -1, -1):
+        part = order[: data.size >> halvings]
+        counts = np.bincount(data.secret[part], minlength=len(data.names))
+        if halvings and counts.min() < FEWEST:
+            observer.advance()
+            continue
+        kept, output = np.unique(data.output[part], return_inverse=True)
+        points = None if data.points is None else data.points[kept]
+        smaller = Samples(data.secret[part], output, data.names, points, data.continuous)
+        result = _assess(
+            smaller,
+            level=between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+            alpha=1 - confidence,
+            wanted=estimators,
+            kind=kind,
+            random=random,
+            observer=SILENT,
+            history=() if result is None else result.history,
+        )
+        observer.advance()
+    observer.finish()
+    assert result is not None
+    return result
+
+
 def _as_frame(output: Any) -> pd.DataFrame:
     array = np.asarray(output)
     return pd.DataFrame(array.reshape(len(array), -1))
@@ -317,7 +375,7 @@ def _assess(
     observer.advance()
     continuous = data.continuous if kind == "auto" else kind == "continuous"
     risk = _with_low(risk, None if continuous else risk_low(data, side), level)
-    low = None if continuous else security_low(data, side, observer)
+    low = None if continuous else security_low(data, side)
     security = _with_low(security, low, level)
     observer.advance()
     observer.finish()

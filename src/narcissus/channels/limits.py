@@ -222,13 +222,13 @@ def risk_low(data: Samples, side: float) -> float:
     return max(0.0, resubstitution - math.sqrt(math.log(1 / side) / (2 * data.size)))
 
 
-def security_low(data: Samples, side: float, observer: Observer) -> float:
+def security_low(data: Samples, side: float) -> float:
     """Limit 3: no pair is farther apart than it looks, less McDiarmid's room for that pair."""
     counts = data.counts().T.tocsr()
     each = np.asarray(counts.sum(axis=1)).ravel()
     counts.data /= np.repeat(each, np.diff(counts.indptr))
     spread = math.log(1 / side) / 2 / each
-    return max(0.0, least_overlap(counts, spread=spread, observer=observer)[0])
+    return max(0.0, least_overlap(counts, spread=spread)[0])
 
 
 def security_high(data: Samples, one: Estimator, pair: Pair, split: Split, side: float) -> Estimate:
