@@ -1,4 +1,4 @@
-"""Every inequality of Bayes Security, sections III to VII, on arbitrary channels."""
+"""Every inequality of Chatzikokolakis et al. 2023, sections III to VII, on arbitrary channels."""
 
 import math
 

@@ -1,6 +1,6 @@
 """The pair of rows with the least overlap: the L1 diameter, computed without cancellation.
 
-Source: Bayes Security, sections VII-B and VII-C; Narcissus theory 6.1.
+Source: Chatzikokolakis et al. 2023, sections VII-B and VII-C; Narcissus theory 6.1.
 """
 
 from __future__ import annotations

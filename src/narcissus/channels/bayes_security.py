@@ -1,7 +1,7 @@
 """Bayes security: ``beta*``, the pair of secrets that sets it, all pairs, and quick bounds.
 
 ``beta*(C) = min over pairs (a, b) of sum_o min(C_ao, C_bo) = 1 - max TV(C_a, C_b)``.
-Source: Bayes Security, Theorems 1 and 2, Proposition 5; Narcissus theory 6.1.
+Source: Chatzikokolakis et al. 2023, Theorems 1 and 2, Proposition 5; Narcissus theory 6.1.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> BayesSecurity:
     observer
         Hears of progress on channels with many secrets.
 
-    Source: Bayes Security, Theorems 1 and 2; Narcissus theory 6.1.
+    Source: Chatzikokolakis et al. 2023, Theorems 1 and 2; Narcissus theory 6.1.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def quick_bounds(matrix: Any, reference: ArrayLike | str = "centroid") -> QuickB
         ``low = max(1 - 2r, sum_o min_s C_so)`` with ``r`` the largest distance of a row to the
         reference, and ``high = 1 - r`` if the reference is in the convex hull of the rows.
 
-    Source: Bayes Security, Proposition 5; Narcissus theory 6.1.
+    Source: Chatzikokolakis et al. 2023, Proposition 5; Narcissus theory 6.1.
     """
     c = channel(matrix)
     m = c.shape[1]
@@ -277,7 +277,7 @@ def l2_bounds(matrix: Any) -> QuickBounds:
 
     ``1 - sqrt(m) d / 2 <= beta* <= 1 - d / 2``: loose for many outputs.
 
-    Source: Bayes Security, section VII-C (the trivial embedding of L1 into L2).
+    Source: Chatzikokolakis et al. 2023, section VII-C (the trivial embedding of L1 into L2).
     """
     c = channel(matrix)
     rows = c.dense

@@ -2,7 +2,7 @@
 
 Each says its Bayes security, capacity, LDP level and profile without any matrix, for a uniform
 prior over its secrets also the Bayes risk, and gives the channel where that is finite and fits.
-Source: Bayes Security, section VI; Narcissus theory 6.
+Source: Chatzikokolakis et al. 2023, section VI; Narcissus theory 6.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
 from narcissus.channels.measures import capacity
 from narcissus.errors import InputError, TooLargeError
 
-MOST_ENTRIES = 50_000_000
+MOST_ENTRIES = 150_000_000
 
 
 def _fits(secrets: float, outputs: float) -> None:
@@ -100,7 +100,7 @@ def _number(count: int) -> tuple[str, ...]:
 class RandomizedResponse(Mechanism):
     """k-ary randomized response: the true value with weight ``e^epsilon``, any other with 1.
 
-    Source: Bayes Security, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
+    Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class _Shift(Mechanism):
 class Laplace(_Shift):
     """Laplace noise of scale ``scale`` on secrets between 0 and ``span``.
 
-    Source: Bayes Security, Proposition 3: ``beta* = exp(-span / (2 scale))``.
+    Source: Chatzikokolakis et al. 2023, Proposition 3: ``beta* = exp(-span / (2 scale))``.
 
     Examples
     --------
@@ -254,8 +254,8 @@ class Laplace(_Shift):
 class Gaussian(_Shift):
     """Gaussian noise of standard deviation ``sigma`` on secrets between 0 and ``span``.
 
-    Source: Bayes Security, Proposition 4, as ``beta* = erfc(span / (2 sigma sqrt 2))``, which
-    keeps its accuracy where ``1 - (Phi(a) - Phi(-a))`` has lost it.
+    Source: Chatzikokolakis et al. 2023, Proposition 4, as
+    ``beta* = erfc(span / (2 sigma sqrt 2))``, which keeps its accuracy where ``1 - (Phi(a) - Phi(-a))`` has lost it.
     """
 
     span: float = 1.0

@@ -1,7 +1,7 @@
 """Composition: several observations of one secret, repeated use, and one channel after another.
 
-The exact channel where it fits, the theorem's bound where not. Source: Bayes Security, section IV
-(Theorems 3 and 4) and section V-E (capacity).
+The exact channel where it fits, the theorem's bound where not.
+Source: Chatzikokolakis et al. 2023, section IV (Theorems 3 and 4) and section V-E (capacity).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
     TooLargeError
         The product of the numbers of outputs explodes; the message says the size.
 
-    Source: Bayes Security, section IV-A.
+    Source: Chatzikokolakis et al. 2023, section IV-A.
     """
     if not matrices:
         raise InputError("`parallel` needs at least one channel")
@@ -125,7 +125,7 @@ def cascade(first: Any, second: Any) -> Channel:
     InputError
         The outputs of the first are not the secrets of the second.
 
-    Source: Bayes Security, section IV-B.
+    Source: Chatzikokolakis et al. 2023, section IV-B.
     """
     one, two = channel(first), channel(second)
     if one.shape[1] != two.shape[0]:
@@ -174,14 +174,14 @@ class ComposedSecurity(Result):
         )
 
 
-_PARALLEL = "Bayes Security, Theorem 3 (capacity: Espinoza and Smith 2012)"
-_CASCADE = "Bayes Security, Theorem 4 (capacity: Espinoza and Smith 2012)"
+_PARALLEL = "Chatzikokolakis et al. 2023, Theorem 3 (capacity: Espinoza and Smith 2012)"
+_CASCADE = "Chatzikokolakis et al. 2023, Theorem 4 (capacity: Espinoza and Smith 2012)"
 
 
 def parallel_security(*matrices: Any, most: int = MOST_ENTRIES) -> ComposedSecurity:
     """Give ``beta*`` and capacity of channels in parallel: exact, or ``>= prod beta*``.
 
-    Source: Bayes Security, Theorem 3.
+    Source: Chatzikokolakis et al. 2023, Theorem 3.
     """
     channels = [channel(m) for m in matrices]
     try:
@@ -215,6 +215,6 @@ def repeated_security(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> C
 def cascade_security(beta_stars: Any, capacities: Any) -> ComposedSecurity:
     """Limit a cascade of channels known by their ``beta*`` and capacities alone.
 
-    Source: Bayes Security, Theorem 4: ``beta*(C1 C2) >= max``; capacity ``<= min``.
+    Source: Chatzikokolakis et al. 2023, Theorem 4: ``beta*(C1 C2) >= max``; capacity ``<= min``.
     """
     return ComposedSecurity(max(beta_stars), min(capacities), False, _CASCADE)

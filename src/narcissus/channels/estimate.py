@@ -1,6 +1,6 @@
 """Leakage from samples: point estimates, and limits that hold at every sample size.
 
-Source: Narcissus theory 6.2, limits 1 to 4; Bayes Security, section VII-D.
+Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, section VII-D.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Classifiers that turn training samples into scores: how likely each secret is with an output.
 
 Whatever an estimator does, the limits of `estimate` hold: they test it on samples it has not
-seen. A better one only makes them tighter. Source: Bayes Security, section VII-D; Narcissus
-theory 6.2.
+seen. A better one only makes them tighter.
+Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2.
 """
 
 from __future__ import annotations

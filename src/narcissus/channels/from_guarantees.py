@@ -1,6 +1,6 @@
 """What a differential-privacy guarantee implies for Bayes security, and back.
 
-Source: Bayes Security, section V; Narcissus theory 6 and 6.1.
+Source: Chatzikokolakis et al. 2023, section V; Narcissus theory 6 and 6.1.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def from_local_dp(epsilon: float, delta: float = 0.0) -> SecurityBound:
     Holds as well for the two secrets "database x" and "its neighbour x'" under differential
     privacy (Corollary 2): membership or attribute inference about one record.
 
-    Source: Bayes Security, Theorem 5 and Corollary 2; with delta Humphries et al. 2020, in the form
-    of Narcissus theory 6.
+    Source: Chatzikokolakis et al. 2023, Theorem 5 and Corollary 2; with delta
+    Humphries et al. 2020, in the form of Narcissus theory 6.
 
     Examples
     --------
@@ -77,7 +77,11 @@ def from_local_dp(epsilon: float, delta: float = 0.0) -> SecurityBound:
     """
     epsilon = non_negative("epsilon", epsilon)
     delta = between("delta", delta, 0, 1)
-    theorem = "Bayes Security, Theorem 5" if delta == 0 else "Humphries et al. 2020 (theory 6)"
+    theorem = (
+        "Chatzikokolakis et al. 2023, Theorem 5"
+        if delta == 0
+        else "Humphries et al. 2020 (Narcissus theory 6)"
+    )
     return SecurityBound(
         2 * (1 - delta) * _one_over_one_plus_exp(epsilon),
         "beta*",
@@ -104,7 +108,7 @@ def from_database_dp(
         "uniform" or the largest probability of any database in (0, 1): use Corollary 1 for this
         prior where it says more. None: the sharp limit of ``beta*``, for every prior.
 
-    Source: Narcissus theory 6.1 (sharp); Bayes Security, Corollary 1.
+    Source: Narcissus theory 6.1 (sharp); Chatzikokolakis et al. 2023, Corollary 1.
 
     Examples
     --------
@@ -138,7 +142,7 @@ def from_database_dp(
     return SecurityBound(
         corollary,
         "beta(pi)",
-        "Bayes Security, Corollary 1",
+        "Chatzikokolakis et al. 2023, Corollary 1",
         (assumption, f"records take one of {v} values"),
         tight=prior == "uniform",
     )
@@ -152,14 +156,17 @@ def naive_database_bound(epsilon: float, records: int) -> SecurityBound:
     n = integer("records", records, low=1)
     bound = from_local_dp(n * non_negative("epsilon", epsilon))
     return SecurityBound(
-        bound.value, "beta*", "Bayes Security, Theorem 5, with group privacy", bound.assumptions
+        bound.value,
+        "beta*",
+        "Chatzikokolakis et al. 2023, Theorem 5, with group privacy",
+        bound.assumptions,
     )
 
 
 def to_approximate_dp(beta_star: float) -> tuple[float, float]:
     """Give the (epsilon, delta) that ``beta*`` is equivalent to: ``(0, 1 - beta*)``-LDP.
 
-    Source: Bayes Security, Proposition 2.
+    Source: Chatzikokolakis et al. 2023, Proposition 2.
     """
     return 0.0, 1 - probability("beta_star", beta_star)
 
@@ -167,11 +174,13 @@ def to_approximate_dp(beta_star: float) -> tuple[float, float]:
 def yeom_bound(epsilon: float) -> SecurityBound:
     """Limit ``beta*`` of neighbours by Yeom et al. 2018: ``2 - e^epsilon``; for comparison.
 
-    Never better than `from_local_dp`. Source: Bayes Security, Equation 6.
+    Never better than `from_local_dp`. Source: Chatzikokolakis et al. 2023, Equation 6.
     """
     epsilon = non_negative("epsilon", epsilon)
     value = max(0.0, 2 - math.exp(epsilon)) if epsilon < 1 else 0.0
-    return SecurityBound(value, "beta*", "Yeom et al. 2018 (Bayes Security, Equation 6)")
+    return SecurityBound(
+        value, "beta*", "Yeom et al. 2018 (Chatzikokolakis et al. 2023, Equation 6)"
+    )
 
 
 def humphries_bound(epsilon: float, delta: float = 0.0) -> SecurityBound:

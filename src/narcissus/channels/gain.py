@@ -1,7 +1,7 @@
 """Attackers with other aims: leakage under a gain function, risk under a loss function.
 
 ``gain[w, s]`` is what the attacker gets for the guess ``w`` when the secret is ``s``.
-Source: Bayes Security, appendix F, and Alvim et al. 2012.
+Source: Chatzikokolakis et al. 2023, appendix F, and Alvim et al. 2012.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ def l_beta(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
 def miracle_bound(matrix: Any) -> Bound:
     """Limit the multiplicative leakage for every prior and every non-negative gain function.
 
-    Source: Alvim et al. 2012 (the "miracle" theorem), in Bayes Security, section V-E.
+    Source: Alvim et al. 2012 (the "miracle" theorem), in Chatzikokolakis et al. 2023, section V-E.
     """
     return Bound(
         capacity(matrix),
         "multiplicative g-leakage, for every prior and gain",
-        "Alvim et al. 2012, miracle theorem (Bayes Security, section V-E)",
+        "Alvim et al. 2012, miracle theorem (Chatzikokolakis et al. 2023, section V-E)",
         ("the gain function is non-negative",),
     )

@@ -1,6 +1,6 @@
 """The indistinguishability games of the paper, to be played: IND-BAY, IND-MINBAY, IND-LDP.
 
-Source: Bayes Security, Game 1 and Figure 2.
+Source: Chatzikokolakis et al. 2023, Game 1 and Figure 2.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def play_ind_bay(
     trials, confidence, rng
         Rounds, level of the limits, randomness.
 
-    Source: Bayes Security, Game 1.
+    Source: Chatzikokolakis et al. 2023, Game 1.
     """
     c = channel(matrix)
     weights = prior_for(c, prior)
@@ -148,7 +148,7 @@ def play_ind_minbay(
     ``pair`` are their numbers; None chooses the pair that reaches ``beta*``, where the best
     attacker wins with ``1 - beta* / 2``.
 
-    Source: Bayes Security, Figure 2 (left).
+    Source: Chatzikokolakis et al. 2023, Figure 2 (left).
     """
     c = channel(matrix)
     i, j = beta_star(c).indices if pair is None else pair
@@ -183,7 +183,7 @@ def play_ind_ldp(
     None chooses the secrets and output with the largest ratio. The best attacker wins with ``V``,
     and the channel's epsilon is ``ln(V / (1 - V))``.
 
-    Source: Bayes Security, Figure 2 (right) and its footnote 2.
+    Source: Chatzikokolakis et al. 2023, Figure 2 (right) and its footnote 2.
     """
     c = channel(matrix)
     rows = c.dense

@@ -1,7 +1,7 @@
 """Local differential privacy of a channel: its epsilon, and its whole profile.
 
 A channel is (epsilon, delta)-LDP if ``sum_o max(0, C_ao - e^epsilon C_bo) <= delta`` for all
-ordered pairs of secrets. Source: Bayes Security, sections V-B and V-C.
+ordered pairs of secrets. Source: Chatzikokolakis et al. 2023, sections V-B and V-C.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def local_dp_epsilon(matrix: Any) -> float:
     """Give the smallest epsilon for which the channel is epsilon-LDP; ``inf`` if there is none.
 
-    Source: Bayes Security, Equation 2.
+    Source: Chatzikokolakis et al. 2023, Equation 2.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class LocalProfile(Result):
 def local_dp_delta(matrix: Any, epsilon: float) -> float:
     """Give the smallest delta for which the channel is (epsilon, delta)-LDP.
 
-    At epsilon 0 this is ``1 - beta*`` (Bayes Security, Proposition 2).
+    At epsilon 0 this is ``1 - beta*`` (Chatzikokolakis et al. 2023, Proposition 2).
     """
     return local_dp_profile(matrix, [epsilon]).delta[0]
 

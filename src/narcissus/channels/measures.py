@@ -1,6 +1,6 @@
 """What a channel leaks to an attacker with a prior: Bayes risk, vulnerability, leakage, capacity.
 
-Source: Chatzikokolakis et al., Bayes Security, sections II and V-E (Narcissus theory 6).
+Source: Chatzikokolakis et al. 2023, sections II and V-E (Narcissus theory 6).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
     prior
         Probability of each secret; None is uniform.
 
-    Source: Bayes Security, section II.
+    Source: Chatzikokolakis et al. 2023, section II.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def beta(matrix: Any, prior: Any = None) -> float:
     InputError
         The prior puts all mass on one secret.
 
-    Source: Bayes Security, section II.
+    Source: Chatzikokolakis et al. 2023, section II.
     """
     c = channel(matrix)
     weights = prior_for(c, prior)
@@ -103,7 +103,7 @@ def beta(matrix: Any, prior: Any = None) -> float:
 def advantage(matrix: Any, prior: Any = None) -> float:
     """Give ``1 - beta(pi, C)``; for two secrets and a uniform prior the cryptographic advantage.
 
-    Source: Bayes Security, Equation 1.
+    Source: Chatzikokolakis et al. 2023, Equation 1.
     """
     return 1 - beta(matrix, prior)
 
@@ -111,7 +111,7 @@ def advantage(matrix: Any, prior: Any = None) -> float:
 def capacity(matrix: Any) -> float:
     """Give the multiplicative capacity ``sum_o max_s C_so``, in [1, number of secrets].
 
-    Source: Bayes Security, section V-E (Braun et al. 2009).
+    Source: Chatzikokolakis et al. 2023, section V-E (Braun et al. 2009).
     """
     c = channel(matrix)
     return math.fsum(c.column_max())
@@ -195,7 +195,8 @@ class ImpliedRisk(Result):
 def implied_bayes_risk(beta_star: float, capacity: float, prior: ArrayLike) -> ImpliedRisk:
     """Limit the Bayes risk for a prior of interest from ``beta*`` and the capacity.
 
-    Source: Bayes Security, section V-E: ``R* >= beta* G(pi)`` and ``R* >= 1 - ML V(pi)``.
+    Source: Chatzikokolakis et al. 2023, section V-E: ``R* >= beta* G(pi)`` and
+    ``R* >= 1 - ML V(pi)``.
     """
     values = np.asarray(prior, dtype=np.float64)
     by_beta = beta_star * guessing_error(values)

@@ -1,6 +1,6 @@
 """The kind of study "channel": what a channel leaks, exactly or from samples, against a threshold.
 
-Source: Bayes Security (Chatzikokolakis et al.); Narcissus theory 6.
+Source: Chatzikokolakis et al. 2023; Narcissus theory 6.
 """
 
 from __future__ import annotations
