@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from narcissus.audit import load_audit as load_audit
     from narcissus.audit import load_study as load_study
     from narcissus.audit import run as run
+    from narcissus.channels import Channel as Channel
+    from narcissus.channels import beta_star as beta_star
+    from narcissus.channels import channel as channel
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
@@ -36,10 +39,13 @@ PUBLIC = {
     "run": "narcissus.audit",
     "Bins": "narcissus.tables",
     "Bound": "narcissus.results",
+    "Channel": "narcissus.channels",
     "Estimate": "narcissus.results",
     "NarcissusError": "narcissus.errors",
     "NotAssessed": "narcissus.results",
     "Table": "narcissus.tables",
+    "beta_star": "narcissus.channels",
+    "channel": "narcissus.channels",
     "clopper_pearson": "narcissus.evidence",
     "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",

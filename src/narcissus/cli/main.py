@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bound": ("narcissus.cli.bound", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
+    "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
+    "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -30,19 +31,18 @@ _play: Play | None = None
 _limits: Any = None
 
 
-def _follow_parent() -> None:
+def _follow_parent(parent: int) -> None:
     """End this process when its parent does: an idle worker of a killed run would wait forever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _begin(play: Play) -> None:
     """Set up a worker: Ctrl-C is the parent's business, one thread of linear algebra."""
     global _play, _limits  # noqa: PLW0603  (a worker process serves one study)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=_follow_parent, args=(os.getppid(),), daemon=True).start()
     _play = play
     _limits = threadpool_limits(1)
 

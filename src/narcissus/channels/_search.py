@@ -1,0 +1,269 @@
+"""The pair of rows with the least overlap: the L1 diameter, computed without cancellation.
+
+Source: Chatzikokolakis et al. 2023, sections VII-B and VII-C; Narcissus theory 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus.channels._kernels import in_threads, pair_block, subset_minima, workers
+from narcissus.observer import SILENT, Observer
+
+Matrix = NDArray[np.float64]
+Found = tuple[float, tuple[int, int]]
+
+BLOCK = 256
+SLACK = 4e-9
+"""Room for rounding, and for rows that sum to one within 1e-9, wherever a pair is ruled out."""
+WORTH_TELLING = 20
+"""Fewest blocks of rows whose progress is worth telling."""
+MOST_SUBSETS = 20
+"""Largest number of outputs for which all subsets are ever tried."""
+
+
+def pair_overlap(first: Matrix, second: Matrix) -> float:
+    """Give ``sum_o min(first_o, second_o)`` of two rows, correctly rounded."""
+    return min(1.0, math.fsum(np.minimum(first, second)))
+
+
+def overlaps_with(rows: Any, row: Matrix) -> Matrix:
+    """Give the overlap of every row with ``row``, shape (rows,)."""
+    if not isinstance(rows, np.ndarray):
+        return _sparse_overlaps(rows.tocsc(), row)
+    step = max(1, 2**20 // rows.shape[1])
+    out = np.empty(rows.shape[0])
+
+    def part(low: int) -> None:
+        out[low : low + step] = np.minimum(rows[low : low + step], row).sum(axis=1)
+
+    in_threads(part, list(range(0, rows.shape[0], step)))
+    return out
+
+
+def _sparse_overlaps(columns: Any, row: Matrix) -> Matrix:
+    """Give the overlap of every row of a CSC matrix with ``row``; only shared outputs count."""
+    support = np.flatnonzero(row)
+    starts, ends = columns.indptr[support], columns.indptr[support + 1]
+    lengths = ends - starts
+    if not lengths.sum():
+        return np.zeros(columns.shape[0])
+    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    entries = offsets + np.arange(offsets.size)
+    terms = np.minimum(columns.data[entries], np.repeat(row[support], lengths))
+    counted = np.bincount(columns.indices[entries], weights=terms, minlength=columns.shape[0])
+    return np.asarray(counted, dtype=np.float64)
+
+
+def column_minima(rows: Any) -> Matrix:
+    """Give the smallest entry of each column, on all cores."""
+    if not isinstance(rows, np.ndarray):
+        return rows.min(axis=0).toarray().ravel()
+    parts = np.array_split(rows, min(workers(), rows.shape[0]))
+    return np.minimum.reduce(in_threads(lambda part: part.min(axis=0), parts))
+
+
+def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer = SILENT) -> Found:
+    """Find the pair of rows that overlaps least.
+
+    Certificates come first: the column minima (tight for randomized response), a pair with
+    nothing in common, and a double sweep from the row farthest from the centroid. Rows too close
+    to the centroid to belong to the answer are dropped; what is left is searched over all subsets
+    of outputs where these are few, over all pairs otherwise.
+
+    Parameters
+    ----------
+    rows
+        Shape (n, m), n >= 2, a NumPy array or SciPy CSR array of distributions.
+    spread
+        Shape (n,), non-negative: subtract ``sqrt(spread_a + spread_b)`` from the overlap of each
+        pair (how far empirical rows may be from the true ones). None: nothing.
+    observer
+        Hears of progress over blocks of rows.
+
+    Returns
+    -------
+    tuple
+        The least value and the pair, smaller number first.
+    """
+    n, m = rows.shape
+    if not isinstance(rows, np.ndarray) and n * m <= 2**24:
+        rows = rows.toarray()
+    if spread is None:
+        floor = math.fsum(column_minima(rows))
+        best = pair_overlap(_row(rows, 0), _row(rows, 1))
+        if best <= floor * (1 + 1e-13):
+            return best, (0, 1)
+    else:
+        floor = -math.inf
+    keys = _radii(rows, spread)
+    value, pair = _double_sweep(rows, spread, int(np.argmax(keys)))
+    if spread is None and (value == 0 or value <= floor * (1 + 1e-13)):
+        return value, pair
+    order = np.argsort(-keys, kind="stable")
+    reach = keys[order]
+    kept = int(np.count_nonzero(reach + reach[0] >= 1 - value - SLACK))
+    order, reach = order[:kept], reach[:kept]
+    if kept < 2:
+        return value, pair
+    frame: dict[str, Any] = {
+        "spread": spread,
+        "order": order,
+        "reach": reach,
+        "value": value,
+        "observer": observer,
+    }
+    if not isinstance(rows, np.ndarray):
+        found = _all_sparse(rows, **frame)
+    elif spread is None and m <= MOST_SUBSETS and 2**m < kept * m / 2:
+        found = _all_subsets(rows, order)
+    else:
+        found = _all_blocks(rows, **frame)
+    return min(found, (value, pair))
+
+
+def _row(rows: Any, number: int) -> Matrix:
+    return rows[number] if isinstance(rows, np.ndarray) else rows[[number]].toarray()[0]
+
+
+def _radii(rows: Any, spread: Matrix | None) -> Matrix:
+    """Give each row's distance from the centroid, with its own share of the spread.
+
+    The value of a pair is at least one minus the sum of its two radii (triangle inequality, and
+    ``sqrt(u + v) <= sqrt(u) + sqrt(v)``).
+    """
+    centroid = np.asarray(rows.mean(axis=0)).ravel()
+    radii = np.maximum(0.0, 1 - overlaps_with(rows, centroid))
+    return radii if spread is None else radii + np.sqrt(spread)
+
+
+def _double_sweep(rows: Any, spread: Matrix | None, start: int) -> Found:
+    """Go to the row farthest from ``start``, then to the one farthest from that."""
+
+    def farthest(a: int) -> tuple[float, int]:
+        values = overlaps_with(rows, _row(rows, a))
+        if spread is not None:
+            values = values - np.sqrt(spread[a] + spread)
+        values[a] = np.inf
+        b = int(np.argmin(values))
+        return float(values[b]), b
+
+    first, b = farthest(start)
+    second, c = farthest(b)
+    a, b = (start, b) if first <= second else (b, c)
+    value = min(first, second)
+    if spread is None:
+        value = pair_overlap(_row(rows, a), _row(rows, b))
+    return value, (min(a, b), max(a, b))
+
+
+def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
+    """Search all subsets ``A`` of outputs: ``beta* = min_A [min_a C_a(A) + min_b C_b(not A)]``.
+
+    The isometric embedding of L1 into L-infinity, written with sums of probabilities only.
+    """
+    rows = rows[order]
+    least = subset_minima(rows)
+    subset = int(np.argmin(least + least[::-1]))
+    inside = np.array([bool(subset >> k & 1) for k in range(rows.shape[1])])
+    a = int(np.argmin(rows @ inside))
+    b = int(np.argmin(rows @ ~inside))
+    if a == b:  # then no pair differs by more than rounding
+        b = (a + 1) % len(rows)
+    value = pair_overlap(rows[a], rows[b])
+    i, j = sorted((int(order[a]), int(order[b])))
+    return value, (i, j)
+
+
+def _all_blocks(
+    rows: Matrix,
+    *,
+    spread: Matrix | None,
+    order: NDArray[np.intp],
+    reach: Matrix,
+    value: float,
+    observer: Observer,
+) -> Found:
+    """Search all pairs, block by block on all cores, nearest to the rim first."""
+    starts = list(range(0, len(order), BLOCK))
+    lock = threading.Lock()
+    state = {"best": value, "stop": len(starts)}
+    found: list[tuple[float, int, tuple[int, int]]] = []
+    if len(starts) < WORTH_TELLING:
+        observer = SILENT
+    observer.start("blocks of secrets", len(starts))
+
+    def block_row(i: int) -> None:
+        mine = order[starts[i] : starts[i] + BLOCK]
+        left = rows[mine]
+        for j in range(i, len(starts)):
+            # The order of threads must not matter: a row of blocks gives up only for one before it.
+            if i > state["stop"] or reach[starts[i]] + reach[starts[j]] < 1 - state["best"] - SLACK:
+                break
+            others = order[starts[j] : starts[j] + BLOCK]
+            values = pair_block(left, rows[others])
+            if spread is not None:
+                values -= np.sqrt(spread[mine][:, None] + spread[others])
+            if i == j:
+                np.fill_diagonal(values, np.inf)
+            p, q = np.unravel_index(int(np.argmin(values)), values.shape)
+            least = float(values[p, q])
+            with lock:
+                if least <= state["best"]:
+                    state["best"] = least
+                    a, b = sorted((int(mine[p]), int(others[q])))
+                    found.append((least, i, (a, b)))
+                if least == 0 and spread is None:
+                    state["stop"] = min(state["stop"], i)
+            if least == 0 and spread is None:
+                break
+        observer.advance()
+
+    in_threads(block_row, list(range(len(starts))))
+    observer.finish()
+    if not found:
+        return math.inf, (0, 1)
+    least, _, pair = min(found)
+    if spread is None:
+        least = pair_overlap(rows[pair[0]], rows[pair[1]])
+    return least, pair
+
+
+def _all_sparse(
+    rows: Any,
+    *,
+    spread: Matrix | None,
+    order: NDArray[np.intp],
+    reach: Matrix,
+    value: float,
+    observer: Observer,
+) -> Found:
+    """Search all pairs of a matrix too large to be made dense, a row at a time."""
+    columns = sparse.csc_array(rows[order])
+    wide = None if spread is None else spread[order]
+    best: Found = (value, (-1, -1))
+    if len(order) < WORTH_TELLING * BLOCK:
+        observer = SILENT
+    observer.start("secrets", len(order))
+    for a in range(len(order) - 1):
+        if reach[a] + reach[a + 1] < 1 - best[0] - SLACK:
+            break
+        values = _sparse_overlaps(columns, rows[[order[a]]].toarray()[0])
+        if wide is not None:
+            values = values - np.sqrt(wide[a] + wide)
+        values[: a + 1] = np.inf
+        b = int(np.argmin(values))
+        if values[b] < best[0]:
+            i, j = sorted((int(order[a]), int(order[b])))
+            best = float(values[b]), (i, j)
+        observer.advance()
+        if best[0] == 0 and spread is None:
+            break
+    observer.finish()
+    return best if best[1][0] >= 0 else (math.inf, (0, 1))

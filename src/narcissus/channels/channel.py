@@ -1,0 +1,253 @@
+"""Channels: the probability of each output for each secret, checked once and then trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from narcissus._validation import distribution
+from narcissus.errors import InputError
+
+Matrix = NDArray[np.float64]
+
+ROW_SUM_TOLERANCE = 1e-9
+"""How far a row may be from summing to one; nothing is renormalised."""
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A channel: ``matrix[s, o]`` is the probability of output ``o`` when the secret is ``s``.
+
+    Made by `channel`, which checks what it is given; rows are secrets.
+
+    Attributes
+    ----------
+    matrix
+        Shape (secrets, outputs), float64; a NumPy array, or a SciPy CSR array.
+    secrets, outputs
+        Their names, all different.
+    """
+
+    matrix: Any
+    secrets: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of secrets and of outputs."""
+        return len(self.secrets), len(self.outputs)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Tell whether the matrix is kept sparse."""
+        return not isinstance(self.matrix, np.ndarray)
+
+    @cached_property
+    def dense(self) -> Matrix:
+        """The matrix as a NumPy array."""
+        return self.matrix.toarray() if self.is_sparse else self.matrix
+
+    def row(self, secret: int) -> Matrix:
+        """Give the output distribution of the secret with this number, shape (outputs,)."""
+        if self.is_sparse:
+            return self.matrix[[secret]].toarray()[0]
+        return self.matrix[secret]
+
+    def column_max(self) -> Matrix:
+        """Give the largest entry of each column, shape (outputs,)."""
+        if self.is_sparse:
+            return self.matrix.max(axis=0).toarray().ravel()
+        return self.matrix.max(axis=0)
+
+    def column_min(self) -> Matrix:
+        """Give the smallest entry of each column, shape (outputs,)."""
+        if self.is_sparse:
+            return self.matrix.min(axis=0).toarray().ravel()
+        return self.matrix.min(axis=0)
+
+    def scaled(self, weights: Matrix) -> Any:
+        """Give the matrix with each row multiplied by its weight (the joint distribution)."""
+        if self.is_sparse:
+            return (sparse.diags_array(weights) @ self.matrix).tocsr()
+        return self.matrix * weights[:, None]
+
+    def rows(self, chosen: Sequence[int] | NDArray[np.intp]) -> Channel:
+        """Give the channel restricted to some secrets, by number."""
+        return Channel(self.matrix[chosen], tuple(self.secrets[i] for i in chosen), self.outputs)
+
+    def pair_names(self, pair: tuple[int, int]) -> tuple[str, str]:
+        """Give the names of two secrets."""
+        return self.secrets[pair[0]], self.secrets[pair[1]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the matrix as a data frame, secrets as its index."""
+        return pd.DataFrame(self.dense, index=list(self.secrets), columns=list(self.outputs))
+
+    def __repr__(self) -> str:
+        kind = ", sparse" if self.is_sparse else ""
+        return f"Channel({len(self.secrets)} secrets, {len(self.outputs)} outputs{kind})"
+
+
+def channel(
+    matrix: Any,
+    *,
+    secrets: Iterable[Any] | None = None,
+    outputs: Iterable[Any] | None = None,
+    tolerance: float = ROW_SUM_TOLERANCE,
+) -> Channel:
+    """Make a channel from a matrix, and check it.
+
+    Parameters
+    ----------
+    matrix
+        Shape (secrets, outputs): an array, nested lists, a SciPy sparse matrix, a data frame
+        (whose index and columns name secrets and outputs), or a `Channel`. Entries in [0, 1],
+        each row summing to one within ``tolerance``.
+    secrets, outputs
+        Names; by default those of the data frame, or ``"s1", "s2", ...`` and ``"o1", ...``.
+    tolerance
+        Largest deviation of a row sum from one. Rows are taken as they are, never renormalised.
+
+    Raises
+    ------
+    InputError
+        Not a matrix, fewer than two secrets, NaN, entries outside [0, 1], rows that do not sum
+        to one (the first is named, with its sum), or names that are missing or repeated.
+
+    Examples
+    --------
+    >>> channel([[0.75, 0.25], [0.25, 0.75]], secrets=["no", "yes"])
+    Channel(2 secrets, 2 outputs)
+    """
+    if isinstance(matrix, Channel):
+        return matrix
+    if isinstance(matrix, pd.DataFrame):
+        secrets = list(matrix.index) if secrets is None else secrets
+        outputs = list(matrix.columns) if outputs is None else outputs
+        matrix = matrix.to_numpy()
+    if sparse.issparse(matrix):
+        values: Any = sparse.csr_array(cast(Any, matrix), dtype=np.float64)
+        values.sum_duplicates()
+        entries: Matrix = values.data
+    else:
+        try:
+            values = np.ascontiguousarray(matrix, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"`matrix` must be a matrix of numbers: {error}") from error
+        entries = values
+    if values.ndim != 2 or 0 in values.shape:
+        raise InputError(
+            f"`matrix` must have a row per secret, a column per output; got shape {values.shape}"
+        )
+    n, m = values.shape
+    secret_names = _names("secrets", secrets, n, "s")
+    output_names = _names("outputs", outputs, m, "o")
+    if n < 2:
+        raise InputError(
+            f"a channel needs at least two secrets, got one ({secret_names[0]!r}): "
+            "with one secret there is nothing to tell apart"
+        )
+    # NaN makes both comparisons false, so it is caught here too.
+    if not (float(entries.min(initial=0)) >= 0 and float(entries.max(initial=0)) <= 1):
+        _refuse_entry(values, secret_names, output_names)
+    sums = np.asarray(values.sum(axis=1)).ravel()
+    bad = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
+    if bad.size:
+        worst = int(bad[0])
+        more = f" ({bad.size} rows in all)" if bad.size > 1 else ""
+        raise InputError(
+            f"row {worst + 1} (secret {secret_names[worst]!r}) sums to {sums[worst]:.12g}, off by "
+            f"{sums[worst] - 1:+.3g}{more}; each row must sum to 1 within {tolerance:g}: "
+            "correct the file, nothing is renormalised silently"
+        )
+    return Channel(values, secret_names, output_names)
+
+
+def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+    """Name the first entry that is not a probability."""
+    if sparse.issparse(values):
+        coordinates: Any = cast(Any, values).tocoo()
+        wrong = int(np.flatnonzero(~((coordinates.data >= 0) & (coordinates.data <= 1)))[0])
+        s, o = int(coordinates.coords[0][wrong]), int(coordinates.coords[1][wrong])
+        value = float(coordinates.data[wrong])
+    else:
+        s, o = (int(i) for i in np.argwhere(~((values >= 0) & (values <= 1)))[0])
+        value = float(values[s, o])
+    what = "is missing (NaN)" if math.isnan(value) else f"is {value!r}"
+    raise InputError(
+        f"the entry in row {s + 1} (secret {secrets[s]!r}), column {o + 1} "
+        f"(output {outputs[o]!r}) {what}; probabilities must be in [0, 1]"
+    )
+
+
+def _names(what: str, names: Iterable[Any] | None, size: int, letter: str) -> tuple[str, ...]:
+    """Give ``size`` different names as strings."""
+    if names is None:
+        return tuple(f"{letter}{i + 1}" for i in range(size))
+    texts = tuple(str(name) for name in names)
+    if len(texts) != size:
+        raise InputError(f"`{what}` must name all {size} {what}, got {len(texts)} names")
+    if len(set(texts)) != size:
+        seen: set[str] = set()
+        twice = next(t for t in texts if t in seen or seen.add(t))
+        raise InputError(f"`{what}` must have different names; {twice!r} stands there twice")
+    return texts
+
+
+def prior_for(
+    channel: Channel, prior: ArrayLike | pd.Series[float] | dict[str, float] | None
+) -> Matrix:
+    """Give a prior over the secrets of a channel, checked; None means uniform.
+
+    Parameters
+    ----------
+    channel
+        The channel.
+    prior
+        A probability per secret, shape (secrets,), in the channel's order; or a series or a dict
+        from the secrets' names. It must sum to one within 1e-9.
+
+    Raises
+    ------
+    InputError
+        Wrong length, unknown or missing secrets, entries outside [0, 1], or a sum other than one.
+    """
+    n = channel.shape[0]
+    if prior is None:
+        return np.full(n, 1 / n)
+    if isinstance(prior, pd.Series):
+        if prior.index.has_duplicates:
+            twice = prior.index[prior.index.duplicated()][0]
+            raise InputError(f"`prior` names the secret {str(twice)!r} twice")
+        prior = {str(k): float(v) for k, v in prior.items()}
+    if isinstance(prior, dict):
+        missing = [s for s in channel.secrets if s not in prior]
+        unknown = sorted(set(prior) - set(channel.secrets))
+        if missing or unknown:
+            say = f"has no probability for the secret {missing[0]!r}" if missing else ""
+            say += " and " if missing and unknown else ""
+            say += f"names {unknown[0]!r}, which is no secret of the channel" if unknown else ""
+            raise InputError(f"`prior` {say}")
+        prior = [prior[s] for s in channel.secrets]
+    values = distribution("prior", cast(ArrayLike, prior))
+    if values.size != n:
+        raise InputError(f"`prior` must have an entry for each of {n} secrets, got {values.size}")
+    return values
+
+
+def require_two(prior: Matrix, secrets: Sequence[str]) -> None:
+    """Refuse a prior with all mass on one secret, where ``beta(pi, C)`` is 0/0."""
+    top = int(np.argmax(prior))
+    if prior.size - np.count_nonzero(prior) == prior.size - 1:
+        raise InputError(
+            f"`prior` puts all mass on one secret ({secrets[top]!r}): there is nothing left to "
+            "guess, and Bayes security is undefined; give two secrets at least a positive mass"
+        )

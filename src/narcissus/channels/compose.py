@@ -1,0 +1,220 @@
+"""Composition: several observations of one secret, repeated use, and one channel after another.
+
+The exact channel where it fits, the theorem's bound where not.
+Source: Chatzikokolakis et al. 2023, section IV (Theorems 3 and 4) and section V-E (capacity).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse, special
+
+from narcissus._validation import integer
+from narcissus.channels.bayes_security import beta_star
+from narcissus.channels.channel import Channel, channel
+from narcissus.channels.measures import capacity
+from narcissus.errors import InputError, TooLargeError
+from narcissus.results import Grade, Result
+
+MOST_ENTRIES = 50_000_000
+"""Largest exact composition, in matrix entries (400 MB)."""
+
+
+def _same_secrets(first: Channel, second: Channel) -> None:
+    if first.secrets != second.secrets:
+        if first.shape[0] != second.shape[0]:
+            what = f"{first.shape[0]} and {second.shape[0]} secrets"
+        else:
+            a, b = next(p for p in zip(first.secrets, second.secrets, strict=True) if p[0] != p[1])
+            what = f"{a!r} in one stands where {b!r} does in the other"
+        raise InputError(
+            f"channels in parallel must have the same secrets in the same order: {what}"
+        )
+
+
+def _refuse_size(what: str, entries: float, most: int) -> None:
+    if entries > most:
+        raise TooLargeError(
+            f"the exact {what} would have {entries:.3g} entries ({8 * entries / 2**30:.3g} GiB), "
+            f"more than `most` = {most:g}; ask `parallel_security` or `repeated_security` for the "
+            "theorem's bound instead"
+        )
+
+
+def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
+    """Give the channel of an attacker who sees the outputs of all channels for the same secret.
+
+    Parameters
+    ----------
+    matrices
+        Channels over the same secrets.
+    most
+        Largest number of entries.
+
+    Raises
+    ------
+    InputError
+        Other secrets, or none given.
+    TooLargeError
+        The product of the numbers of outputs explodes; the message says the size.
+
+    Source: Chatzikokolakis et al. 2023, section IV-A.
+    """
+    if not matrices:
+        raise InputError("`parallel` needs at least one channel")
+    channels = [channel(m) for m in matrices]
+    n = channels[0].shape[0]
+    _refuse_size("parallel composition", n * math.prod(float(c.shape[1]) for c in channels), most)
+    first = channels[0]
+    values, names = first.dense, first.outputs
+    for other in channels[1:]:
+        _same_secrets(first, other)
+        values = (values[:, :, None] * other.dense[:, None, :]).reshape(n, -1)
+        names = tuple(f"{a}|{b}" for a, b in itertools.product(names, other.outputs))
+    return Channel(np.ascontiguousarray(values), first.secrets, names)
+
+
+def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
+    """Give the channel of an attacker who sees ``times`` independent outputs of the same secret.
+
+    Their order tells nothing, so outputs are the counts of each symbol: as informative as the
+    sequence, and far fewer.
+
+    Raises
+    ------
+    TooLargeError
+        Too many different counts; the message says how many.
+    """
+    c = channel(matrix)
+    times = integer("times", times, low=1)
+    n, m = c.shape
+    if times == 1:
+        return c
+    _refuse_size("repeated use", n * float(special.comb(m + times - 1, times)), most)
+    counts = np.array(list(_counts(m, times)), dtype=np.int64)
+    # Multinomial coefficients and powers in logarithms; an output that a secret never gives and
+    # that occurs makes the whole outcome impossible for it.
+    weights = special.gammaln(times + 1) - special.gammaln(counts + 1).sum(axis=1)
+    dense = c.dense
+    logs = np.log(np.where(dense > 0, dense, 1.0))
+    values = np.exp(logs @ counts.T + weights)
+    values[((dense == 0).astype(float) @ counts.T) > 0] = 0.0
+    names = tuple(
+        "+".join(f"{k}*{c.outputs[i]}" for i, k in enumerate(row) if k) for row in counts.tolist()
+    )
+    return Channel(values, c.secrets, names)
+
+
+def _counts(symbols: int, total: int) -> Any:
+    """Yield all ways to split ``total`` over ``symbols``."""
+    for bars in itertools.combinations(range(total + symbols - 1), symbols - 1):
+        edges = (-1, *bars, total + symbols - 1)
+        yield [edges[i + 1] - edges[i] - 1 for i in range(symbols)]
+
+
+def cascade(first: Any, second: Any) -> Channel:
+    """Give the channel whose output is that of ``second``, fed with the output of ``first``.
+
+    Raises
+    ------
+    InputError
+        The outputs of the first are not the secrets of the second.
+
+    Source: Chatzikokolakis et al. 2023, section IV-B.
+    """
+    one, two = channel(first), channel(second)
+    if one.shape[1] != two.shape[0]:
+        raise InputError(
+            f"the first channel has {one.shape[1]} outputs and the second takes {two.shape[0]}: "
+            "in a cascade they must be the same"
+        )
+    values: Any = one.matrix @ two.matrix
+    if one.is_sparse and two.is_sparse:
+        values = sparse.csr_array(values)
+    return Channel(values, one.secrets, two.outputs)
+
+
+@dataclass(frozen=True)
+class ComposedSecurity(Result):
+    """Bayes security and capacity of a composition.
+
+    Attributes
+    ----------
+    beta_star
+        Exact, or a proved lower limit.
+    capacity
+        Exact, or a proved upper limit.
+    exact
+        Whether they are exact.
+    theorem
+        Where a limit comes from; "" for exact numbers.
+    """
+
+    beta_star: float
+    capacity: float
+    exact: bool
+    theorem: str = ""
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved'."""
+        return "proved"
+
+    def __str__(self) -> str:
+        if self.exact:
+            return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
+        return (
+            f"PROVED: Bayes security at least {self.beta_star:.6g}, capacity at most "
+            f"{self.capacity:.6g}\n  by {self.theorem}"
+        )
+
+
+_PARALLEL = "Chatzikokolakis et al. 2023, Theorem 3 (capacity: Espinoza and Smith 2012)"
+_CASCADE = "Chatzikokolakis et al. 2023, Theorem 4 (capacity: Espinoza and Smith 2012)"
+
+
+def parallel_security(*matrices: Any, most: int = MOST_ENTRIES) -> ComposedSecurity:
+    """Give ``beta*`` and capacity of channels in parallel: exact, or ``>= prod beta*``.
+
+    Source: Chatzikokolakis et al. 2023, Theorem 3.
+    """
+    channels = [channel(m) for m in matrices]
+    try:
+        whole = parallel(*channels, most=most)
+    except TooLargeError:
+        return ComposedSecurity(
+            math.prod(beta_star(c).value for c in channels),
+            min(math.prod(capacity(c) for c in channels), channels[0].shape[0]),
+            False,
+            _PARALLEL,
+        )
+    return ComposedSecurity(beta_star(whole).value, capacity(whole), True)
+
+
+def repeated_security(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> ComposedSecurity:
+    """Give ``beta*`` and capacity of repeated use: exact, or ``>= beta* ** times``."""
+    c = channel(matrix)
+    try:
+        whole = repeat(c, times, most=most)
+    except TooLargeError:
+        log_capacity = times * math.log(capacity(c))
+        return ComposedSecurity(
+            beta_star(c).value ** times,
+            float(c.shape[0]) if log_capacity > math.log(c.shape[0]) else math.exp(log_capacity),
+            False,
+            _PARALLEL,
+        )
+    return ComposedSecurity(beta_star(whole).value, capacity(whole), True)
+
+
+def cascade_security(beta_stars: Any, capacities: Any) -> ComposedSecurity:
+    """Limit a cascade of channels known by their ``beta*`` and capacities alone.
+
+    Source: Chatzikokolakis et al. 2023, Theorem 4: ``beta*(C1 C2) >= max``; capacity ``<= min``.
+    """
+    return ComposedSecurity(max(beta_stars), min(capacities), False, _CASCADE)

@@ -1,0 +1,408 @@
+"""Leakage from samples: point estimates, and limits that hold at every sample size.
+
+Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, section VII-D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import between, integer
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.limits import (
+    choose_pair,
+    compare,
+    risk_high,
+    risk_low,
+    security_high,
+    security_low,
+    split_at_random,
+)
+from narcissus.channels.samples import FEWEST, Samples, samples
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate, Grade, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
+"""Asked for a number of samples, gives as many fresh secrets and outputs."""
+
+NO_LOWER = (
+    "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
+    "that the secret can be read off them, so there is no lower limit"
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The state after some samples: both quantities with their limits."""
+
+    samples: int
+    beta_star: Estimate
+    bayes_risk: Estimate
+
+
+@dataclass(frozen=True)
+class LeakageEstimate(Result):
+    """What samples say about a channel.
+
+    Attributes
+    ----------
+    beta_star
+        Bayes security; ``high`` is certified at ``pair``.
+    bayes_risk
+        Error of the best attacker, for the prior from which secrets were drawn.
+    pair
+        The two secrets that seem easiest to tell apart.
+    secrets, samples
+        How many.
+    confidence
+        Of each interval: each side misses with probability at most half of what is left.
+    estimators
+        Error of each estimator on the samples set aside for choosing.
+    chosen
+        The estimator that the limits of the Bayes risk are about.
+    continuous
+        Whether outputs were taken as continuous.
+    history
+        One look, or several of a run that was continued until it was precise enough.
+    """
+
+    beta_star: Estimate
+    bayes_risk: Estimate
+    pair: tuple[str, str]
+    secrets: int
+    samples: int
+    confidence: float
+    estimators: dict[str, float]
+    chosen: str
+    continuous: bool
+    history: tuple[Look, ...] = field(repr=False)
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the numbers of the command line, under its keys."""
+        return {
+            "beta_star": _limits(self.beta_star),
+            "bayes_risk": _limits(self.bayes_risk),
+            "pair": list(self.pair),
+            "secrets": self.secrets,
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "estimator": self.chosen,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the history: a row per look, with both estimates and their limits."""
+        rows: list[dict[str, Any]] = []
+        for look in self.history:
+            row: dict[str, Any] = {"samples": look.samples}
+            for name in ("beta_star", "bayes_risk"):
+                e: Estimate = getattr(look, name)
+                row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw both estimates with their bands against the number of samples."""
+        from matplotlib import pyplot as plt
+
+        axes: Axes = ax if ax is not None else plt.subplots(layout="constrained")[1]
+        frame = self.to_frame()
+        for name, label in (("beta_star", "Bayes security"), ("bayes_risk", "Bayes risk")):
+            low = frame[f"{name}_low"].astype(float).fillna(0.0)
+            high = frame[f"{name}_high"].astype(float).fillna(1.0)
+            (line,) = axes.plot(frame["samples"], frame[name], marker="o", label=label)
+            axes.fill_between(frame["samples"], low, high, alpha=0.2, color=line.get_color())
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("samples")
+        axes.set_ylabel(f"estimate and {100 * self.confidence:g}% limits")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        def limits(e: Estimate) -> str:
+            low = "no limit" if e.low is None else f"{e.low:.4f}"
+            high = "no limit" if e.high is None else f"{e.high:.4f}"
+            return f"{e.value:.4f}   limits {low} to {high}"
+
+        worst = self.beta_star.high if self.beta_star.high is not None else 1.0
+        lines = [
+            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
+            "",
+            f"  Bayes security (worst pair)  {limits(self.beta_star)}",
+            f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
+            f"{100 - 50 * worst:.1f} of 100 attempts (50 by guessing)",
+            f"  Bayes risk                   {limits(self.bayes_risk)}",
+            f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
+            "than the upper limit",
+        ]
+        lines += [
+            f"  note: {why}"
+            for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why])
+            if why
+        ]
+        lines += [
+            "",
+            "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
+        ]
+        return "\n".join(lines)
+
+
+def _limits(e: Estimate) -> dict[str, Any]:
+    out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
+    return out | ({"why": e.why} if e.low is None or e.high is None else {})
+
+
+def estimate(
+    source: Any,
+    outputs: Any = None,
+    *,
+    confidence: float = 0.95,
+    estimators: Any = None,
+    kind: str = "auto",
+    until: float | None = None,
+    first: int = 1_000,
+    most: int = 1_000_000,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> LeakageEstimate:
+    """Estimate ``beta*`` and the Bayes risk of a channel known only by samples.
+
+    Parameters
+    ----------
+    source
+        The secret of each sample, shape (samples,); or a sampler: a function of a number and a
+        generator that gives that many fresh secrets and outputs.
+    outputs
+        The output of each sample, shape (samples,) or (samples, columns), discrete or continuous;
+        None with a sampler.
+    confidence
+        Level in (0, 1) of each of the two intervals; half of the rest on each side.
+    estimators
+        Names, or classifiers in scikit-learn's style; None takes those that suit the samples.
+    kind
+        "discrete", "continuous", or "auto": continuous where fewer than half of the samples share
+        their output with another. It decides only whether a lower limit is worth stating.
+    until
+        With a sampler: ask for more until every limit is this near its estimate (or the interval
+        this narrow), or ``most`` samples are drawn. The limits stay valid: look ``t`` spends
+        ``(1 - confidence) / (t (t + 1))``.
+    first, most
+        With a sampler: samples at the first look, and at most. Each look doubles them.
+    rng
+        Splits the samples; with a sampler also its randomness.
+    observer
+        Hears of progress.
+
+    Returns
+    -------
+    LeakageEstimate
+        Limits hold for independent samples: for the Bayes risk drawn from the prior of interest,
+        for ``beta*`` also with numbers per secret that were fixed beforehand.
+
+    Raises
+    ------
+    InputError
+        One secret only, a secret with too few samples (named), missing values.
+
+    Source: Narcissus theory 6.2.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> secret = rng.integers(2, size=4000)
+    >>> shown = np.where(rng.random(4000) < 0.75, secret, 1 - secret)  # beta* = 0.5
+    >>> found = estimate(secret, shown, rng=1).beta_star
+    >>> found.low < 0.5 < found.high
+    True
+    """
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    if kind not in ("auto", "discrete", "continuous"):
+        raise InputError(f"`kind` must be 'auto', 'discrete' or 'continuous', got {kind!r}")
+    random = generator(rng)
+    if not callable(source):
+        if until is not None:
+            raise InputError("`until` needs a sampler that can be asked for more samples")
+        if outputs is None:
+            raise InputError("`outputs` is missing: the output of each sample")
+        data = samples(source, outputs)
+        return _assess(
+            data,
+            level=level,
+            alpha=1 - level,
+            wanted=estimators,
+            kind=kind,
+            random=random,
+            observer=observer,
+            history=(),
+        )
+    if until is None:
+        raise InputError("with a sampler give `until`: how narrow the limits must get")
+    width = between("until", until, 0, 1, open_low=True)
+    size = integer("first", first, low=40)
+    most = integer("most", most, low=size)
+    drawn: list[tuple[pd.Series[Any], pd.DataFrame]] = []
+    total, look, history = 0, 0, ()
+    while True:
+        secret, output = cast(Sampler, source)(size - total, random)
+        drawn.append((pd.Series(np.asarray(secret).ravel()), _as_frame(output)))
+        total, look = size, look + 1
+        data = samples(pd.concat([d[0] for d in drawn]), pd.concat([d[1] for d in drawn]))
+        # Sum over all looks of 1 / (t (t + 1)) is one, so all of them hold together.
+        alpha = (1 - level) / (look * (look + 1))
+        result = _assess(
+            data,
+            level=level,
+            alpha=alpha,
+            wanted=estimators,
+            kind=kind,
+            random=random,
+            observer=observer,
+            history=history,
+        )
+        history = result.history
+        if size >= most or max(_slack(result.beta_star), _slack(result.bayes_risk)) <= width:
+            return result
+        size = min(most, 2 * size)
+
+
+def convergence(
+    secrets: Any,
+    outputs: Any,
+    *,
+    looks: int = 6,
+    confidence: float = 0.95,
+    estimators: Any = None,
+    kind: str = "auto",
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> LeakageEstimate:
+    """Estimate from ever more of the samples, to see how the estimates settle.
+
+    Parameters
+    ----------
+    secrets, outputs, confidence, estimators, kind, rng, observer
+        As in `estimate`.
+    looks
+        At most so many sizes, each twice the one before, the last one all samples. Sizes at which
+        a secret has too few samples are left out.
+
+    Returns
+    -------
+    LeakageEstimate
+        That of all samples, with a look per size in ``history``. The limits of each look hold for
+        that look by itself.
+    """
+    looks = integer("looks", looks, low=1, high=30)
+    data = samples(secrets, outputs)
+    random = generator(rng)
+    order = random.permutation(data.size)
+    result: LeakageEstimate | None = None
+    observer.start("sample sizes", looks)
+    for halvings in range(looks - 1, -1, -1):
+        part = order[: data.size >> halvings]
+        counts = np.bincount(data.secret[part], minlength=len(data.names))
+        if halvings and counts.min() < FEWEST:
+            observer.advance()
+            continue
+        kept, output = np.unique(data.output[part], return_inverse=True)
+        points = None if data.points is None else data.points[kept]
+        smaller = Samples(data.secret[part], output, data.names, points, data.continuous)
+        result = _assess(
+            smaller,
+            level=between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+            alpha=1 - confidence,
+            wanted=estimators,
+            kind=kind,
+            random=random,
+            observer=SILENT,
+            history=() if result is None else result.history,
+        )
+        observer.advance()
+    observer.finish()
+    assert result is not None
+    return result
+
+
+def _as_frame(output: Any) -> pd.DataFrame:
+    array = np.asarray(output)
+    return pd.DataFrame(array.reshape(len(array), -1))
+
+
+def _slack(e: Estimate) -> float:
+    """Give how far the limits leave the quantity open."""
+    if e.high is None:
+        return 1.0
+    return e.high - (e.value if e.low is None else e.low)
+
+
+def _assess(
+    data: Samples,
+    *,
+    level: float,
+    alpha: float,
+    wanted: Any,
+    kind: str,
+    random: np.random.Generator,
+    observer: Observer,
+    history: tuple[Look, ...],
+) -> LeakageEstimate:
+    """Choose on one half of the samples, certify on the other."""
+    side = alpha / 2
+    split = split_at_random(data, random)
+    tried = portfolio(wanted, data)
+    observer.start("estimators", len(tried) + 3)
+    errors, pairs = compare(data, tried, split, observer)
+    attacker, pair = choose_pair(data, wanted, split, pairs)
+    observer.advance()
+    winner = min(tried, key=lambda e: errors[e.name])
+    risk = risk_high(data, winner, split, side)
+    security = security_high(data, attacker, pair, split, side)
+    observer.advance()
+    continuous = data.continuous if kind == "auto" else kind == "continuous"
+    risk = _with_low(risk, None if continuous else risk_low(data, side), level)
+    low = None if continuous else security_low(data, side)
+    security = _with_low(security, low, level)
+    observer.advance()
+    observer.finish()
+    a, b = pair
+    return LeakageEstimate(
+        beta_star=security,
+        bayes_risk=risk,
+        pair=(data.names[a], data.names[b]),
+        secrets=len(data.names),
+        samples=data.size,
+        confidence=level,
+        estimators=errors,
+        chosen=winner.name,
+        continuous=continuous,
+        history=(*history, Look(data.size, security, risk)),
+    )
+
+
+def _with_low(e: Estimate, low: float | None, level: float) -> Estimate:
+    """Put a lower limit, or the reason why there is none, beside an upper one."""
+    high = 1.0 if e.high is None else e.high
+    # The two limits come from different arguments and can cross, rarely: keep them in order.
+    low = None if low is None else min(low, high)
+    return replace(
+        e,
+        value=e.value if low is None else max(e.value, low),
+        low=low,
+        confidence=level,
+        why=NO_LOWER if low is None else "",
+    )

@@ -1,0 +1,217 @@
+"""Classifiers that turn training samples into scores: how likely each secret is with an output.
+
+Whatever an estimator does, the limits of `estimate` hold: they test it on samples it has not
+seen. A better one only makes them tighter.
+Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse, spatial
+
+from narcissus._optional import optional
+from narcissus._validation import did_you_mean
+from narcissus.channels.samples import Codes, Matrix, Samples
+from narcissus.errors import InputError
+
+Scorer = Callable[[Codes], Matrix]
+"""From numbers of distinct outputs to weights, shape (outputs, secrets), proportional in each row
+to the estimated probability of secret and output together."""
+
+
+class Estimator(Protocol):
+    """Something that learns from samples."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in results."""
+        ...
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        """Learn from the chosen samples."""
+        ...
+
+
+@dataclass(frozen=True)
+class Frequentist:
+    """Counts: the secret that had this output most often; for an unseen output the commonest."""
+
+    name: str = "frequentist"
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        """Count secrets per output."""
+        counts = samples.counts(chosen)
+        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+
+        def scores(outputs: Codes) -> Matrix:
+            # A touch of the overall shares decides unseen outputs and exact ties.
+            return counts[outputs].toarray() + 1e-6 * common
+
+        return scores
+
+
+@dataclass(frozen=True)
+class Guess:
+    """No attack: the commonest secret, whatever the output."""
+
+    name: str = "guess"
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        """Count secrets."""
+        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+        return lambda outputs: np.tile(common, (len(outputs), 1))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Nearest neighbours with ties included, over distinct outputs.
+
+    All training samples at least as near as the ``k``-th nearest count. Breaking ties by order
+    instead costs 0.06 to 0.10 on discrete outputs (Narcissus theory 6.2). Columns are scaled by
+    their standard deviation.
+
+    Attributes
+    ----------
+    neighbours
+        ``k`` from the number of training samples: "one", "log" (its natural logarithm) or "root"
+        (its square root, at most 64).
+    """
+
+    neighbours: str = "one"
+
+    @property
+    def name(self) -> str:
+        """How it is called in results."""
+        return f"nearest-{self.neighbours}"
+
+    def count(self, size: int) -> int:
+        """Give ``k`` for this many training samples."""
+        if self.neighbours == "one":
+            return 1
+        value = math.log(size) if self.neighbours == "log" else math.sqrt(size)
+        return max(1, min(round(value), 64, size))
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        """Put the distinct training outputs in a tree."""
+        assert samples.points is not None
+        seen = np.unique(samples.output[chosen])
+        counts = samples.counts(chosen)[seen]
+        totals = np.asarray(counts.sum(axis=1)).ravel()
+        scale = samples.points[seen].std(axis=0)
+        scaled = samples.points / np.where(scale > 0, scale, 1.0)
+        tree = spatial.cKDTree(scaled[seen])
+        k = self.count(len(chosen))
+        # Each distinct output holds one sample at least; a few more for ties at the rim.
+        ask = min(len(seen), k + 2 * scaled.shape[1])
+        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+
+        def scores(outputs: Codes) -> Matrix:
+            distance, near = tree.query(scaled[outputs], k=ask, workers=-1)
+            distance = np.reshape(distance, (len(outputs), ask))
+            near = np.reshape(near, (len(outputs), ask))
+            enough = np.cumsum(totals[near], axis=1) >= k
+            last = np.where(enough.any(axis=1), enough.argmax(axis=1), ask - 1)
+            rim = distance[np.arange(len(outputs)), last]
+            inside = distance <= rim[:, None] * (1 + 1e-12)
+            ends = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+            picks = sparse.csr_array(
+                (np.ones(ends[-1]), near[inside], ends), shape=(len(outputs), len(seen))
+            )
+            return (picks @ counts).toarray() + 1e-6 * common
+
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """A user's classifier in scikit-learn's style: ``fit``, and ``predict_proba`` or ``predict``.
+
+    It is copied before each fit and sees the outputs as numbers, shape (samples, columns).
+    """
+
+    model: Any
+    name: str = "classifier"
+
+    def __post_init__(self) -> None:
+        if not (hasattr(self.model, "fit") and hasattr(self.model, "predict")):
+            raise InputError(
+                f"an estimator must have `fit` and `predict` like scikit-learn's, "
+                f"{type(self.model).__name__} has not"
+            )
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        """Fit a copy of the model."""
+        if samples.points is None:
+            raise InputError(
+                f"the estimator {self.name!r} needs numeric outputs; encode the others as numbers"
+            )
+        model = copy.deepcopy(self.model)
+        model.fit(samples.points[samples.output[chosen]], samples.secret[chosen])
+        size, points = len(samples.names), samples.points
+
+        def scores(outputs: Codes) -> Matrix:
+            out = np.zeros((len(outputs), size))
+            if hasattr(model, "predict_proba"):
+                out[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(
+                    points[outputs]
+                )
+            else:
+                guess = np.asarray(model.predict(points[outputs]), dtype=np.intp)
+                out[np.arange(len(outputs)), guess] = 1.0
+            return out
+
+        return scores
+
+
+def forest(seed: int = 0) -> Classifier:
+    """Give a forest of extremely randomised trees (the extra ``learn``), for many columns."""
+    ensemble = optional("sklearn.ensemble", extra="learn", purpose="The forest estimator")
+    return Classifier(
+        ensemble.ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed), "forest"
+    )
+
+
+NAMED: dict[str, Callable[[], Estimator]] = {
+    "forest": forest,
+    "frequentist": Frequentist,
+    "nearest-log": lambda: Nearest("log"),
+    "nearest-one": lambda: Nearest("one"),
+    "nearest-root": lambda: Nearest("root"),
+}
+
+
+def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
+    """Give the estimators to try: those wanted, or what suits the samples.
+
+    ``wanted`` is None, or names, estimators and classifiers in scikit-learn's style.
+    """
+    if wanted is None:
+        chosen: list[Estimator] = (
+            [] if samples.continuous and samples.points is not None else [Frequentist()]
+        )
+        if samples.points is not None:
+            chosen += [Nearest("one"), Nearest("log"), Nearest("root")]
+    else:
+        chosen = []
+        for one in [wanted] if isinstance(wanted, str) or hasattr(wanted, "fit") else wanted:
+            if isinstance(one, str):
+                if one not in NAMED:
+                    raise InputError(
+                        f"`estimators` must be among {', '.join(NAMED)} or a classifier, got "
+                        f"{one!r}{did_you_mean(one, NAMED)}"
+                    )
+                chosen.append(NAMED[one]())
+            elif isinstance(one, Frequentist | Nearest | Guess | Classifier):
+                chosen.append(one)
+            else:
+                chosen.append(Classifier(one, type(one).__name__))
+        if samples.points is None and any(isinstance(e, Nearest) for e in chosen):
+            raise InputError("the estimators `nearest-...` need numeric outputs")
+    return [*chosen, Guess()]

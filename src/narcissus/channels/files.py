@@ -1,0 +1,206 @@
+"""Channels, priors and samples from CSV and Parquet files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from narcissus._optional import optional
+from narcissus._validation import did_you_mean, distribution
+from narcissus.channels.channel import ROW_SUM_TOLERANCE, Channel, channel
+from narcissus.errors import InputError
+
+NAME_COLUMNS = ("", "secret", "secrets", "name", "index")
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in {".parquet", ".pq"}
+
+
+def _read(path: Path, **options: Any) -> pd.DataFrame:
+    """Read a file into a frame, with errors that name it."""
+    if not path.exists():
+        near = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
+        raise InputError(f"no such file: {path}{did_you_mean(path.name, near)}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a CSV or Parquet file")
+    try:
+        if _is_parquet(path):
+            optional("pyarrow", extra="parquet", purpose="Reading Parquet")
+            return pd.read_parquet(path)
+        return pd.read_csv(path, **options)
+    except pd.errors.EmptyDataError as error:
+        raise InputError(f"{path} is empty") from error
+    except (OSError, ValueError) as error:  # parser and decoding errors are ValueErrors
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def read_channel(path: Path | str, *, tolerance: float = ROW_SUM_TOLERANCE) -> Channel:
+    """Read a channel from a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file: a row per secret, a column per output. In CSV a first line that is not itself a
+        row of probabilities names the outputs. A first column that is not numeric, or is called
+        "secret" or nothing at all, names the secrets. In Parquet likewise, by the columns' names.
+    tolerance
+        Largest deviation of a row sum from one.
+
+    Raises
+    ------
+    InputError
+        The file is missing or unreadable, a cell is empty or no number (with its place), or the
+        matrix is no channel.
+    """
+    path = Path(path)
+    if _is_parquet(path):
+        frame = _read(path)
+        header: list[str] | None = [str(c) for c in frame.columns]
+        if not isinstance(frame.index, pd.RangeIndex):
+            frame = frame.reset_index()
+            header = ["", *header]
+        cells = frame.to_numpy(dtype=object)
+    else:
+        # Text first: a stray word must be reported with its place, not turn a column to text.
+        raw = _read(path, header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
+        cells = raw.to_numpy(dtype=object)
+        header = None
+        start = str(cells[0, 0]).strip().lower()
+        first = [_number(v) for v in cells[0]]
+        numeric = first if first[0] is not None else first[1:]
+        is_row = bool(numeric) and None not in numeric and start not in NAME_COLUMNS
+        if [str(v).strip() for v in cells[0]] == ["0", "1"]:
+            raise InputError(
+                f"{path}: the first line `0,1` may be names of outputs or a row of probabilities; "
+                "write the names as words, or the row as 0.0,1.0"
+            )
+        if not (is_row and abs(sum(cast(list[float], numeric)) - 1) <= 1e-6):
+            header, cells = [str(v).strip() for v in cells[0]], cells[1:]
+    if not len(cells):
+        raise InputError(f"{path} has no rows of probabilities")
+    named = (header is not None and header[0].lower() in NAME_COLUMNS) or any(
+        _number(v) is None for v in cells[:, 0]
+    )
+    secrets = [str(v).strip() for v in cells[:, 0]] if named else None
+    if named:
+        cells = cells[:, 1:]
+    outputs = None if header is None else header[1:] if named else header
+    if cells.shape[1] == 0:
+        raise InputError(f"{path} has no column of probabilities")
+    try:
+        matrix = cells.astype(np.float64)
+    except (TypeError, ValueError):
+        (i, j), value = next((at, v) for at, v in np.ndenumerate(cells) if _number(v) is None)
+        row = secrets[i] if secrets else i + 1
+        column = outputs[j] if outputs else j + 1
+        empty = value is None or str(value).strip() == ""
+        what = "is empty" if empty else f"is {value!r}, not a number"
+        raise InputError(f"{path}: the cell of secret {row!r}, output {column!r} {what}") from None
+    try:
+        return channel(matrix, secrets=secrets, outputs=outputs, tolerance=tolerance)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_prior(path: Path | str) -> dict[str, float] | np.ndarray[Any, np.dtype[np.float64]]:
+    """Read a prior from a CSV or Parquet file.
+
+    Two columns name the secrets and give their probabilities (a header is optional); one column
+    gives the probabilities in the channel's order.
+
+    Raises
+    ------
+    InputError
+        The file is unreadable, a probability is no number, a secret stands twice, or the sum is
+        not one.
+    """
+    path = Path(path)
+    if _is_parquet(path):
+        cells = _read(path).to_numpy(dtype=object)
+    else:
+        raw = _read(path, header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
+        cells = raw.to_numpy(dtype=object)
+        if _number(cells[0, -1]) is None:
+            cells = cells[1:]
+    if cells.shape[1] not in (1, 2) or not len(cells):
+        raise InputError(
+            f"{path} must have one column (probabilities) or two (secret, probability), "
+            f"got {cells.shape[1]}"
+        )
+    values = [_number(v) for v in cells[:, -1]]
+    if None in values:
+        place = values.index(None)
+        raise InputError(f"{path}: the probability {cells[place, -1]!r} is not a number")
+    try:
+        checked = distribution("prior", cast(list[float], values))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    if cells.shape[1] == 1:
+        return checked
+    names = [str(v).strip() for v in cells[:, 0]]
+    if len(set(names)) < len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise InputError(f"{path}: the secret {twice!r} stands there twice")
+    return dict(zip(names, checked.tolist(), strict=True))
+
+
+def read_samples(
+    path: Path | str, *, secret: str | None = None
+) -> tuple[pd.Series[Any], pd.DataFrame, str]:
+    """Read samples of secret and output from a CSV or Parquet file with a header.
+
+    Parameters
+    ----------
+    path
+        The file: a row per sample.
+    secret
+        The column of secrets; None takes the one called "secret", otherwise the first. All other
+        columns are the output.
+
+    Returns
+    -------
+    tuple
+        The secrets, the outputs (a frame of one or more columns), and the secret column's name.
+
+    Raises
+    ------
+    InputError
+        The file is unreadable, has no such column, no output column, or missing values.
+    """
+    path = Path(path)
+    frame = _read(path)
+    frame.columns = frame.columns.map(str)
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        raise InputError(f"{path} has two columns of one name")
+    if not len(frame):
+        raise InputError(f"{path} has no samples")
+    if secret is None:
+        secret = next((n for n in names if n.lower() == "secret"), names[0])
+    elif secret not in names:
+        raise InputError(
+            f"{path} has no column {secret!r}{did_you_mean(secret, names)}; "
+            f"columns: {', '.join(names[:20])}"
+        )
+    if len(names) < 2:
+        raise InputError(f"{path} has the column {secret!r} alone; the output needs one at least")
+    missing = frame.isna().any()
+    if missing.any():
+        column = str(missing.idxmax())
+        row = int(frame[column].isna().to_numpy().argmax())
+        raise InputError(
+            f"{path}: column {column!r} has {int(frame[column].isna().sum())} missing values, the "
+            f"first in sample {row + 1}; remove these samples or say what is missing by a value"
+        )
+    return frame[secret], frame.drop(columns=[secret]), secret

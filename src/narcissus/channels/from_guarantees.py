@@ -1,0 +1,189 @@
+"""What a differential-privacy guarantee implies for Bayes security, and back.
+
+Source: Chatzikokolakis et al. 2023, section V; Narcissus theory 6 and 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from narcissus._validation import between, integer, non_negative, probability
+from narcissus.errors import InputError
+from narcissus.results import Bound, Grade, Result
+
+
+@dataclass(frozen=True)
+class SecurityBound(Result):
+    """A proved lower limit of Bayes security.
+
+    Attributes
+    ----------
+    value
+        Bayes security is at least this.
+    quantity
+        Which: "beta*", or "beta(pi)" for one prior.
+    theorem, assumptions
+        Where it comes from and what must hold.
+    tight
+        Whether some mechanism with this guarantee reaches it.
+    """
+
+    value: float
+    quantity: str
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+    tight: bool = False
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved'."""
+        return "proved"
+
+    @property
+    def advantage(self) -> Bound:
+        """The same as an upper limit of an attacker's advantage, ``1 - value``."""
+        return Bound(1 - self.value, "advantage", self.theorem, self.assumptions)
+
+    def __str__(self) -> str:
+        tight = " (some mechanism reaches it)" if self.tight else ""
+        lines = [
+            f"PROVED: {self.quantity} at least {self.value:.6g}{tight}",
+            f"  by {self.theorem}",
+        ]
+        return "\n".join(lines + [f"  assuming {a}" for a in self.assumptions])
+
+
+def _one_over_one_plus_exp(epsilon: float) -> float:
+    """Give ``1 / (1 + e^epsilon)`` for any epsilon, relatively accurate."""
+    small = math.exp(-epsilon)
+    return small / (1 + small)
+
+
+def from_local_dp(epsilon: float, delta: float = 0.0) -> SecurityBound:
+    """Limit ``beta*`` of an (epsilon, delta)-LDP channel: ``2 (1 - delta) / (1 + e^epsilon)``.
+
+    Holds as well for the two secrets "database x" and "its neighbour x'" under differential
+    privacy (Corollary 2): membership or attribute inference about one record.
+
+    Source: Chatzikokolakis et al. 2023, Theorem 5 and Corollary 2; with delta
+    Humphries et al. 2020, in the form of Narcissus theory 6.
+
+    Examples
+    --------
+    >>> round(from_local_dp(1).value, 6)
+    0.537883
+    """
+    epsilon = non_negative("epsilon", epsilon)
+    delta = between("delta", delta, 0, 1)
+    theorem = (
+        "Chatzikokolakis et al. 2023, Theorem 5"
+        if delta == 0
+        else "Humphries et al. 2020 (Narcissus theory 6)"
+    )
+    return SecurityBound(
+        2 * (1 - delta) * _one_over_one_plus_exp(epsilon),
+        "beta*",
+        theorem,
+        (f"every two secrets are ({epsilon:g}, {delta:g})-indistinguishable",),
+        tight=True,
+    )
+
+
+def from_database_dp(
+    epsilon: float, records: int, values: int | None = None, prior: Any = None
+) -> SecurityBound:
+    """Limit the Bayes security of whole databases under epsilon-DP.
+
+    Parameters
+    ----------
+    epsilon
+        Guarantee for replacing one record.
+    records
+        Number of records ``n``.
+    values
+        Number of values of a record; needed with ``prior``.
+    prior
+        "uniform" or the largest probability of any database in (0, 1): use Corollary 1 for this
+        prior where it says more. None: the sharp limit of ``beta*``, for every prior.
+
+    Source: Narcissus theory 6.1 (sharp); Chatzikokolakis et al. 2023, Corollary 1.
+
+    Examples
+    --------
+    >>> round(from_database_dp(1, 4).value, 4)  # 2 / (1 + e^4) would be 0.0360
+    0.1353
+    """
+    epsilon = non_negative("epsilon", epsilon)
+    n = integer("records", records, low=1)
+    if n % 2:
+        sharp = 2 * math.exp(-(n - 1) * epsilon / 2) * _one_over_one_plus_exp(epsilon)
+    else:
+        sharp = math.exp(-n * epsilon / 2)
+    assumption = f"{epsilon:g}-DP for replacing one of {n} records"
+    best = SecurityBound(sharp, "beta*", "Narcissus theory 6.1", (assumption,), tight=True)
+    if prior is None:
+        return best
+    if values is None:
+        raise InputError("`values` is needed with `prior`: how many values can a record take?")
+    v = integer("values", values, low=2)
+    log_top = (
+        -n * math.log(v)
+        if prior == "uniform"
+        else math.log(between("prior", prior, 0, 1, open_low=True, open_high=True))
+    )
+    # ln of max pi times (v e^eps / (v - 1 + e^eps))^n
+    log_gain = n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
+    corollary = max(0.0, -math.expm1(log_top + log_gain)) / -math.expm1(log_top)
+    corollary = min(1.0, corollary)
+    if corollary <= sharp:
+        return SecurityBound(sharp, "beta(pi)", "Narcissus theory 6.1", (assumption,))
+    return SecurityBound(
+        corollary,
+        "beta(pi)",
+        "Chatzikokolakis et al. 2023, Corollary 1",
+        (assumption, f"records take one of {v} values"),
+        tight=prior == "uniform",
+    )
+
+
+def naive_database_bound(epsilon: float, records: int) -> SecurityBound:
+    """Limit ``beta*`` of whole databases by group privacy alone: ``2 / (1 + e^(n epsilon))``.
+
+    Valid, tight only for one record; for comparison with `from_database_dp`.
+    """
+    n = integer("records", records, low=1)
+    bound = from_local_dp(n * non_negative("epsilon", epsilon))
+    return SecurityBound(
+        bound.value,
+        "beta*",
+        "Chatzikokolakis et al. 2023, Theorem 5, with group privacy",
+        bound.assumptions,
+    )
+
+
+def to_approximate_dp(beta_star: float) -> tuple[float, float]:
+    """Give the (epsilon, delta) that ``beta*`` is equivalent to: ``(0, 1 - beta*)``-LDP.
+
+    Source: Chatzikokolakis et al. 2023, Proposition 2.
+    """
+    return 0.0, 1 - probability("beta_star", beta_star)
+
+
+def yeom_bound(epsilon: float) -> SecurityBound:
+    """Limit ``beta*`` of neighbours by Yeom et al. 2018: ``2 - e^epsilon``; for comparison.
+
+    Never better than `from_local_dp`. Source: Chatzikokolakis et al. 2023, Equation 6.
+    """
+    epsilon = non_negative("epsilon", epsilon)
+    value = max(0.0, 2 - math.exp(epsilon)) if epsilon < 1 else 0.0
+    return SecurityBound(
+        value, "beta*", "Yeom et al. 2018 (Chatzikokolakis et al. 2023, Equation 6)"
+    )
+
+
+def humphries_bound(epsilon: float, delta: float = 0.0) -> SecurityBound:
+    """Limit ``beta*`` of neighbours by Humphries et al. 2020, for (epsilon, delta)-DP."""
+    bound = from_local_dp(epsilon, delta)
+    return SecurityBound(bound.value, "beta*", "Humphries et al. 2020", bound.assumptions)

@@ -1,0 +1,156 @@
+"""Samples of secret and output, coded once: numbers for secrets, numbers for distinct outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus.errors import InputError
+
+Codes = NDArray[np.intp]
+Matrix = NDArray[np.float64]
+
+FEWEST = 10
+"""Fewest samples of a secret: they are split in parts, and each part needs some."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of a channel.
+
+    Attributes
+    ----------
+    secret
+        Number of each sample's secret, shape (samples,).
+    output
+        Number of each sample's output among the distinct outputs, shape (samples,).
+    names
+        Names of the secrets.
+    points
+        The distinct outputs, shape (distinct, columns), as numbers; None if some are not numeric.
+    continuous
+        Whether outputs repeat so seldom that they say nothing about each other without
+        assumptions: fewer than half of the samples share their output with another.
+    """
+
+    secret: Codes
+    output: Codes
+    names: tuple[str, ...]
+    points: Matrix | None
+    continuous: bool
+
+    @property
+    def size(self) -> int:
+        """Number of samples."""
+        return len(self.secret)
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct outputs."""
+        return int(self.output.max()) + 1
+
+    def counts(self, chosen: Codes | None = None) -> Any:
+        """Give how often each secret had each output, a CSR array (distinct outputs, secrets)."""
+        output = self.output if chosen is None else self.output[chosen]
+        secret = self.secret if chosen is None else self.secret[chosen]
+        shape = (self.distinct, len(self.names))
+        made = sparse.csr_array((np.ones(len(output)), (output, secret)), shape=shape)
+        made.sum_duplicates()
+        return made
+
+
+def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
+    """Check and code samples.
+
+    Parameters
+    ----------
+    secrets
+        The secret of each sample, shape (samples,), of any type.
+    outputs
+        The output of each sample: shape (samples,) or (samples, columns), an array or data frame;
+        rows that are equal are the same output.
+    fewest
+        Fewest samples that each secret must have.
+
+    Raises
+    ------
+    InputError
+        Lengths that differ, missing values, infinities, one secret only, or a secret with too few
+        samples (named, with how many it has).
+    """
+    who: pd.Series[Any] = (
+        secrets if isinstance(secrets, pd.Series) else pd.Series(np.asarray(secrets).ravel())
+    )
+    frame = _frame(outputs)
+    if len(who) != len(frame):
+        raise InputError(f"there are {len(who)} secrets for {len(frame)} outputs")
+    if not len(who):
+        raise InputError("there are no samples")
+    if who.isna().any() or frame.isna().any().any():
+        raise InputError("secrets and outputs must not have missing values (NaN)")
+    codes, labels = pd.factorize(who.reset_index(drop=True), sort=True)
+    names: tuple[str, ...] = tuple([str(label) for label in labels])
+    if len(names) < 2:
+        raise InputError(
+            f"the samples have one secret only ({str(labels[0])!r}): with nothing to tell apart "
+            "there is no leakage to estimate; take samples of at least two secrets"
+        )
+    have = np.bincount(codes)
+    if have.min() < fewest:
+        few = int(np.argmin(have))
+        more = int(np.count_nonzero(have < fewest)) - 1
+        others = f" (and {more} more secrets have too few)" if more else ""
+        raise InputError(
+            f"the secret {names[few]!r} has {have[few]} samples, fewer than the {fewest} needed"
+            f"{others}; collect more of it or leave it out"
+        )
+    numeric = all(
+        pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in frame.dtypes
+    )
+    points: Matrix | None = None
+    if numeric:
+        values = frame.to_numpy(dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise InputError("outputs must be finite numbers; infinities have no distances")
+        output, points = _distinct_points(values)
+    else:
+        output = np.zeros(len(frame), dtype=np.intp)
+        for column in frame.columns:
+            extra, levels = pd.factorize(frame[column])
+            output = pd.factorize(output * max(1, len(levels)) + extra)[0]
+    shared = np.bincount(output)[output] > 1
+    continuous = float(shared.mean()) < 0.5
+    return Samples(np.asarray(codes, dtype=np.intp), output, names, points, continuous)
+
+
+def _frame(outputs: Any) -> pd.DataFrame:
+    if isinstance(outputs, pd.DataFrame):
+        frame = outputs.reset_index(drop=True)
+    elif isinstance(outputs, pd.Series):
+        frame = outputs.reset_index(drop=True).to_frame()
+    else:
+        array = np.asarray(outputs)
+        if array.ndim not in (1, 2):
+            raise InputError(f"`outputs` must have one or two dimensions, got {array.ndim}")
+        frame = pd.DataFrame(array.reshape(len(array), -1 if array.size else 1))
+    if frame.shape[1] == 0:
+        raise InputError("`outputs` has no columns")
+    return frame
+
+
+def _distinct_points(values: Matrix) -> tuple[Codes, Matrix]:
+    """Give the number of each row among the distinct rows, and the distinct rows."""
+    if values.shape[1] == 1:
+        codes, levels = pd.factorize(values[:, 0])
+        return np.asarray(codes, dtype=np.intp), np.asarray(levels, dtype=np.float64)[:, None]
+    output = np.zeros(len(values), dtype=np.intp)
+    for column in values.T:
+        extra, levels = pd.factorize(column)
+        output = pd.factorize(output * len(levels) + extra)[0]
+    first = np.unique(output, return_index=True)[1]
+    return np.asarray(output, dtype=np.intp), values[first]

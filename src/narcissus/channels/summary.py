@@ -1,0 +1,245 @@
+"""All about one channel in one result: what `narcissus channel` prints."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
+from narcissus.channels.channel import Channel, channel, prior_for, require_two
+from narcissus.channels.closed_forms import Mechanism
+from narcissus.channels.local_dp import local_dp_epsilon
+from narcissus.channels.measures import (
+    bayes_risk,
+    bayes_vulnerability,
+    capacity,
+    guessing_error,
+    implied_bayes_risk,
+    shannon_leakage,
+)
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Grade, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ChannelSummary(Result):
+    """What a channel leaks, exactly.
+
+    Attributes
+    ----------
+    name
+        Of the channel or mechanism.
+    secrets
+        How many.
+    beta_star, pair
+        Bayes security, and names of two secrets that reach it.
+    bayes_risk, guessing_error, beta
+        For the prior: error of the best attacker with and without the output, and their ratio.
+    capacity, leakage
+        Multiplicative capacity, and multiplicative leakage for the prior.
+    epsilon_ldp
+        Smallest epsilon of epsilon-LDP, ``inf`` if there is none.
+    implied_risk, implied_by
+        The Bayes risk that ``beta*`` or the capacity alone implies for this prior, and which.
+    shannon
+        Mutual information in bits; None for a mechanism too large for a matrix.
+    prior
+        "uniform" or "given".
+    """
+
+    name: str
+    secrets: int
+    beta_star: float
+    pair: tuple[str, str]
+    bayes_risk: float
+    guessing_error: float
+    beta: float
+    capacity: float
+    leakage: float
+    epsilon_ldp: float
+    implied_risk: float
+    implied_by: str
+    shannon: float | None
+    prior: str
+    channel: Channel | None = None
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved': exact numbers of a known channel."""
+        return "proved"
+
+    @property
+    def additive_leakage(self) -> float:
+        """What the output adds to the chance of the right guess."""
+        return max(0.0, self.guessing_error - self.bayes_risk)
+
+    @property
+    def min_entropy_leakage(self) -> float:
+        """``log2`` of the multiplicative leakage, bits."""
+        return math.log2(self.leakage)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the eight numbers of the command line, under its keys."""
+        return {
+            "beta_star": self.beta_star,
+            "pair": list(self.pair),
+            "bayes_risk": self.bayes_risk,
+            "guessing_error": self.guessing_error,
+            "beta": self.beta,
+            "capacity": self.capacity,
+            "leakage": self.leakage,
+            "epsilon_ldp": self.epsilon_ldp if math.isfinite(self.epsilon_ldp) else None,
+        }
+
+    def more(self) -> dict[str, Any]:
+        """Give what else is known: other leakages, the implied risk, the advantage."""
+        return {
+            "secrets": self.secrets,
+            "advantage": 1 - self.beta_star,
+            "additive_leakage": self.additive_leakage,
+            "min_entropy_leakage": self.min_entropy_leakage,
+            "shannon_leakage": self.shannon,
+            "implied_bayes_risk": self.implied_risk,
+            "implied_by": self.implied_by,
+            "delta_at_epsilon_0": 1 - self.beta_star,
+        }
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the heat map of pairwise Bayes security."""
+        if self.channel is None:
+            raise InputError(f"a heat map needs the channel, of at most {MOST_DRAWN} secrets")
+        return plot_pairwise(self.channel, ax=ax)
+
+    def __str__(self) -> str:
+        epsilon = (
+            f"{self.epsilon_ldp:.6g}" if math.isfinite(self.epsilon_ldp) else "none (infinite)"
+        )
+        shannon = (
+            "" if self.shannon is None else f", {self.shannon:.6g} bits of Shannon information"
+        )
+        return "\n".join(
+            [
+                f"{self.name}: {self.secrets} secrets, {self.prior} prior",
+                "",
+                f"  Bayes security (worst pair)  {self.beta_star:.6g}   (1: nothing leaks, 0: "
+                "two secrets are told apart for certain)",
+                f"    secrets {self.pair[0]!r} and {self.pair[1]!r}: of 100 attempts to tell them "
+                f"apart, {100 - 50 * self.beta_star:.1f} are right (50 by guessing)",
+                f"  Bayes risk                   {self.bayes_risk:.6g}   (the best attacker is "
+                "wrong this often)",
+                f"  guessing error               {self.guessing_error:.6g}   (the same without "
+                "the output)",
+                f"  beta for this prior          {self.beta:.6g}   (their ratio)",
+                f"  leakage                      {self.leakage:.6g}   (times likelier right; "
+                f"{self.min_entropy_leakage:.6g} bits of min-entropy{shannon})",
+                f"  capacity                     {self.capacity:.6g}   (the most it can be for "
+                "any prior and any non-negative gain)",
+                f"  local DP epsilon             {epsilon}",
+                f"  implied Bayes risk           at least {self.implied_risk:.6g}   (from "
+                f"{'both alike' if self.implied_by == 'equal' else self.implied_by})",
+                "",
+                "  All numbers are exact for this channel; nothing is sampled.",
+            ]
+        )
+
+
+def analyse(
+    source: Any, prior: Any = None, *, name: str = "", observer: Observer = SILENT
+) -> ChannelSummary:
+    """Compute what a channel or a mechanism in closed form leaks.
+
+    Parameters
+    ----------
+    source
+        A `Channel`, what `channel` takes, or a `Mechanism`.
+    prior
+        Probability of each secret; None is uniform.
+    name
+        For the texts.
+    observer
+        Hears of progress.
+
+    Examples
+    --------
+    >>> analyse([[0.75, 0.25], [0.25, 0.75]]).beta_star
+    0.5
+    """
+    if isinstance(source, Mechanism):
+        label = name or repr(source)
+        if prior is None:
+            return _closed(source, label)
+        try:
+            made = source.channel()
+        except InputError as error:
+            raise InputError(
+                f"a prior of your own needs the channel as a matrix: {error}"
+            ) from error
+        return _explicit(made, prior, label, observer)
+    return _explicit(channel(source), prior, name or "channel", observer)
+
+
+def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
+    weights = prior_for(c, prior)
+    require_two(weights, c.secrets)
+    security = beta_star(c, observer=observer)
+    risk, guess = bayes_risk(c, weights), guessing_error(weights)
+    most = capacity(c)
+    implied = implied_bayes_risk(security.value, most, weights)
+    return ChannelSummary(
+        name=name,
+        secrets=c.shape[0],
+        beta_star=security.value,
+        pair=security.pair,
+        bayes_risk=risk,
+        guessing_error=guess,
+        beta=min(1.0, risk / guess),
+        capacity=most,
+        leakage=max(1.0, bayes_vulnerability(c, weights) / float(weights.max())),
+        epsilon_ldp=local_dp_epsilon(c),
+        implied_risk=implied.value,
+        implied_by=implied.tighter,
+        shannon=shannon_leakage(c, weights),
+        prior="uniform" if prior is None else "given",
+        channel=c,
+    )
+
+
+def _closed(m: Mechanism, name: str) -> ChannelSummary:
+    n = m.secrets
+    risk, guess, most = m.bayes_risk, m.guessing_error, m.capacity
+    by_beta, by_capacity = m.beta_star * guess, max(0.0, 1 - most / n)
+    made, shannon = None, None
+    if n <= MOST_DRAWN:
+        try:
+            made = m.channel()
+            shannon = shannon_leakage(made)
+        except InputError:  # continuous, or too many outputs: the closed form stands alone
+            made = None
+    return ChannelSummary(
+        name=name,
+        secrets=n,
+        beta_star=m.beta_star,
+        pair=m.pair,
+        bayes_risk=risk,
+        guessing_error=guess,
+        beta=min(1.0, risk / guess),
+        capacity=most,
+        leakage=max(1.0, most),  # the uniform prior reaches the capacity
+        epsilon_ldp=m.local_epsilon,
+        implied_risk=max(by_beta, by_capacity),
+        implied_by="equal"
+        if np.isclose(by_beta, by_capacity, rtol=1e-12)
+        else "Bayes security"
+        if by_beta > by_capacity
+        else "capacity",
+        shannon=shannon,
+        prior="uniform",
+        channel=made,
+    )

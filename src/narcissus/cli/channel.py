@@ -1,0 +1,111 @@
+"""``narcissus channel``: what an explicit channel or a mechanism leaks, exactly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+EPILOG = """
+\b
+Examples:
+  narcissus channel channel.csv
+  narcissus channel channel.csv --prior prior.csv --json
+  narcissus channel --mechanism randomized-response:values=10,epsilon=1
+  narcissus channel --mechanism laplace:epsilon=0.1
+  narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6
+  narcissus channel channel.csv --repeat 3 --plot pairs.svg
+
+\b
+FILE is CSV or Parquet: a row per secret, a column per output, each row summing to 1.
+  secret,short,long
+  login,0.9,0.1
+  logout,0.2,0.8
+
+\b
+Mechanisms: exponential, gaussian, geometric, laplace, randomized-response, subset, unary,
+optimized-unary; a wrong parameter is answered with an example.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
+@click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
+@click.option("--repeat", "times", type=int, help="The attacker sees this many outputs.")
+@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of a row's sum.")
+@click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
+@click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
+@click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
+def command(
+    *,
+    file: Path | None,
+    mechanism: str | None,
+    prior: Path | None,
+    times: int | None,
+    tolerance: float,
+    all_pairs: bool,
+    more: bool,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Compute what a channel leaks about which secrets: Bayes security, risk, leakage, capacity.
+
+    Exact: from a table of output probabilities, or a mechanism in closed form.
+    """
+    from narcissus import channels
+    from narcissus.errors import InputError
+
+    if (file is None) == (mechanism is None):
+        raise click.UsageError("give a FILE or --mechanism, one of them")
+    if mechanism is not None:
+        source = channels.mechanism(mechanism)
+        name = mechanism
+    else:
+        assert file is not None
+        source = channels.read_channel(file, tolerance=tolerance)
+        name = file.name
+    given = None if prior is None else channels.read_prior(prior)
+    if times is not None:
+        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        source, name = channels.repeat(made, times), f"{name}, {times} outputs"
+    summary = channels.analyse(source, given, name=name)
+    result = summary.to_dict()
+    if all_pairs or plot is not None:
+        if summary.channel is None:
+            raise InputError(
+                "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
+                "or continuous (in a symmetric mechanism all pairs are alike)"
+            )
+        if all_pairs:
+            result["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
+        if plot is not None:
+            _save(plot, summary)
+    if as_json:
+        if more:
+            result["more"] = summary.more()
+        click.echo(json.dumps(result))
+        return
+    click.echo(str(summary))
+    if all_pairs:
+        click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+
+
+def _save(path: Path, summary: object) -> None:
+    """Draw without a display, to the file's format."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from narcissus.channels import ChannelSummary
+    from narcissus.errors import InputError
+
+    assert isinstance(summary, ChannelSummary)
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    summary.plot(ax=figure.add_subplot())
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--plot: cannot write {path}: {error}") from error

@@ -1,0 +1,71 @@
+"""``narcissus estimate``: leakage of a channel that is known only by samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+EPILOG = """
+\b
+Examples:
+  narcissus estimate samples.csv
+  narcissus estimate traces.parquet --secret website --confidence 0.99 --json
+  narcissus estimate traces.csv --secret website --estimator forest --estimator nearest-log
+
+\b
+SAMPLES is CSV or Parquet with a header: one column holds the secret, all others the output.
+  secret,time,bytes
+  login,0.31,1200
+  logout,0.28,800
+
+\b
+Each interval holds with the given confidence, whatever the estimators did. `low` is null where
+outputs are continuous: no finite sample gives a lower limit then, without assumptions.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("samples", type=click.Path(path_type=Path))
+@click.option("--secret", metavar="COLUMN", help="Default: the column `secret`, or the first.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each interval.")
+@click.option("--estimator", "estimators", multiple=True, help="Try this one (may be repeated).")
+@click.option(
+    "--outputs",
+    "kind",
+    type=click.Choice(["auto", "discrete", "continuous"]),
+    default="auto",
+    show_default=True,
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the split of the samples.")
+@click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
+def command(
+    *,
+    samples: Path,
+    secret: str | None,
+    confidence: float,
+    estimators: tuple[str, ...],
+    kind: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
+    from narcissus import channels
+
+    secrets, outputs, column = channels.read_samples(samples, secret=secret)
+    found = channels.estimate(
+        secrets,
+        outputs,
+        confidence=confidence,
+        estimators=list(estimators) or None,
+        kind=kind,
+        rng=seed,
+    )
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+        return
+    click.echo(
+        f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
+    )
+    click.echo(str(found))

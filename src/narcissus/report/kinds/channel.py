@@ -1,0 +1,307 @@
+"""Studies of channels, as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import Block, Facts, Figure, Items, Page, Section, Table, Text, Verdict
+from narcissus.results import Grade
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+Answer = dict[str, Any]
+
+ASSUMED = {
+    "file": "The table describes the channel as it is, and outputs about the same secret are not "
+    "combined unless the study says so.",
+    "mechanism": "The mechanism is implemented as described, with the noise that it names.",
+    "samples": "Samples are independent, and drawn as the secrets will be when it matters; for "
+    "Bayes security the numbers of each secret may also have been fixed beforehand.",
+}
+
+
+def _headline(result: Answer) -> list[tuple[str, str, str, Grade]]:
+    """Give the numbers of the verdict."""
+    if (exact := result.get("exact")) is not None:
+        without, with_it = 1 - exact["guessing_error"], 1 - exact["bayes_risk"]
+        return [
+            ("Guessed right without the output", percent(without), "exact", "proved"),
+            ("Guessed right with it, by the best attacker", percent(with_it), "exact", "proved"),
+            (
+                "Worst two secrets told apart",
+                percent(1 - exact["beta_star"] / 2),
+                "50% by guessing",
+                "proved",
+            ),
+        ]
+    found = result["estimated"]
+    level = f"{100 * found['confidence']:g}% limits"
+    risk, security = found["bayes_risk"], found["beta_star"]
+    return [
+        (
+            "Guessed right without the output",
+            percent(1 - found["estimators"]["guess"]),
+            "the commonest secret",
+            "sampled",
+        ),
+        ("Guessed right with the output", percent(1 - risk["estimate"]),
+         f"{level} {_turned(risk)}", "sampled"),
+        ("Worst two secrets told apart", percent(1 - security["estimate"] / 2),
+         f"{level} {_turned(security, half=True)}; 50% by guessing", "sampled"),
+    ]  # fmt: skip
+
+
+def _turned(value: Answer, *, half: bool = False) -> str:
+    """Give the limits of an error as those of the success."""
+    scale = 0.5 if half else 1.0
+    low = None if value["high"] is None else 1 - scale * value["high"]
+    high = None if value["low"] is None else 1 - scale * value["low"]
+    return limits(low, high)
+
+
+def _measures(exact: Answer) -> Table:
+    def row(name: str, key: str, says: str) -> list[str | float | None]:
+        value = exact[key]
+        return [name, "infinite" if value is None and key == "epsilon_ldp" else value, says]
+
+    rows = [
+        row("Bayes security", "beta_star", "1: nothing leaks; 0: two secrets told apart for sure"),
+        row("Bayes risk", "bayes_risk", "how often the best attacker is wrong"),
+        row("Guessing error", "guessing_error", "the same without the output"),
+        row("beta", "beta", "their ratio"),
+        row("Leakage", "leakage", "how many times likelier the right guess becomes"),
+        row("Capacity", "capacity", "the most that can be, for any prior and non-negative gain"),
+        row("Min-entropy leakage", "min_entropy_leakage", "bits"),
+        row("Shannon leakage", "shannon_leakage", "bits"),
+        row("Local DP epsilon", "epsilon_ldp", "ratio of any two rows, as a logarithm"),
+        row("Implied Bayes risk", "implied_bayes_risk", f"at least; from {exact['implied_by']}"),
+    ]
+    return Table(
+        "Exact for this channel and prior",
+        ("Measure", "Value", "Says"),
+        rows,
+        grades=["not assessed" if r[1] is None else "proved" for r in rows],
+    )
+
+
+def _pairs(table: Answer, worst: list[str]) -> Figure:
+    names, values = table["secrets"], table["values"]
+
+    def draw(figure: MplFigure) -> None:
+        axes, scale = figure.subplots(1, 2, width_ratios=(18, 1))
+        axes.pcolormesh(values, vmin=0, vmax=1, cmap="Blues_r")
+        # A colour bar of matplotlib's own is a bitmap; the page keeps to lines and shapes.
+        steps = [[(i + 0.5) / 40] for i in range(40)]
+        scale.pcolormesh([0, 1], [i / 40 for i in range(41)], steps, vmin=0, vmax=1, cmap="Blues_r")
+        scale.set_xticks([])
+        scale.yaxis.tick_right()
+        scale.set_title("Bayes\nsecurity")
+        ticks = [i + 0.5 for i in range(len(names))]
+        axes.set_xticks(ticks, names, rotation=90)
+        axes.set_yticks(ticks, names)
+        axes.invert_yaxis()
+        axes.set_aspect("equal")
+
+    flat = [
+        (names[i], names[j], values[i][j])
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
+    flat.sort(key=lambda r: r[2])
+    return Figure(
+        f"{worst[0]} and {worst[1]} are easiest to tell apart",
+        "A square for each two secrets; the darker, the easier they are told apart. "
+        f"The darkest is {flat[0][2]:.4g}, the lightest {flat[-1][2]:.4g}.",
+        draw,
+        Table(
+            "Bayes security of each two secrets, easiest first",
+            ("Secret", "Other", "Bayes security"),
+            flat,
+            folded=len(flat) > 10,
+        ),
+        size=(6.0, 4.8),
+    )
+
+
+def _profile(profile: Answer) -> Figure:
+    epsilon, delta = profile["epsilon"], profile["delta"]
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE
+
+        axes = figure.add_subplot()
+        axes.plot(epsilon, delta, marker=".", color=BLUE)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("smallest delta")
+        axes.set_ylim(bottom=0)
+
+    return Figure(
+        "How much local differential privacy the channel offers",
+        f"Delta falls from {delta[0]:.4g} at epsilon 0 to {delta[-1]:.4g} at {epsilon[-1]:.4g}.",
+        draw,
+        Table(
+            "The smallest delta at each epsilon",
+            ("epsilon", "delta"),
+            list(zip(epsilon, delta, strict=True)),
+            folded=True,
+        ),
+    )
+
+
+def _settling(found: Answer) -> Figure:
+    history = found["history"]
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, RUST
+
+        axes = figure.add_subplot()
+        sizes = [look["samples"] for look in history]
+        for key, label, marker, colour in (
+            ("beta_star", "Bayes security", "o", BLUE),
+            ("bayes_risk", "Bayes risk", "s", RUST),
+        ):
+            values = [look[key]["estimate"] for look in history]
+            axes.plot(sizes, values, marker=marker, label=label, color=colour)
+            axes.fill_between(
+                sizes,
+                [look[key]["low"] or 0.0 for look in history],
+                [1.0 if look[key]["high"] is None else look[key]["high"] for look in history],
+                alpha=0.15,
+                color=colour,
+            )
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("samples used (log scale)")
+        axes.legend()
+
+    rows = [
+        [
+            look["samples"],
+            look["beta_star"]["estimate"],
+            _plain(look["beta_star"]),
+            look["bayes_risk"]["estimate"],
+            _plain(look["bayes_risk"]),
+        ]
+        for look in history
+    ]
+    last = history[-1]
+    return Figure(
+        "The limits close in as more samples are used",
+        f"With all {last['samples']} samples Bayes security is {last['beta_star']['estimate']:.3g} "
+        f"({_plain(last['beta_star'])}) and the Bayes risk {last['bayes_risk']['estimate']:.3g} "
+        f"({_plain(last['bayes_risk'])}).",
+        draw,
+        Table(
+            f"Estimates with {100 * found['confidence']:g}% limits, which hold at each size by "
+            "itself",
+            ("Samples", "Bayes security", "Limits", "Bayes risk", "Limits of it"),
+            rows,
+            grades=_sampled(len(rows)),
+        ),
+    )
+
+
+def _sampled(rows: int) -> list[Grade]:
+    return ["sampled"] * rows
+
+
+def _plain(value: Answer) -> str:
+    low, high = value["low"], value["high"]
+    if low is None and high is None:
+        return MISSING
+    if low is None:
+        return f"at most {high:.4f}"
+    return f"{low:.4f} to {high:.4f}"
+
+
+def _threat(record: Record, result: Answer) -> Section:
+    threshold: Answer = record.study.get("threshold") or {}
+    facts = [("Channel", str(result["name"])), ("Secrets", number(result["secrets"]))]
+    if result["source"] != "samples":
+        facts.append(("Prior", str(result.get("prior", MISSING))))
+        facts.append(("Outputs that the attacker sees", str(record.study["channel"]["uses"])))
+    names = (("beta_star", "Bayes security at least"), ("bayes_risk", "Bayes risk at least"))
+    facts += [(f"Threshold: {w}", number(threshold[k])) for k, w in names if threshold.get(k)]
+    facts += [(f"Threshold: {k}", threshold[k]) for k in ("reason", "origin") if threshold.get(k)]
+    return Section(
+        "Threat model and assumptions",
+        [
+            Text(
+                [
+                    "A secret is drawn, the channel gives an output, and the attacker, who knows "
+                    "the channel and the prior, names the secret in one guess. Bayes security is "
+                    "about the worst case: the attacker knows that the secret is one of two, "
+                    "equally likely, and these are the two easiest to tell apart."
+                ]
+            ),
+            Facts(facts),
+            Items(
+                "Taken as given (assumptions; nothing here tests them)", [ASSUMED[result["source"]]]
+            ),
+        ],
+    )
+
+
+def _method(result: Answer) -> Section:
+    if result["source"] != "samples":
+        text = (
+            "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
+            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found among "
+            "all pairs."
+        )
+        return Section("Method", [Text([text])])
+    found = result["estimated"]
+    errors = sorted(found["estimators"].items(), key=lambda e: e[1])
+    return Section(
+        "Method",
+        [
+            Text(
+                [
+                    "The samples were split at random. On one half estimators were trained, and "
+                    "estimator and pair chosen; on the other the choice was tested "
+                    "(Clopper-Pearson). Lower limits come from all samples: an attacker does no "
+                    "better on the channel than the best table look-up seems to do, but for "
+                    "McDiarmid's margin. Limits hold whatever the estimators did."
+                ]
+            ),
+            Table(
+                "Estimators, by their error on samples set aside for choosing",
+                ("Estimator", "Error"),
+                [[name, error] for name, error in errors],
+                grades=_sampled(len(errors)),
+            ),
+        ],
+    )
+
+
+def page(record: Record) -> Page:
+    """Turn the record of a channel's study into a page."""
+    result: Answer = record.to_dict()["results"]
+    blocks: list[Block] = []
+    if (exact := result.get("exact")) is not None:
+        blocks.append(_measures(exact))
+        if "pairwise" in result:
+            blocks.append(_pairs(result["pairwise"], result["pair"]))
+        if "profile" in result:
+            blocks.append(_profile(result["profile"]))
+    else:
+        blocks.append(_settling(result["estimated"]))
+    how = "from samples" if result["source"] == "samples" else "exact"
+    return Page(
+        title=record.title,
+        subtitle=f"{number(result['secrets'])} secrets, {how}",
+        verdict=Verdict(
+            status=record.status,
+            headline=record.verdict,
+            numbers=_headline(result),
+            rests_on="sampled" if result["source"] == "samples" else "proved",
+        ),
+        sections=[
+            _threat(record, result),
+            Section("Results", blocks),
+            _method(result),
+        ],
+    )

@@ -1,0 +1,368 @@
+"""The kind of study "channel": what a channel leaks, exactly or from samples, against a threshold.
+
+Source: Chatzikokolakis et al. 2023; Narcissus theory 6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from narcissus import channels
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.results import NotAssessed
+from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.record import Status
+
+MOST_SHOWN = 25
+"""Secrets for which every pair stands in the record."""
+PROFILE_WORK = 2e10
+"""Elementary operations that the profile may take."""
+
+NOT_COVERED = [
+    "Secrets, outputs and uses of the channel other than those described: how long an answer "
+    "takes, what is sent beside it, several outputs about the same secret.",
+    "What the secret itself gives away once it is guessed.",
+]
+
+
+class Section(BaseModel):
+    """A part of the study file; keys that it does not know are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ChannelSpec(Section):
+    """The channel; give exactly one of file, mechanism and samples."""
+
+    file: str | None = Field(
+        default=None, description="CSV or Parquet: a row per secret, a column per output."
+    )
+    mechanism: str | None = Field(
+        default=None, description="In closed form: 'randomized-response:values=10,epsilon=1'."
+    )
+    samples: str | None = Field(
+        default=None, description="CSV or Parquet of secret and output, a row per sample."
+    )
+    secret: str | None = Field(default=None, description="The column of secrets in the samples.")
+    estimators: list[str] | None = Field(
+        default=None, description="Estimators to try on samples; those that suit if left out."
+    )
+    prior: str | None = Field(default=None, description="CSV of secret, probability.")
+    tolerance: float = Field(default=1e-9, ge=0, lt=0.01, description="Of a row's sum.")
+    uses: int = Field(default=1, ge=1, description="Outputs that the attacker sees.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> ChannelSpec:
+        if sum(v is not None for v in (self.file, self.mechanism, self.samples)) != 1:
+            raise ValueError("give exactly one of `file`, `mechanism` and `samples`")
+        if self.samples is not None and (self.prior is not None or self.uses > 1):
+            raise ValueError("samples bring their own prior and uses: leave out both")
+        if self.samples is None and (self.secret is not None or self.estimators is not None):
+            raise ValueError("`secret` and `estimators` go with `samples`")
+        return self
+
+
+class ThresholdSpec(Section):
+    """What whoever approves accepts; one limit or both."""
+
+    beta_star: float | None = Field(
+        default=None, ge=0, le=1, description="Bayes security, at least."
+    )
+    bayes_risk: float | None = Field(default=None, ge=0, le=1, description="Bayes risk, at least.")
+    reason: str = Field("", description="Why this limit.")
+    origin: str = Field("", description="Who set it, and where.")
+
+    @model_validator(mode="after")
+    def _some(self) -> ThresholdSpec:
+        if self.beta_star is None and self.bayes_risk is None:
+            raise ValueError("give `beta_star`, `bayes_risk` or both")
+        return self
+
+
+class RunSpec(Section):
+    """How sure, and the seed."""
+
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of each interval.")
+    seed: int | None = Field(default=None, ge=0, description="Of the split of the samples.")
+
+
+class ChannelStudy(Section):
+    """A study of kind "channel"."""
+
+    title: str = Field("", description="Of the report.")
+    channel: ChannelSpec
+    threshold: ThresholdSpec | None = None
+    run: RunSpec = RunSpec()
+
+
+_UNIT = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+_NUMBERS = {"type": "array", "items": {"type": ["number", "null"]}}
+_LIMITED = {
+    "type": "object",
+    "properties": {
+        "estimate": _UNIT,
+        "low": _UNIT,
+        "high": _UNIT,
+        "why": {"type": "string"},
+    },
+    "required": ["estimate", "low", "high"],
+}
+RESULTS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "source": {"enum": ["file", "mechanism", "samples"]},
+        "name": {"type": "string"},
+        "secrets": {"type": "integer", "minimum": 2},
+        "pair": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+        "exact": {
+            "type": "object",
+            "properties": {"beta_star": _UNIT, "bayes_risk": _UNIT, "beta": _UNIT},
+            "required": ["beta_star", "bayes_risk", "beta", "capacity", "leakage", "epsilon_ldp"],
+        },
+        "estimated": {
+            "type": "object",
+            "properties": {"beta_star": _LIMITED, "bayes_risk": _LIMITED},
+            "required": ["beta_star", "bayes_risk", "samples", "confidence"],
+        },
+        "pairwise": {
+            "type": "object",
+            "properties": {
+                "secrets": {"type": "array", "items": {"type": "string"}},
+                "values": {"type": "array", "items": _NUMBERS},
+            },
+        },
+        "profile": {"type": "object", "properties": {"epsilon": _NUMBERS, "delta": _NUMBERS}},
+    },
+    "required": ["source", "name", "secrets", "pair"],
+    "oneOf": [{"required": ["exact"]}, {"required": ["estimated"]}],
+}
+
+
+class ChannelKind:
+    """Studies of channels."""
+
+    model: type[BaseModel] = ChannelStudy
+    results_schema: dict[str, Any] = RESULTS_SCHEMA
+
+    def check(self, study: ChannelStudy, folder: Path) -> None:
+        """Read and check the channel or the samples."""
+        spec = study.channel
+        if spec.samples is not None:
+            secrets, outputs, _ = channels.read_samples(folder / spec.samples, secret=spec.secret)
+            channels.samples(secrets, outputs)
+        else:
+            source = _source(spec, folder)
+            if spec.prior is not None:
+                made = source.channel() if isinstance(source, channels.Mechanism) else source
+                channels.prior_for(made, channels.read_prior(folder / spec.prior))
+
+    def play(self, study: ChannelStudy, folder: Path, options: RunOptions) -> Outcome:
+        """Compute or estimate, and compare with the threshold."""
+        if options.policy is not None:
+            raise InputError(
+                "a study of a channel takes its threshold from its own [threshold]; "
+                "leave out the policy"
+            )
+        spec = study.channel
+        digests = {
+            name: _digest(folder / file)
+            for name, file in (
+                ("channel", spec.file),
+                ("samples", spec.samples),
+                ("prior", spec.prior),
+            )
+            if file is not None
+        }
+        if spec.samples is not None:
+            return _sampled(study, folder, options, digests)
+        return _exact(study, folder, options, digests)
+
+
+def _digest(path: Path) -> str:
+    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mechanism:
+    source: channels.Channel | channels.Mechanism
+    if spec.mechanism is not None:
+        source = channels.mechanism(spec.mechanism)
+    else:
+        assert spec.file is not None
+        source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
+    if spec.uses > 1:
+        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        source = channels.repeat(made, spec.uses)
+    return source
+
+
+def _exact(
+    study: ChannelStudy, folder: Path, options: RunOptions, digests: dict[str, str]
+) -> Outcome:
+    spec = study.channel
+    prior = None if spec.prior is None else channels.read_prior(folder / spec.prior)
+    name = spec.mechanism or Path(str(spec.file)).name
+    source = _source(spec, folder)
+    found = channels.analyse(source, prior, name=name, observer=options.observer)
+    results: dict[str, Any] = {
+        "source": "mechanism" if spec.mechanism else "file",
+        "name": name,
+        "secrets": found.secrets,
+        "pair": list(found.pair),
+        "prior": found.prior,
+        "exact": {k: v for k, v in found.to_dict().items() if k != "pair"} | found.more(),
+    }
+    left: list[NotAssessed] = []
+    if found.channel is not None and found.secrets <= MOST_SHOWN:
+        results["pairwise"] = {
+            "secrets": list(found.channel.secrets),
+            "values": channels.pairwise(found.channel).tolist(),
+        }
+    profile = _profile(source)
+    if isinstance(profile, NotAssessed):
+        left.append(profile)
+    else:
+        results["profile"] = profile
+    values = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
+    status = _judge(study.threshold, {k: (v, v) for k, v in values.items()})
+    a, b = found.pair
+    verdict = (
+        f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
+        f"{100 - 50 * found.beta_star:.1f} are right with the output and 50 without. "
+        f"Over all secrets the best attacker is right {100 * (1 - found.bayes_risk):.1f} times in "
+        f"100, and {100 * (1 - found.guessing_error):.1f} times without the output."
+    )
+    return Outcome(
+        title=study.title or f"What {name} leaks",
+        status=status,
+        verdict=verdict,
+        results=results,
+        assessed=[
+            "Bayes security: the pair of secrets easiest to tell apart, exactly",
+            f"Bayes risk and leakage for a {found.prior} prior, exactly",
+            "Capacity and local differential privacy, exactly",
+        ],
+        not_assessed=left,
+        not_covered=NOT_COVERED,
+        digests=digests,
+    )
+
+
+def _profile(source: channels.Channel | channels.Mechanism) -> dict[str, Any] | NotAssessed:
+    """Give delta at 21 epsilons, up to the channel's own or 10."""
+    if isinstance(source, channels.Mechanism):
+        end = min(source.local_epsilon, 10.0)
+        points = [end * i / 20 for i in range(21)]
+        return {"epsilon": points, "delta": [source.delta(e) for e in points]}
+    end = min(channels.local_dp_epsilon(source), 10.0)
+    points = [end * i / 20 for i in range(21)]
+    try:
+        found = channels.local_dp_profile(source, points, most=PROFILE_WORK)
+    except InputError as error:
+        return NotAssessed(
+            "the whole (epsilon, delta) profile",
+            str(error),
+            "`channels.local_dp_profile` with a larger `most`",
+        )
+    return {"epsilon": list(found.epsilon), "delta": list(found.delta)}
+
+
+def _sampled(
+    study: ChannelStudy, folder: Path, options: RunOptions, digests: dict[str, str]
+) -> Outcome:
+    spec, name = study.channel, Path(str(study.channel.samples)).name
+    secrets, outputs, _ = channels.read_samples(folder / str(spec.samples), secret=spec.secret)
+    found = channels.convergence(
+        secrets,
+        outputs,
+        confidence=study.run.confidence,
+        estimators=spec.estimators,
+        rng=child(options.entropy, 0),
+        observer=options.observer,
+    )
+    results: dict[str, Any] = {
+        "source": "samples",
+        "name": name,
+        "secrets": found.secrets,
+        "pair": list(found.pair),
+        "estimated": found.to_dict()
+        | {
+            "estimators": found.estimators,
+            "continuous": found.continuous,
+            "history": [
+                {
+                    "samples": look.samples,
+                    "beta_star": _limited(look.beta_star),
+                    "bayes_risk": _limited(look.bayes_risk),
+                }
+                for look in found.history
+            ],
+        },
+    }
+    both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
+    status = _judge(study.threshold, {k: (e.low, e.high) for k, e in both.items()})
+    left = [
+        NotAssessed(
+            f"how low {words} may be",
+            both[key].why,
+            "round the outputs to fewer values before release and sample those, or describe the "
+            "channel as a table",
+        )
+        for key, words in (("beta_star", "Bayes security"), ("bayes_risk", "the Bayes risk"))
+        if both[key].low is None
+    ]
+    a, b = found.pair
+    high = 1.0 if found.beta_star.high is None else found.beta_star.high
+    verdict = (
+        f"Of 100 attempts to tell {a!r} from {b!r}, at least {100 - 50 * high:.1f} are right with "
+        f"the output (50 without), with {100 * found.confidence:g}% confidence"
+    )
+    if found.beta_star.low is None:
+        verdict += "; how much more leaks cannot be said from these samples."
+    else:
+        most = 100 - 50 * found.beta_star.low
+        verdict += f"; for no two secrets are there more than {most:.1f}."
+    return Outcome(
+        title=study.title or f"What {name} gives away",
+        status=status,
+        verdict=verdict,
+        results=results,
+        assessed=[
+            "Bayes security: two secrets that are told apart, on samples set aside",
+            "Bayes risk, for the prior from which the samples were drawn",
+        ],
+        not_assessed=left,
+        not_covered=NOT_COVERED,
+        digests=digests,
+    )
+
+
+def _limited(e: Any) -> dict[str, float | None]:
+    return {"estimate": e.value, "low": e.low, "high": e.high}
+
+
+def _judge(
+    threshold: ThresholdSpec | None, found: dict[str, tuple[float | None, float | None]]
+) -> Status:
+    """Compare limits with the threshold: met only if the lower limit is, exceeded by the upper."""
+    if threshold is None:
+        return "no threshold"
+    verdicts: set[Literal["met", "exceeded", "inconclusive"]] = set()
+    for key, (low, high) in found.items():
+        wanted = getattr(threshold, key)
+        if wanted is None:
+            continue
+        if low is not None and low >= wanted:
+            verdicts.add("met")
+        elif high is not None and high < wanted:
+            verdicts.add("exceeded")
+        else:
+            verdicts.add("inconclusive")
+    return next(s for s in ("exceeded", "inconclusive", "met") if s in verdicts)
+
+
+KIND = ChannelKind()

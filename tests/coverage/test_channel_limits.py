@@ -1,0 +1,95 @@
+"""The limits of `estimate` cover, in the settings where F-BLEAU's headline fell below the truth.
+
+Each side may miss with probability at most half of what the confidence leaves. A test fails if
+the misses exceed the binomial quantile at 1 - 1e-6: that is its false-alarm rate, per side.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from narcissus import channels as ch
+
+pytestmark = pytest.mark.coverage_claim
+
+REPEATS = 400
+CONFIDENCE = 0.8  # a low level, so that limits that do not hold show within few repeats
+FALSE_ALARM = 1e-6
+
+
+def most_misses(repeats, side):
+    return stats.binom.ppf(1 - FALSE_ALARM, repeats, side)
+
+
+def settings():
+    rng = np.random.default_rng(11)
+    geometric = ch.Geometric(12, 0.3).channel()
+    many = rng.dirichlet(np.full(60, 0.3), 5)
+    skewed = rng.dirichlet(np.ones(8), 3)
+    return {
+        "randomized response": (ch.RandomizedResponse(10, 2).channel().matrix, None, 400),
+        "geometric": (geometric.matrix, None, 800),
+        "many outputs": (many, None, 500),
+        "skewed prior": (skewed, [0.6, 0.3, 0.1], 300),
+        "no leakage": (np.full((3, 20), 1 / 20), None, 300),
+    }
+
+
+@pytest.mark.parametrize("name", settings())
+def test_both_sides_cover(name):
+    matrix, prior, size = settings()[name]
+    truth = {
+        "beta_star": ch.beta_star(matrix).value,
+        "bayes_risk": ch.bayes_risk(matrix, prior),
+    }
+    cumulative = np.cumsum(matrix, axis=1)
+    rng = np.random.default_rng([3, size])
+    misses = dict.fromkeys([(q, side) for q in truth for side in ("low", "high")], 0)
+    done = 0
+    while done < REPEATS:
+        secret = rng.choice(len(matrix), size=size, p=prior)
+        output = (rng.random(size)[:, None] > cumulative[secret]).sum(axis=1)
+        if np.bincount(secret, minlength=len(matrix)).min() < 10:
+            continue  # refused with an error, not answered
+        found = ch.estimate(secret, output, confidence=CONFIDENCE, kind="discrete", rng=rng)
+        done += 1
+        for q, value in truth.items():
+            e = getattr(found, q)
+            misses[q, "low"] += e.low > value + 1e-12
+            misses[q, "high"] += e.high < value - 1e-12
+            assert e.low <= e.value <= e.high
+    allowed = most_misses(REPEATS, (1 - CONFIDENCE) / 2)
+    assert max(misses.values()) <= allowed, misses
+
+
+def test_stopping_when_it_looks_good_still_covers():
+    mechanism = ch.RandomizedResponse(3, 1.0)
+    cumulative = np.cumsum(mechanism.channel().matrix, axis=1)
+
+    def sampler(size, rng):
+        secret = rng.integers(3, size=size)
+        return secret, (rng.random(size)[:, None] > cumulative[secret]).sum(axis=1)
+
+    rng = np.random.default_rng(5)
+    misses = 0
+    for _ in range(150):
+        found = ch.estimate(
+            sampler, until=0.3, first=200, most=6_400, confidence=CONFIDENCE, rng=rng
+        )
+        risk = found.bayes_risk
+        misses += not risk.low <= mechanism.bayes_risk <= risk.high
+    assert misses <= most_misses(150, 1 - CONFIDENCE)
+
+
+def test_the_naive_interval_would_be_caught():
+    """The test above has power: the resubstitution error, taken as a limit, misses often."""
+    matrix, _prior, size = settings()["many outputs"]
+    cumulative = np.cumsum(matrix, axis=1)
+    rng = np.random.default_rng(1)
+    truth, misses = ch.bayes_risk(matrix), 0
+    for _ in range(REPEATS):
+        secret = rng.integers(len(matrix), size=size)
+        output = (rng.random(size)[:, None] > cumulative[secret]).sum(axis=1)
+        counts = ch.samples(secret, output).counts().toarray()
+        misses += 1 - counts.max(axis=1).sum() / size < truth
+    assert misses > most_misses(REPEATS, (1 - CONFIDENCE) / 2)

@@ -1,0 +1,152 @@
+import json
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import narcissus
+from narcissus.cli.main import main
+from narcissus.errors import NarcissusError
+from narcissus.report import render_html, render_text
+from narcissus.study.channel import RESULTS_SCHEMA
+
+CHANNEL = "secret,short,long\nlogin,0.9,0.1\nlogout,0.2,0.8\n"
+
+
+def write(folder, text, **files):
+    for name, content in files.items():
+        (folder / f"{name}.csv").write_text(content)
+    path = folder / "study.toml"
+    path.write_text('kind = "channel"\n' + text)
+    return path
+
+
+def play(folder, text, **files):
+    return narcissus.run(narcissus.load_study(write(folder, text, **files)), rng=1)
+
+
+def samples(size=2_000, continuous=False):
+    rng = np.random.default_rng(0)
+    secret = rng.integers(2, size=size)
+    shown = rng.normal(size=size) + secret
+    if not continuous:
+        shown = np.where(rng.random(size) < 0.75, secret, 1 - secret)
+    return pd.DataFrame({"secret": secret, "output": shown}).to_csv(index=False)
+
+
+def test_a_table(tmp_path):
+    audit = play(
+        tmp_path,
+        '[channel]\nfile = "c.csv"\nprior = "p.csv"\n[threshold]\nbeta_star = 0.25\n',
+        c=CHANNEL,
+        p="logout,0.25\nlogin,0.75\n",
+    )
+    assert audit.status == "met"
+    assert audit.results["exact"]["beta_star"] == pytest.approx(0.3)
+    assert audit.results["exact"]["bayes_risk"] == pytest.approx(0.125)
+    assert audit.results["pairwise"]["values"][0][1] == pytest.approx(0.3)
+    assert audit.results["profile"]["delta"][0] == pytest.approx(0.7)
+    jsonschema.validate(audit.results, RESULTS_SCHEMA)
+    assert "85.0 are right" in audit.verdict
+    html = render_html(audit.record)
+    assert "login and logout are easiest to tell apart" in html
+    assert "<svg" in html
+    assert "<image" not in html
+    assert "://" not in html.replace("http://www.w3.org", "")
+    assert len(html) < 300 * 1024
+    assert "Local DP epsilon" in html
+    assert "login" in render_text(audit.record)
+
+
+@pytest.mark.parametrize(("limit", "status"), [(0.75, "met"), (0.8, "exceeded")])
+def test_a_mechanism_and_its_threshold(tmp_path, limit, status):
+    # Two outputs of randomized response over ten values.
+    audit = play(
+        tmp_path,
+        '[channel]\nmechanism = "randomized-response:values=10,epsilon=1"\nuses = 2\n'
+        f"[threshold]\nbeta_star = {limit}\n",
+    )
+    assert audit.status == status
+
+
+def test_a_mechanism_too_large_for_a_matrix(tmp_path):
+    audit = play(
+        tmp_path, '[channel]\nmechanism = "randomized-response:values=1000000,epsilon=10"\n'
+    )
+    assert audit.results["exact"]["beta_star"] == pytest.approx(0.9784492, abs=5e-8)
+    assert "pairwise" not in audit.results
+    assert render_html(audit.record)
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"), [(0.1, "met"), (0.52, "inconclusive"), (0.9, "exceeded")]
+)
+def test_samples(tmp_path, limit, status):
+    audit = play(
+        tmp_path,
+        f'[channel]\nsamples = "s.csv"\n[threshold]\nbeta_star = {limit}\n',
+        s=samples(),
+    )
+    assert audit.status == status
+    found = audit.results["estimated"]
+    assert found["beta_star"]["low"] <= 0.5 <= found["beta_star"]["high"]
+    assert [look["samples"] for look in found["history"]][-1] == 2_000
+    jsonschema.validate(audit.results, RESULTS_SCHEMA)
+    again = play(
+        tmp_path, f'[channel]\nsamples = "s.csv"\n[threshold]\nbeta_star = {limit}\n', s=samples()
+    )
+    assert again.results == audit.results
+    assert "as more samples" in render_html(audit.record)
+
+
+def test_what_samples_cannot_say_is_never_safe(tmp_path):
+    audit = play(
+        tmp_path,
+        '[channel]\nsamples = "s.csv"\n[threshold]\nbeta_star = 0.01\n',
+        s=samples(continuous=True),
+    )
+    assert audit.status == "inconclusive"
+    assert {r.quantity for r in audit.record.not_assessed} == {
+        "how low Bayes security may be",
+        "how low the Bayes risk may be",
+    }
+    assert "no lower limit" in render_html(audit.record)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[channel]\n", "exactly one of"),
+        ('[channel]\nfile = "c.csv"\nmechanism = "laplace:scale=1"\n', "exactly one of"),
+        ('[channel]\nfile = "c.csv"\nsecret = "x"\n', "go with `samples`"),
+        ('[channel]\nsamples = "c.csv"\nuses = 2\n', "leave out both"),
+        ('[channel]\nfiel = "c.csv"\n', "did you mean `file`"),
+        ('[channel]\nfile = "c.csv"\n[threshold]\nreason = "x"\n', "`bayes_risk` or both"),
+        ('[channel]\nfile = "gone.csv"\n', "no such file"),
+        ('[channel]\nfile = "c.csv"\nprior = "c.csv"\n', "prob|column"),
+        ('[channel]\nmechanism = "laplase:scale=1"\n', "did you mean `laplace`"),
+        ('[channel]\nmechanism = "laplace:scale=1"\nuses = 2\n', "continuous"),
+    ],
+)
+def test_mistakes_are_said_before_any_work(tmp_path, text, words):
+    with pytest.raises(NarcissusError, match=words):
+        narcissus.load_study(write(tmp_path, text, c=CHANNEL))
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    path = write(tmp_path, '[channel]\nfile = "c.csv"\n[threshold]\nbeta_star = 0.5\n', c=CHANNEL)
+    with pytest.raises(SystemExit) as stop:
+        main(["audit", str(path), "--out", str(tmp_path / "out")])
+    assert stop.value.code == 1
+    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    assert record["kind"] == "channel"
+    assert (tmp_path / "out" / "report.html").exists()
+    assert "login" in capsys.readouterr().out
+
+
+def test_the_example_is_a_study_that_plays():
+    from pathlib import Path
+
+    example = Path(__file__).resolve().parents[2] / "examples" / "channel.toml"
+    assert narcissus.run(narcissus.load_study(example), rng=0).status == "met"
