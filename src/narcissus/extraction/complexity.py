@@ -268,10 +268,10 @@ def complexity(
     if reference:
         texts.append(("+reference", reference))
     observer.start("compress", len(_METHODS) * len(texts))
-    for name in _METHODS:
+    for name, write in _METHODS.items():
         for suffix, text in texts:
             try:
-                program = _METHODS[name](data, text)
+                program = write(data, text)
             except MissingExtraError as error:
                 missing.append(
                     NotAssessed(f"complexity by {name}", "not installed", remedy=str(error))
@@ -282,6 +282,4 @@ def complexity(
             observer.advance()
     observer.finish()
     method = min(estimates, key=lambda name: estimates[name])
-    return Complexity(
-        estimates, estimates[method], method, tuple(dict.fromkeys(missing))
-    )
+    return Complexity(estimates, estimates[method], method, tuple(dict.fromkeys(missing)))

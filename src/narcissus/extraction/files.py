@@ -138,7 +138,7 @@ def _safetensors(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DataSet:
     """The data behind a release, as bytes, text, records or rows of numbers.
 
