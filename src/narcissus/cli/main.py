@@ -18,6 +18,7 @@ from narcissus.errors import NarcissusError
 # name -> (module, one line for the help page); the module holds a click command `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.audit", "Play a study: what is recovered, and what never can be."),
+    "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }

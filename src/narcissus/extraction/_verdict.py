@@ -65,7 +65,7 @@ def judge(found: Found) -> tuple[Verdict, list[str]]:
         ]
     if without.high is not None and without.high >= NEEDED:
         return "inconclusive", [*reasons, "without the release it may do as well"]
-    if found.rank is not None:
+    if found.rank is not None and found.rank <= 0.05:
         reasons.append(
             "a release independent of the data would put them this far ahead of their shadows "
             f"with a chance of at most {found.rank:.3g}"
@@ -93,5 +93,7 @@ def would_change(found: Found) -> tuple[str, ...]:
         changes.append(
             f"more than {found.success.trials} runs, which would narrow the limits of its success"
         )
+    if found.rank is None or found.rank > 0.05:
+        changes.append("more shadow data sets: 19 or more can bear witness at the 5% level")
     changes.append("shadow data sets on which the same outputs count as well")
     return tuple(changes)

@@ -181,7 +181,7 @@ def assess_extraction(
     rivals
         Programs that claim to need no release, by name: each that succeeds is an upper estimate.
     reference
-        A public text that programs may read.
+        A public text that programs may read, as the file ``reference``.
     confidence
         Level of the limits.
     limits
@@ -211,18 +211,17 @@ def assess_extraction(
         check_release(release)
     limits = limits or Limits()
     isolation = check_isolation()
+    beside = {} if reference is None else {"reference": reference}
 
-    def play(source: bytes, given: Path | bytes, what: str) -> _Runs:
-        observer.start(what, runs)
+    def play(source: bytes, given: Path | bytes) -> _Runs:
 
         def once(_: int) -> Run:
-            done = run_program(source, given, limits)
+            done = run_program(source, given, limits, beside=beside, isolation=isolation)
             observer.advance()
             return done
 
         with ThreadPoolExecutor(workers) as pool:
             done = list(pool.map(once, range(runs)))
-        observer.finish()
         verdicts = {r.output: r.ending == "finished" and relation.holds(data, r.output)
                     for r in done}  # fmt: skip
         return _Runs(
@@ -236,22 +235,22 @@ def assess_extraction(
             sum(played.successes), runs, confidence=confidence, quantity=quantity
         )
 
-    with_release = play(program, release, "run with the release")
+    replaced = _stand_ins(release, other_releases or {}, rng)
+    observer.start("run the program", runs * (1 + len(replaced) + len(rivals or {})))
+    with_release = play(program, release)
     _refuse_silence(with_release.runs)
     success = share(with_release, "success with the release")
     stand_ins: dict[str, Estimate] = {}
-    for name, given in _stand_ins(release, other_releases or {}, rng).items():
-        played = play(program, given, f"run with {name}")
-        stand_ins[name] = share(played, f"success with {name}")
+    for name, given in replaced.items():
+        stand_ins[name] = share(play(program, given), f"success with {name}")
     without = max(stand_ins.values(), key=lambda e: e.value)
 
-    estimates, missing = _estimates(data, relation, with_release, reference, observer)
+    estimates, missing = _estimates(data, relation, with_release, reference)
     if without.high is not None and without.high >= NEEDED:
         # It may well succeed two times in three by itself: then its own length is an estimate.
         estimates["this program without the release"] = len(program)
     for name, source in (rivals or {}).items():
-        played = play(source, b"", f"run the rival {name}")
-        if share(played, name).value >= NEEDED:
+        if share(play(source, b""), name).value >= NEEDED:
             estimates[f"rival {name}"] = len(source)
         else:
             missing.append(
@@ -260,6 +259,7 @@ def assess_extraction(
                     "it does not succeed two times in three, so its length says nothing",
                 )
             )
+    observer.finish()
     if not estimates:
         raise InputError(
             f"no output at all can satisfy the relation on {data.name} ({relation.describe()}); "
@@ -275,7 +275,7 @@ def assess_extraction(
                 for r in with_release.runs]  # fmt: skip
         if any(good):
             again = _Runs(with_release.outputs, with_release.runs, good)
-            sizes, _ = _estimates(shadow, relation, again, reference, SILENT)
+            sizes, _ = _estimates(shadow, relation, again, reference)
             if 1 - len(program) / min(sizes.values()) <= quality_needed:
                 return [False] * len(good)
         return good
@@ -358,7 +358,6 @@ def _estimates(
     relation: Relation,
     runs: _Runs,
     reference: bytes | None,
-    observer: Observer,
 ) -> tuple[dict[str, int], list[NotAssessed]]:
     """Take the least over members of the relation's set, method by method."""
     seen = [o for o, good in zip(runs.outputs, runs.successes, strict=True) if good]
@@ -373,7 +372,7 @@ def _estimates(
                 NotAssessed("complexity of a target", f"it is longer than {LARGEST} bytes")
             )
             continue
-        found = complexity(member, reference=reference, observer=observer)
+        found = complexity(member, reference=reference)
         for name, size in found.estimates.items():
             estimates[name] = min(size, estimates.get(name, size))
         missing += found.missing

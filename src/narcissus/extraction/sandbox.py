@@ -21,11 +21,12 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Literal
 
 from narcissus._validation import integer, positive
@@ -135,7 +136,14 @@ def without_isolation() -> Generator[None]:
         _unprotected.reset(token)
 
 
-def run_program(program: bytes | Path, release: bytes | Path, limits: Limits = Limits()) -> Run:
+def run_program(
+    program: bytes | Path,
+    release: bytes | Path,
+    limits: Limits = Limits(),
+    *,
+    beside: Mapping[str, bytes] | None = None,
+    isolation: Isolation | None = None,
+) -> Run:
     """Run a Python program on a release, behind walls.
 
     It finds the release on its standard input, and as the file ``release`` in its working folder,
@@ -146,18 +154,22 @@ def run_program(program: bytes | Path, release: bytes | Path, limits: Limits = L
     program
         Its source.
     release
-        The bytes handed to it; empty for "without the release". A file is linked or copied, never
-        read here.
+        The bytes handed to it; empty for "without the release". A file or a folder is copied;
+        a folder is not on standard input.
     limits
         Time, memory, output, threads.
+    beside
+        Further files in its working folder, by name.
+    isolation
+        From `check_isolation`, which is asked if it is not given.
 
     Raises
     ------
     IsolationError
         The machine offers no isolation that withstands `check_isolation`.
     """
-    isolation = check_isolation()
-    return _run(program, release, limits, isolation.method)
+    isolation = isolation or check_isolation()
+    return _run(program, release, limits, isolation.method, beside or {})
 
 
 @lru_cache(maxsize=2)
@@ -282,7 +294,13 @@ def _command(method: str, box: Path, config: dict[str, object]) -> list[str]:
     return [*command, "--chdir", str(box), *python, json.dumps(config)]
 
 
-def _run(program: bytes | Path, release: bytes | Path, limits: Limits, method: str) -> Run:
+def _run(
+    program: bytes | Path,
+    release: bytes | Path,
+    limits: Limits,
+    method: str,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+) -> Run:
     source = program.read_bytes() if isinstance(program, Path) else program
     with tempfile.TemporaryDirectory(prefix="narcissus-") as temporary:
         box, root = Path(temporary, "box"), Path(temporary, "root")
@@ -292,10 +310,14 @@ def _run(program: bytes | Path, release: bytes | Path, limits: Limits, method: s
         inside = box / "release"
         if isinstance(release, bytes):
             inside.write_bytes(release)
+        elif release.is_dir():
+            shutil.copytree(release, inside)
         else:
             shutil.copyfile(release, inside)
-        for file in box.iterdir():
-            file.chmod(0o644)
+        for name, content in beside.items():
+            (box / name).write_bytes(content)
+        for file in box.rglob("*"):
+            file.chmod(0o755 if file.is_dir() else 0o644)
         read_end, write_end = os.pipe()
         config: dict[str, object] = {
             "box": str(box),
@@ -310,7 +332,7 @@ def _run(program: bytes | Path, release: bytes | Path, limits: Limits, method: s
             "threads": limits.threads,
         }
         started = time.monotonic()
-        with inside.open("rb") as standard_input:
+        with open(os.devnull if inside.is_dir() else inside, "rb") as standard_input:
             process = subprocess.Popen(
                 _command(method, box, config),
                 stdin=standard_input,

@@ -12,6 +12,7 @@ from narcissus.study.record import Record
 
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
+    "extraction": "narcissus.report.kinds.extraction",
     "table": "narcissus.report.kinds.table",
 }
 
