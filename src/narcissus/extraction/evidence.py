@@ -238,7 +238,7 @@ def assess_extraction(
     replaced = _stand_ins(release, other_releases or {}, rng)
     observer.start("run the program", runs * (1 + len(replaced) + len(rivals or {})))
     with_release = play(program, release)
-    _refuse_silence(with_release.runs)
+    _refuse_silence(with_release)
     success = share(with_release, "success with the release")
     stand_ins: dict[str, Estimate] = {}
     for name, given in replaced.items():
@@ -310,9 +310,12 @@ def assess_extraction(
     )
 
 
-def _refuse_silence(runs: list[Run]) -> None:
+def _refuse_silence(played: _Runs) -> None:
     """Refuse a program that never came up with anything, and say what it did instead."""
-    if any(r.output.strip() and r.ending == "finished" and _is_text(r.output) for r in runs):
+    runs = played.runs
+    if any(played.successes) or any(
+        r.output.strip() and r.ending == "finished" and _is_text(r.output) for r in runs
+    ):
         return
     last = runs[-1]
     error = last.error.strip().splitlines()[-1] if last.error.strip() else ""
