@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
+    "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }

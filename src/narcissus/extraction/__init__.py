@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""

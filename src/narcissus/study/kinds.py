@@ -21,6 +21,7 @@ from narcissus.study.record import Status
 # kind -> module:attribute
 KINDS: dict[str, str] = {
     "channel": "narcissus.study.channel:KIND",
+    "extraction": "narcissus.study.extraction:KIND",
     "table": "narcissus.study.table:KIND",
 }
 

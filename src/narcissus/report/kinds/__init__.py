@@ -13,6 +13,7 @@ from narcissus.study.record import Record
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
     "channel": "narcissus.report.kinds.channel",
+    "extraction": "narcissus.report.kinds.extraction",
     "table": "narcissus.report.kinds.table",
 }
 

@@ -1,0 +1,126 @@
+"""``narcissus extract``: is this program an extractor, and how strong is the evidence?"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
+
+EXITS = {
+    "met": OK,
+    "no threshold": OK,
+    "exceeded": EXCEEDED,
+    "inconclusive": NOT_ASSESSED,
+    "not assessed": NOT_ASSESSED,
+}
+HELP = """Weigh the evidence that a program extracts data from a release.
+
+EVIDENCE is a TOML file that names the data, the release, the program (Python; it finds the release
+on standard input and as the file `release`) and when its output counts:
+
+\b
+  data = "training.txt"
+  release = "model.txt"
+  program = "extract.py"
+  relation = "exact"            # or a table: strings, near, close, hamming
+  runs = 20
+  shadows = ["other.txt"]       # data of the same kind that was not released
+
+The program runs in a sandbox with the release, with stand-ins for it, and its outputs are held
+against the shadow data. Leaves record.json and report.html in the results folder.
+
+\b
+Examples:
+  narcissus extract examples/extraction/copy.toml
+  narcissus extract evidence.toml --out results/try --seed 7 --workers 2
+  narcissus extract evidence.toml --json > record.json
+
+\b
+Exit codes:
+  0  assessed; the threshold is met, or none was set
+  1  the threshold on the quality is exceeded
+  2  the file, the program or the release is unusable
+  3  inconclusive, or this machine cannot isolate the program
+"""
+
+
+@click.command(help=HELP, short_help="Weigh the evidence that a program extracts data.")
+@click.argument("evidence", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Results folder.  [default: results/<name of the evidence file>]",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the stand-in for the release.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time.")
+@click.option(
+    "--no-isolation",
+    is_flag=True,
+    help="Run the program unprotected: only for one that you wrote or read. The record says so.",
+)
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the evidence in full to FILE, for internal use.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    *,
+    evidence: Path,
+    out: Path | None,
+    seed: int | None,
+    workers: int | None,
+    no_isolation: bool,
+    records: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Weigh the evidence that a program extracts data from a release."""
+    from narcissus.audit import Study, run
+    from narcissus.cli.progress import progress
+    from narcissus.errors import StoreError
+    from narcissus.extraction.sandbox import IsolationError, without_isolation
+    from narcissus.report import page_of
+    from narcissus.report.text import verdict_text
+    from narcissus.study.extraction import KIND
+    from narcissus.study.toml import read_document, validate
+
+    document = read_document(evidence)
+    kind = document.data.pop("kind", "extraction")
+    if kind != "extraction":
+        raise click.UsageError(
+            f"{evidence} is a study of kind '{kind}': play it with `narcissus audit {evidence}`"
+        )
+    study = Study("extraction", validate(KIND.model, document), evidence.resolve().parent)
+    KIND.check(study.settings, study.folder)
+    folder = Path("results") / evidence.stem if out is None else out
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the results folder {folder} cannot be made ({error.strerror}); choose another "
+            "with --out"
+        ) from error
+    try:
+        with (
+            without_isolation() if no_isolation else nullcontext(),
+            progress(quiet=quiet) as observer,
+        ):
+            audit = run(study, rng=seed, observer=observer, workers=workers, internal=records)
+    except IsolationError as error:
+        click.echo(f"not assessed: {error}", err=True)
+        return NOT_ASSESSED
+    audit.save(folder)
+    if as_json:
+        click.echo(audit.record.to_json(), nl=False)
+    else:
+        click.echo(verdict_text(page_of(audit.record)))
+        click.echo(f"Report: {folder / 'report.html'}")
+        click.echo(f"Record: {folder / 'record.json'}")
+    return EXITS[audit.status]

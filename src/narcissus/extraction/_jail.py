@@ -1,0 +1,300 @@
+"""The inside of the sandbox: lock the doors, then run one program in this very interpreter.
+
+Started by `sandbox.py` as a script of its own (``python -I _jail.py CONFIG``) with an empty
+environment; it needs the standard library only and imports nothing of Narcissus. Each layer holds
+by itself: namespaces with a root of their own, Landlock, seccomp, resource limits. A layer that
+the machine lacks is reported on the last line of the report descriptor; whether what is left
+suffices is decided by the checks in `sandbox.py`, not here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import platform
+import resource
+import struct
+import sys
+import types
+from typing import Any
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_MACHINE = platform.machine()
+
+# System calls that a Python program needs to compute, read its inputs and print, by their numbers
+# on x86-64 and on AArch64 (None: not there). Everything else is refused with EPERM, so that a
+# program gets an ordinary PermissionError: no socket, no exec, no fork, no mount, no ptrace.
+_ALLOWED: dict[str, tuple[int | None, int | None]] = {
+    "read": (0, 63), "write": (1, 64), "open": (2, None), "close": (3, 57), "stat": (4, None),
+    "fstat": (5, 80), "lstat": (6, None), "poll": (7, None), "ppoll": (271, 73),
+    "lseek": (8, 62), "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215),
+    "brk": (12, 214), "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139), "ioctl": (16, 29), "pread64": (17, 67), "readv": (19, 65),
+    "writev": (20, 66), "access": (21, None), "faccessat": (269, 48), "faccessat2": (439, 439),
+    "select": (23, None), "pselect6": (270, 72), "sched_yield": (24, 124), "mremap": (25, 216),
+    "madvise": (28, 233), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24),
+    "nanosleep": (35, 101), "clock_nanosleep": (230, 115), "getpid": (39, 172),
+    "gettid": (186, 178), "exit": (60, 93), "exit_group": (231, 94), "uname": (63, 160),
+    "fcntl": (72, 25), "getcwd": (79, 17), "readlink": (89, None), "readlinkat": (267, 78),
+    "gettimeofday": (96, 169), "getrlimit": (97, 163), "getrusage": (98, 165),
+    "sysinfo": (99, 179), "times": (100, 153), "getuid": (102, 174), "getgid": (104, 176),
+    "geteuid": (107, 175), "getegid": (108, 177), "getppid": (110, 173),
+    "sigaltstack": (131, 132), "statfs": (137, 43), "fstatfs": (138, 44),
+    "arch_prctl": (158, None), "futex": (202, 98), "sched_getaffinity": (204, 123),
+    "getdents64": (217, 61), "set_tid_address": (218, 96), "clock_gettime": (228, 113),
+    "clock_getres": (229, 114), "openat": (257, 56),
+    "newfstatat": (262, 79), "set_robust_list": (273, 99), "getrandom": (318, 278),
+    "statx": (332, 291), "rseq": (334, 293), "restart_syscall": (219, 128), "time": (201, None),
+}  # fmt: skip
+_CLONE, _CLONE3 = (56, 220), (435, 435)
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE_THREAD = 0x00010000
+_RET_ALLOW, _RET_ERRNO, _RET_KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_EPERM, _ENOSYS = 1, 38
+
+
+def _must(result: int, what: str) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+# --- namespaces and a root of our own ---------------------------------------------------------
+
+_NEWNS, _NEWUTS, _NEWIPC = 0x00020000, 0x04000000, 0x08000000
+_NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
+_RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
+_REMOUNT, _BIND, _REC, _PRIVATE = 32, 4096, 16384, 1 << 18
+_DETACH = 2
+
+
+def _unshare() -> None:
+    """Enter new namespaces; as an ordinary user by way of a user namespace."""
+    others = _NEWNS | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
+    if os.geteuid() == 0 and _LIBC.unshare(others) == 0:
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    _must(_LIBC.unshare(others | _NEWUSER), "user namespace")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"0 {uid} 1"),
+        ("gid_map", f"0 {gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    encoded = [None if s is None else os.fsencode(s) for s in (source, target, kind, data)]
+    _must(
+        _LIBC.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3]),
+        f"mount {target}",
+    )
+
+
+def _new_root(root: str, readable: list[str]) -> None:
+    """Leave the file system for a small one that holds the readable paths, read-only."""
+    _mount("none", "/", None, _REC | _PRIVATE)
+    _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=0755")
+    for path in readable:
+        place = root + path
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if os.path.islink(path):
+            os.symlink(os.readlink(path), place)
+            continue
+        if os.path.isdir(path):
+            os.makedirs(place, exist_ok=True)
+        else:
+            with open(place, "w"):
+                pass
+        _mount(path, place, None, _BIND | _REC)
+        # Flags that the file system already has cannot be dropped in a user namespace.
+        kept = os.statvfs(path).f_flag & (_NOSUID | _NODEV | _NOEXEC)
+        device = 0 if path.startswith("/dev/") else _NODEV
+        _mount("none", place, None, _BIND | _REMOUNT | _RDONLY | _NOSUID | device | kept)
+    os.chdir(root)
+    _must(_LIBC.pivot_root(b".", b"."), "pivot_root")
+    _must(_LIBC.umount2(b".", _DETACH), "umount")
+    os.chdir("/")
+    _mount("none", "/", None, _REMOUNT | _RDONLY | _NOSUID | _NODEV | _BIND)
+
+
+def _drop_privileges() -> None:
+    """Become nobody where we are root, and give up every capability."""
+    if os.geteuid() == 0:
+        with contextlib.suppress(OSError):  # in a user namespace nobody is not mapped
+            os.setgroups([])
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+    header = struct.pack("Ii", 0x20080522, 0)
+    _must(_LIBC.capset(header, bytes(24)), "capset")
+
+
+# --- Landlock ----------------------------------------------------------------------------------
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_FS_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many access rights each version knows
+_EXECUTE, _READ_FILE, _READ_DIR = 1, 4, 8
+
+
+def _landlock(readable: list[str]) -> int:
+    """Forbid every file access but reading beneath ``readable``; give Landlock's version."""
+    version = int(_LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+    if version < 1:
+        raise OSError("Landlock is not there")
+    handled = (1 << _FS_RIGHTS.get(version, 16)) - 1
+    fields = [handled]
+    if version >= 4:
+        fields.append(3)  # no TCP bind or connect
+    if version >= 6:
+        fields.append(3)  # no abstract sockets and no signals outside
+    attribute = struct.pack(f"{len(fields)}Q", *fields)
+    ruleset = int(_LIBC.syscall(_LANDLOCK_CREATE, attribute, ctypes.c_size_t(len(attribute)), 0))
+    _must(ruleset, "landlock_create_ruleset")
+    for path in readable:
+        try:
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        rights = _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)
+        rule = struct.pack("=Qi", rights, handle)
+        _must(int(_LIBC.syscall(_LANDLOCK_ADD, ruleset, 1, rule, 0)), f"landlock_add_rule {path}")
+        os.close(handle)
+    _no_new_privileges()
+    _must(int(_LIBC.syscall(_LANDLOCK_RESTRICT, ruleset, 0)), "landlock_restrict_self")
+    os.close(ruleset)
+    return version
+
+
+def _no_new_privileges() -> None:
+    _must(_LIBC.prctl(38, 1, 0, 0, 0), "no_new_privs")
+
+
+# --- seccomp -----------------------------------------------------------------------------------
+
+
+def _instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
+    return struct.pack("HBBI", code, true, false, value)
+
+
+def _filter() -> bytes:
+    """Assemble the filter: the architecture, threads but no processes, then the allowed calls."""
+    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    column = 0 if _MACHINE == "x86_64" else 1
+    numbers = sorted(n for pair in _ALLOWED.values() if (n := pair[column]) is not None)
+    lines = [
+        _instruction(load, 4),
+        _instruction(equal, _AUDIT_ARCH[_MACHINE], 1, 0),
+        _instruction(give, _RET_KILL),
+        _instruction(load, 0),
+        _instruction(at_least, 0x40000000, 0, 1),  # the x32 calls have numbers of their own
+        _instruction(give, _RET_KILL),
+        # clone3 hides its flags behind a pointer; without it the C library takes clone.
+        _instruction(equal, _CLONE3[column], 0, 1),
+        _instruction(give, _RET_ERRNO | _ENOSYS),
+        _instruction(equal, _CLONE[column], 0, 4),
+        _instruction(load, 16),
+        _instruction(any_bit, _CLONE_THREAD, 1, 0),
+        _instruction(give, _RET_ERRNO | _EPERM),
+        _instruction(give, _RET_ALLOW),
+    ]
+    for number in numbers:
+        lines += [_instruction(equal, number, 0, 1), _instruction(give, _RET_ALLOW)]
+    lines.append(_instruction(give, _RET_ERRNO | _EPERM))
+    return b"".join(lines)
+
+
+def _seccomp() -> None:
+    program = _filter()
+    buffer = ctypes.create_string_buffer(program, len(program))
+    # struct sock_fprog: the number of 8-byte instructions, then their address.
+    fprog = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
+    _no_new_privileges()
+    _must(_LIBC.prctl(22, 2, fprog, 0, 0), "seccomp")
+
+
+# --- resource limits ---------------------------------------------------------------------------
+
+
+def _resource_limits(memory: int, seconds: float, threads: int) -> None:
+    cpu = int(seconds) + 1
+    for which, value in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_NPROC, threads),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+    ):
+        resource.setrlimit(which, (value, value))
+
+
+# --- the run -----------------------------------------------------------------------------------
+
+
+def _lock(config: dict[str, Any]) -> list[str]:
+    """Put up every layer that the machine has; name them."""
+    layers: list[str] = list(config["outer"])
+    readable: list[str] = config["readable"]
+    os.umask(0o022)
+    if config["namespaces"]:
+        try:
+            _unshare()
+            child = os.fork()
+            if child:
+                _, status = os.waitpid(child, 0)
+                code = os.waitstatus_to_exitcode(status)
+                os._exit(code if code >= 0 else 128 - code)
+            _LIBC.prctl(1, 9, 0, 0, 0)  # die with the parent
+            _new_root(config["root"], readable)
+            layers.append("namespaces (files, network, processes)")
+        except OSError as error:
+            layers.append(f"!namespaces: {error}")
+        _drop_privileges_quietly(layers)
+    os.chdir(config["box"])
+    try:
+        layers.append(f"Landlock (version {_landlock(readable)})")
+    except OSError as error:
+        layers.append(f"!Landlock: {error}")
+    _resource_limits(config["memory"], config["seconds"], config["threads"])
+    layers.append("resource limits")
+    try:
+        _seccomp()
+        layers.append("seccomp")
+    except (OSError, KeyError) as error:
+        layers.append(f"!seccomp: {error}")
+    return layers
+
+
+def _drop_privileges_quietly(layers: list[str]) -> None:
+    try:
+        _drop_privileges()
+    except OSError as error:
+        layers.append(f"!privileges: {error}")
+
+
+def main() -> None:
+    """Lock, report the layers, run the program."""
+    config: dict[str, Any] = json.loads(sys.argv[1])
+    report: int = config["report"]
+    if config["locked"]:
+        layers = _lock(config)
+    else:
+        os.chdir(config["box"])
+        layers = ["none"]
+    os.write(report, json.dumps(layers).encode())
+    os.close(report)
+    with open("program.py", "rb") as file:
+        source = file.read()
+    code = compile(source, "program.py", "exec")
+    sys.argv = ["program.py", "release"]
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # the whole point: untrusted, behind the layers
+
+
+if __name__ == "__main__":
+    main()

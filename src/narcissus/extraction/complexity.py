@@ -1,0 +1,285 @@
+"""Upper estimates of Kolmogorov complexity, each of them a program that can be run.
+
+The complexity of a string in the language "Python with the packages installed here" is the length
+of the shortest program that prints it. It cannot be computed; every program that prints the
+string bounds it from above. Here the programs are written out in full, decompressor call, escaped
+payload and all, so that an estimate is never an idealised number of bits. With a public reference
+text, programs may read that text, which gives the complexity relative to it.
+
+Source: Cohen et al. 2024, Definitions 1.12 and D.1, section D.4.2; Narcissus theory 7.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from narcissus._optional import optional
+from narcissus.errors import InputError, MissingExtraError
+from narcissus.observer import SILENT, Observer
+from narcissus.results import NotAssessed, Result
+
+# Compressing needs some ten times the length in memory, and minutes beyond this.
+LARGEST = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Complexity(Result):
+    """Upper estimates of the length of the shortest program that prints a string.
+
+    Attributes
+    ----------
+    estimates
+        Length in bytes of the program found by each method.
+    best
+        The smallest of them.
+    method
+        Which method that was.
+    missing
+        Compressors that could not be tried, with the reason.
+    """
+
+    estimates: dict[str, int]
+    best: int
+    method: str
+    missing: tuple[NotAssessed, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"UPPER ESTIMATE: some {self.best} bytes suffice ({self.method})"]
+        lines += [f"  {name}: {size}" for name, size in sorted(self.estimates.items())]
+        return "\n".join(lines)
+
+
+def python_string(data: bytes) -> bytes:
+    """Give a Python string literal, in Latin-1, whose code points are the bytes of ``data``."""
+    quote = b"'" if data.count(b"'") <= data.count(b'"') else b'"'
+    text = data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+    return quote + text.replace(quote, b"\\" + quote).replace(b"\0", b"\\x00") + quote
+
+
+def _program(imports: str, expression: str, payload: bytes) -> bytes:
+    """Write the source that prints ``expression``; ``@`` in it stands for the payload's bytes."""
+    literal = python_string(payload)
+    ascii_only = payload.isascii()
+    header = b"" if ascii_only else b"#coding:L1\n"
+    before, after = expression.split("@")
+    middle = b"b" + literal if ascii_only else literal + b".encode('L1')"
+    line = b"open(1,'wb').write(" + before.encode() + middle + after.encode() + b")"
+    return header + (f"import {imports}\n".encode() if imports else b"") + line
+
+
+def _literal(data: bytes, reference: bytes | None) -> bytes | None:
+    if reference is not None:
+        return None
+    if data.isascii():
+        return b"print(end=" + python_string(data) + b")"
+    return _program("", "@", data)
+
+
+def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
+    """Print the shortest period again and again."""
+    period = (data + data).find(data, 1) if data else 0
+    if reference is not None or period == len(data) or not data.isascii():
+        return None
+    times = len(data) // period
+    return b"print(end=" + python_string(data[:period]) + f"*{times})".encode()
+
+
+def _zlib(data: bytes, reference: bytes | None) -> bytes:
+    if reference is None:
+        packer = zlib.compressobj(9, wbits=-15, memLevel=9)
+        packed = packer.compress(data) + packer.flush()
+        return _program("zlib", "zlib.decompress(@,-15)", packed)
+    window = reference[-32768:]  # deflate looks no further back
+    packer = zlib.compressobj(9, wbits=-15, memLevel=9, zdict=window)
+    packed = packer.compress(data) + packer.flush()
+    return _program(
+        "zlib",
+        "zlib.decompressobj(-15,open('reference','rb').read()[-32768:]).decompress(@)",
+        packed,
+    )
+
+
+def _bz2(data: bytes, reference: bytes | None) -> bytes | None:
+    if reference is not None:
+        return None  # its blocks are independent: it cannot use a dictionary
+    return _program("bz2", "bz2.decompress(@)", bz2.compress(data, 9))
+
+
+def _after_common_prefix(
+    data: bytes, reference: bytes, compress: Callable[[bytes], bytes]
+) -> tuple[int, bytes]:
+    """Compress ``data`` behind ``reference`` and drop what compressing the reference alone gives.
+
+    A sequential coder writes the same bytes for the common part, so the program can make them
+    itself and needs only what follows.
+    """
+    alone, both = compress(reference), compress(reference + data)
+    length = min(len(alone), len(both))
+    differ = np.frombuffer(alone, np.uint8, length) != np.frombuffer(both, np.uint8, length)
+    same = int(differ.argmax()) if differ.any() else length
+    return same, both[same:]
+
+
+def _lzma(data: bytes, reference: bytes | None) -> bytes:
+    def compress(text: bytes) -> bytes:
+        return lzma.compress(text, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
+
+    if reference is None:
+        return _program("lzma", "lzma.decompress(@)", compress(data))
+    same, rest = _after_common_prefix(data, reference, compress)
+    return _program(
+        "lzma as l",
+        "l.decompress(l.compress(r:=open('reference','rb').read(),2,preset=9|1<<31)"
+        f"[:{same}]+@)[len(r):]",
+        rest,
+    )
+
+
+def _zstd(data: bytes, reference: bytes | None) -> bytes:
+    zstd = optional("zstandard", extra="compress", purpose="The estimate by zstd")
+    plain = {"write_checksum": False, "write_content_size": True}
+    if reference is None:
+        packed = zstd.ZstdCompressor(level=22, **plain).compress(data)
+        return _program("zstandard as z", "z.ZstdDecompressor().decompress(@)", packed)
+    dictionary = zstd.ZstdCompressionDict(reference, zstd.DICT_TYPE_RAWCONTENT)
+    packed = zstd.ZstdCompressor(level=22, dict_data=dictionary, **plain).compress(data)
+    return _program(
+        "zstandard as z",
+        "z.ZstdDecompressor(z.ZstdCompressionDict(open('reference','rb').read(),1)).decompress(@)",
+        packed,
+    )
+
+
+def _brotli(data: bytes, reference: bytes | None) -> bytes | None:
+    brotli = optional("brotli", extra="compress", purpose="The estimate by brotli")
+    if reference is not None:
+        return None  # the package offers no dictionary but the built-in one
+    quality = 11 if len(data) <= 2**23 else 9
+    packed = brotli.compress(data, quality=quality, lgwin=24)
+    return _program("brotli", "brotli.decompress(@)", packed)
+
+
+def _ppm(data: bytes, reference: bytes | None) -> bytes:
+    """Predict by partial matching, variant H, at the best of several orders."""
+    ppm = optional("pyppmd", extra="compress", purpose="The estimate by PPM")
+    orders = (2, 3, 4, 6, 10, 16) if len(data) + len(reference or b"") <= 2**22 else (4, 8)
+    best: bytes | None = None
+    memory = 2**28 if len(data) + len(reference or b"") > 2**20 else 2**24
+
+    def compress(text: bytes, order: int) -> bytes:
+        coder = ppm.Ppmd7Encoder(order, memory)
+        return coder.encode(text) + coder.flush()
+
+    for order in orders:
+        if reference is None:
+            program = _program(
+                "pyppmd",
+                f"pyppmd.Ppmd7Decoder({order},{memory}).decode(@,{len(data)})",
+                compress(data, order),
+            )
+        else:
+            same, rest = _after_common_prefix(
+                data, reference, lambda text, order=order: compress(text, order)
+            )
+            program = _program(
+                f"pyppmd\nr=open('reference','rb').read();e=pyppmd.Ppmd7Encoder({order},{memory})",
+                f"pyppmd.Ppmd7Decoder({order},{memory}).decode((e.encode(r)+e.flush())[:{same}]"
+                f"+@,len(r)+{len(data)})[len(r):]",
+                rest,
+            )
+        if best is None or len(program) < len(best):
+            best = program
+    assert best is not None
+    return best
+
+
+_METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
+    "literal": _literal,
+    "repeat": _repeat,
+    "zlib": _zlib,
+    "bz2": _bz2,
+    "lzma": _lzma,
+    "zstd": _zstd,
+    "brotli": _brotli,
+    "ppm": _ppm,
+}
+COMPRESSORS = tuple(_METHODS)
+
+
+def self_extracting(data: bytes, method: str, *, reference: bytes | None = None) -> bytes | None:
+    """Write a Python program that prints ``data``, its payload compressed by ``method``.
+
+    Parameters
+    ----------
+    data
+        What it must print, byte for byte.
+    method
+        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period.
+    reference
+        A public text; the program finds it as the file ``reference``. None: no such file.
+
+    Returns
+    -------
+    bytes or None
+        The source; None for a method that cannot do it (no period, no use for a reference).
+    """
+    if method not in _METHODS:
+        raise InputError(f"`method` must be one of {', '.join(COMPRESSORS)}, got {method!r}")
+    return _METHODS[method](data, reference)
+
+
+def complexity(
+    data: bytes, *, reference: bytes | None = None, observer: Observer = SILENT
+) -> Complexity:
+    """Bound the complexity of ``data`` from above by every compressor that is installed.
+
+    Parameters
+    ----------
+    data
+        At most 64 MiB.
+    reference
+        Public text that programs may read; each compressor is then tried with and without it.
+    observer
+        Hears of progress.
+
+    Notes
+    -----
+    An upper estimate: a better compressor, or a person who sees a pattern, can only lower it. No
+    method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `narcissus.extraction.prg`
+    shows a string that fools all of them.
+
+    Examples
+    --------
+    >>> complexity(b"34" * 1000).best < 100
+    True
+    """
+    for name, text in (("data", data), ("reference", reference)):
+        if text is not None and len(text) > LARGEST:
+            raise InputError(f"`{name}` must be at most {LARGEST} bytes, got {len(text)}")
+    estimates: dict[str, int] = {}
+    missing: list[NotAssessed] = []
+    texts: list[tuple[str, bytes | None]] = [("", None)]
+    if reference:
+        texts.append(("+reference", reference))
+    observer.start("compress", len(_METHODS) * len(texts))
+    for name, write in _METHODS.items():
+        for suffix, text in texts:
+            try:
+                program = write(data, text)
+            except MissingExtraError as error:
+                missing.append(
+                    NotAssessed(f"complexity by {name}", "not installed", remedy=str(error))
+                )
+                program = None
+            if program is not None:
+                estimates[name + suffix] = len(program)
+            observer.advance()
+    observer.finish()
+    method = min(estimates, key=lambda name: estimates[name])
+    return Complexity(estimates, estimates[method], method, tuple(dict.fromkeys(missing)))

@@ -1,0 +1,230 @@
+"""Read data sets and releases without trusting them: text, NumPy without pickles, safetensors."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError, TooLargeError
+
+LARGEST_RELEASE = 2 * 2**30
+WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
+_PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
+_SAFETENSORS_TYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
+    "I8": "<i1", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?",
+}  # fmt: skip
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def refuse_pickle(path: Path) -> None:
+    """Refuse a file that is a pickle, or that holds one: reading it could run anything.
+
+    Raises
+    ------
+    InputError
+        With what to save instead.
+    """
+    with path.open("rb") as file:
+        head = file.read(8)
+    # The protocol opcode alone is no proof (0x80 starts many a binary file): a pickle of
+    # protocol 4 or 5 opens a frame, one of 2 or 3 is told by an opcode that can follow.
+    pickled = path.suffix.lower() in _PICKLES or (
+        head[:1] == b"\x80"
+        and ((head[1:2] in b"\x04\x05" and head[2:3] == b"\x95")
+             or (head[1:2] in b"\x02\x03" and head[2:3] in b"}](cXKNG\x8a"))
+    )  # fmt: skip
+    if not pickled and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        pickled = any(Path(name).suffix in _PICKLES for name in names)
+    if pickled:
+        raise InputError(
+            f"{path} is a pickle, and reading a pickle can run any program: save it as "
+            "safetensors, as .npy or .npz without objects, or as text"
+        )
+
+
+def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
+    """Check a release before it is handed to a program; give its size in bytes.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder that holds weights (`WEIGHTS`).
+    largest
+        Most bytes that are accepted.
+
+    Raises
+    ------
+    InputError
+        It is missing, empty, a pickle, or a folder without weights.
+    TooLargeError
+        It is larger than ``largest``.
+    """
+    if not path.exists():
+        raise InputError(f"no such release: {path}")
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    if path.is_dir() and not any(p.match(w) for p in files for w in WEIGHTS):
+        broken = [p.name for p in files if p.suffix in _PICKLES or p.suffix == ".bin"]
+        hint = f"; {broken[0]} is not read, since it may hold a pickle" if broken else ""
+        raise InputError(f"the folder {path} has no weights ({', '.join(WEIGHTS)}){hint}")
+    size = sum(_size(p) for p in files)
+    if size == 0:
+        raise InputError(f"the release {path} is empty")
+    if size > largest:
+        raise TooLargeError(
+            f"the release {path} has {size} bytes, more than the limit of {largest}; raise "
+            "`limits.release` if that is meant"
+        )
+    for file in files:
+        refuse_pickle(file)
+        if file.suffix in {".npy", ".npz"}:
+            arrays_of(file)
+    return size
+
+
+def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a ``.npy``, ``.npz`` or ``.safetensors`` file, never a pickle.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, or holds Python objects.
+    """
+    refuse_pickle(path)
+    try:
+        if path.suffix == ".safetensors":
+            return _safetensors(path)
+        with path.open("rb") as file:
+            loaded: Any = np.load(file, allow_pickle=False)
+            return dict(loaded) if path.suffix == ".npz" else {"": cast(NDArray[Any], loaded)}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        reason = "it holds Python objects (a pickle)" if "pickle" in str(error) else str(error)
+        raise InputError(f"cannot read {path}: {reason}") from error
+
+
+def _safetensors(path: Path) -> dict[str, NDArray[Any]]:
+    """Parse safetensors: a length, a JSON header, then the raw arrays."""
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 or length > len(raw) - 8:
+        raise ValueError("it is not a safetensors file: its header is cut off")
+    header: dict[str, Any] = json.loads(raw[8 : 8 + length])
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        if entry["dtype"] not in _SAFETENSORS_TYPES:
+            raise ValueError(f"{name} has the type {entry['dtype']}, which NumPy lacks")
+        start, end = entry["data_offsets"]
+        body = raw[8 + length + start : 8 + length + end]
+        arrays[name] = np.frombuffer(body, _SAFETENSORS_TYPES[entry["dtype"]]).reshape(
+            entry["shape"]
+        )
+    return arrays
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """The data behind a release, as bytes, text, records or rows of numbers.
+
+    Attributes
+    ----------
+    raw
+        The bytes; for an array file, those of its C-ordered values.
+    name
+        What messages call it.
+    array
+        The values of an array file, of shape (rows, columns).
+    """
+
+    raw: bytes
+    name: str = "the data"
+    array: NDArray[np.float64] | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> DataSet:
+        """Read a text file or an array file.
+
+        Raises
+        ------
+        InputError
+            It is missing, empty, a pickle, or has more than one array.
+        """
+        if not path.is_file():
+            raise InputError(f"no such data file: {path}")
+        if path.suffix in {".npy", ".npz", ".safetensors"}:
+            arrays = list(arrays_of(path).values())
+            if len(arrays) != 1:
+                raise InputError(f"{path} must hold one array, it holds {len(arrays)}")
+            return cls.of_rows(arrays[0], name=str(path))
+        refuse_pickle(path)
+        raw = path.read_bytes()
+        if not raw.strip():
+            raise InputError(f"the data file {path} is empty")
+        return cls(raw, str(path))
+
+    @classmethod
+    def of_rows(cls, rows: Any, *, name: str = "the data") -> DataSet:
+        """Make a data set of an array, first axis records, the others flattened."""
+        array = np.asarray(rows, dtype=np.float64)
+        if array.ndim == 0 or array.size == 0:
+            raise InputError(f"{name} is empty")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} has values that are not finite")
+        array = np.ascontiguousarray(array.reshape(array.shape[0], -1))
+        return cls(array.tobytes(), name, array)
+
+    @cached_property
+    def text(self) -> str:
+        """The data as text; `InputError` where it is none."""
+        if self.array is not None:
+            raise InputError(f"{self.name} holds numbers, and this relation is about text")
+        try:
+            return self.raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.name} is not UTF-8 text (byte {error.start}); give numbers as .npy"
+            ) from error
+
+    @cached_property
+    def records(self) -> tuple[str, ...]:
+        """The lines of the text that are not blank."""
+        return tuple(line for line in self.text.split("\n") if line.strip())
+
+    @cached_property
+    def rows(self) -> NDArray[np.float64]:
+        """The data as numbers, of shape (rows, columns); a text is parsed, a row a line."""
+        if self.array is not None:
+            return self.array
+        rows = parse_rows(self.text)
+        if rows is None:
+            raise InputError(f"{self.name} must hold rows of numbers, all of the same length")
+        return rows
+
+
+def parse_rows(text: str) -> NDArray[np.float64] | None:
+    """Read one row of numbers a line, with blanks or commas between; None where that fails."""
+    lines = [line.replace(",", " ").split() for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    if not lines or any(len(line) != len(lines[0]) for line in lines):
+        return None
+    try:
+        rows = np.array(lines, dtype=np.float64)
+    except ValueError:
+        return None
+    return rows if np.isfinite(rows).all() else None

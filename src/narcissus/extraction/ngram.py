@@ -1,0 +1,247 @@
+"""Character n-gram models: fitted by counting, sampled and scored for many texts at once.
+
+Probabilities interpolate all orders by Witten and Bell's rule: a context seen ``N`` times with
+``T`` different followers gives its counts the weight ``N / (N + T)``, and the rest to the context
+that is one character shorter. Contexts are numbers in a sorted array, so that sampling and scoring
+are searches in arrays and no loop runs over texts.
+
+Source: Witten and Bell 1991; used for Narcissus theory 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import integer, one_of
+from narcissus.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class Generator(Protocol):
+    """What the ranking attack asks of a language model; `CharacterNgram` shows how."""
+
+    def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
+        """Draw ``count`` texts of at most ``length`` tokens each."""
+        ...
+
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Give for each text the sum of ``-ln`` of its tokens' probabilities, and their number."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Counts of one order: sorted (context, character) keys, and sums by context."""
+
+    contexts: IntArray
+    first: IntArray
+    totals: FloatArray
+    followers: FloatArray
+    keys: IntArray
+    characters: IntArray
+    counts: FloatArray
+    before: FloatArray
+
+
+class CharacterNgram:
+    """An n-gram model of characters.
+
+    Parameters
+    ----------
+    documents
+        Training texts.
+    order
+        Characters that it looks at, the predicted one included: 1 or more.
+
+    Examples
+    --------
+    >>> model = CharacterNgram(["banana", "bandana"], order=3)
+    >>> model.sample(1, 20, rng=0)[0][:3]
+    'ban'
+    """
+
+    def __init__(self, documents: Iterable[str], *, order: int = 6) -> None:
+        texts = [d for d in documents if d]
+        if not texts:
+            raise InputError("`documents` must hold some text")
+        self.order = integer("order", order, low=1)
+        self.alphabet = sorted(set("".join(texts)))
+        # 0 is the end of a text (and what comes before its start), the last an unknown character.
+        self._number = {c: i + 1 for i, c in enumerate(self.alphabet)}
+        self._base = len(self.alphabet) + 2
+        if self._base**self.order >= 2**63:
+            raise InputError(
+                f"`order` {order} is too high for {len(self.alphabet)} characters; at most "
+                f"{int(62 / np.log2(self._base))}"
+            )
+        stream = self._encode(texts)
+        self._orders = [self._count(stream, k) for k in range(self.order)]
+
+    def _encode(self, texts: Sequence[str]) -> IntArray:
+        """Lay the texts end to end, each behind ``order - 1`` zeros and with one at its end."""
+        parts: list[int] = []
+        for text in texts:
+            parts += [0] * max(1, self.order - 1)
+            parts += [self._number.get(c, self._base - 1) for c in text]
+        parts.append(0)
+        return np.array(parts, dtype=np.int64)
+
+    def _targets(self, stream: IntArray) -> IntArray:
+        """Positions that are predicted: every character, and the zero after each text."""
+        position = np.arange(1, stream.size)
+        return position[(stream[position] != 0) | (stream[position - 1] != 0)]
+
+    def _contexts(self, stream: IntArray, targets: IntArray, k: int) -> IntArray:
+        """Give the number of the ``k`` characters before each target; zeros before the start."""
+        number = np.zeros(targets.size, dtype=np.int64)
+        for back in range(k, 0, -1):
+            place = targets - back
+            number = number * self._base + np.where(place >= 0, stream[place], 0)
+        return number
+
+    def _count(self, stream: IntArray, k: int) -> _Order:
+        targets = self._targets(stream)
+        keys = self._contexts(stream, targets, k) * self._base + stream[targets]
+        keys, counts = np.unique(keys, return_counts=True)
+        contexts, first = np.unique(keys // self._base, return_index=True)
+        totals = np.add.reduceat(counts, first).astype(np.float64)
+        followers = np.diff(np.append(first, keys.size)).astype(np.float64)
+        before = np.concatenate([[0.0], np.cumsum(counts)[:-1]])
+        return _Order(
+            contexts,
+            first,
+            totals,
+            followers,
+            keys,
+            keys % self._base,
+            counts.astype(np.float64),
+            before,
+        )
+
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Score texts.
+
+        Parameters
+        ----------
+        texts
+            None may be empty. The end of a text is not scored, since a sample may be cut off.
+
+        Returns
+        -------
+        sums, tokens : arrays of shape (texts,)
+            ``-ln`` of the probability of all characters, and how many characters there are.
+        """
+        if any(not t for t in texts):
+            raise InputError("`texts` must not be empty strings")
+        stream = self._encode(texts)
+        position = np.flatnonzero(stream)
+        chance = np.full(position.size, 1.0 / self._base)
+        for k, order in enumerate(self._orders):
+            context = self._contexts(stream, position, k)
+            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
+            known = order.contexts[place] == context
+            key = context * self._base + stream[position]
+            at = np.minimum(np.searchsorted(order.keys, key), order.keys.size - 1)
+            count = np.where(order.keys[at] == key, order.counts[at], 0.0)
+            total, kinds = order.totals[place], order.followers[place]
+            chance = np.where(known, (count + kinds * chance) / (total + kinds), chance)
+        lengths = np.array([len(t) for t in texts])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        return np.add.reduceat(-np.log(chance), starts), lengths.astype(np.float64)
+
+    def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
+        """Draw texts, each until its end or ``length`` characters.
+
+        A draw goes down the orders as the interpolation does: it stays at a context with its
+        weight and takes one of the characters seen there, or moves on to the shorter one.
+        """
+        count, length = integer("count", count, low=1), integer("length", length, low=1)
+        random = generator(rng)
+        width = self.order - 1
+        drawn = np.zeros((count, width + length), dtype=np.int64)
+        alive = np.arange(count)
+        for position in range(width, width + length):
+            drawn[alive, position] = self._draw(drawn[alive, position - width : position], random)
+            alive = alive[drawn[alive, position] != 0]
+            if alive.size == 0:
+                break
+        letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
+        return ["".join(row) for row in letters[drawn[:, width:]]]
+
+    def _draw(self, history: IntArray, random: np.random.Generator) -> IntArray:
+        character = np.full(history.shape[0], -1, dtype=np.int64)
+        for k in range(self.order - 1, -1, -1):
+            open_rows = np.flatnonzero(character < 0)
+            if open_rows.size == 0:
+                break
+            order = self._orders[k]
+            context = np.zeros(open_rows.size, dtype=np.int64)
+            for back in range(k, 0, -1):
+                context = context * self._base + history[open_rows, history.shape[1] - back]
+            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
+            total, kinds = order.totals[place], order.followers[place]
+            stays = (order.contexts[place] == context) & (
+                random.random(open_rows.size) * (total + kinds) < total
+            )
+            place = place[stays]
+            within = random.random(place.size) * order.totals[place]
+            aim = order.before[order.first[place]] + within
+            taken = np.searchsorted(order.before, aim, side="right") - 1
+            character[open_rows[stays]] = order.characters[taken]
+        rest = character < 0
+        character[rest] = random.integers(0, self._base - 1, int(rest.sum()))
+        return character
+
+
+def perplexity(model: Generator, texts: Sequence[str]) -> FloatArray:
+    """Give ``exp`` of the mean negative log-likelihood of a token, shape (texts,)."""
+    sums, tokens = model.negative_log_likelihood(texts)
+    return np.exp(sums / tokens)
+
+
+def model_prior(
+    model: Generator,
+    candidates: Sequence[str],
+    *,
+    template: str = "{}",
+    weight: str = "likelihood",
+) -> FloatArray:
+    """Estimate how likely each candidate is before any release, from a language model.
+
+    Parameters
+    ----------
+    model
+        Trained on public text.
+    candidates
+        The values that the secret may have.
+    template
+        Text around the secret; ``{}`` is its place.
+    weight
+        "likelihood": proportional to the probability of the whole text, a distribution that the
+        model really implies; "perplexity": proportional to the reciprocal perplexity, as
+        published, which is flatter, more so for long texts.
+
+    Returns
+    -------
+    array of shape (candidates,)
+        Sums to 1.
+
+    Source: Swanberg et al. 2025, section 5.1.
+    """
+    one_of("weight", weight, ("likelihood", "perplexity"))
+    if "{}" not in template:
+        raise InputError(f"`template` must hold the place '{{}}', got {template!r}")
+    if len(set(candidates)) != len(candidates) or not candidates:
+        raise InputError("`candidates` must be different from each other, and some")
+    sums, tokens = model.negative_log_likelihood([template.replace("{}", c) for c in candidates])
+    score: ArrayLike = -sums if weight == "likelihood" else -sums / tokens
+    odds = np.exp(score - np.max(score))
+    return odds / odds.sum()

@@ -1,0 +1,180 @@
+"""The ranking attack: sample a language model, and sort out what it must have learnt by heart.
+
+A text that the model finds likelier than it ought to be, given how likely another model finds it,
+or how well it compresses, was probably in the training text.
+
+Source: Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3; Narcissus theory 10.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import integer, one_of
+from narcissus.errors import InputError
+from narcissus.extraction.eidetic import eidetic_counts
+from narcissus.extraction.ngram import Generator
+
+FloatArray = NDArray[np.float64]
+SCORES = ("perplexity", "other", "lower", "zlib")
+# A text that the model is certain of has a log perplexity of 0; what is divided by it stays finite.
+_LEAST_LOG_PERPLEXITY = 1e-3
+
+
+@dataclass(frozen=True)
+class RankedSamples:
+    """Samples of a model without duplicates, with their scores.
+
+    Attributes
+    ----------
+    texts
+        The samples.
+    scores
+        By name, shape (texts,), larger = more likely learnt by heart: "perplexity"
+        ``-ln PPL``; "other" ``ln PPL_other / ln PPL``; "lower" the same with the lower-cased text;
+        "zlib" ``bytes / ln PPL``.
+    drawn
+        Samples drawn, duplicates included.
+    """
+
+    texts: tuple[str, ...]
+    scores: dict[str, FloatArray]
+    drawn: int
+
+    def top(self, count: int, score: str | None = None) -> list[str]:
+        """Give the ``count`` best texts by one score, or by each of them, each text once."""
+        count = integer("count", count, low=1)
+        names = list(self.scores) if score is None else [one_of("score", score, self.scores)]
+        chosen: dict[str, None] = {}
+        for name in names:
+            order = np.argsort(-self.scores[name], kind="stable")[:count]
+            chosen |= dict.fromkeys(self.texts[i] for i in order)
+        return list(chosen)
+
+
+def rank_samples(
+    model: Generator,
+    *,
+    other: Generator | None = None,
+    samples: int = 1000,
+    length: int = 256,
+    shortest: int = 1,
+    rng: RandomSource = None,
+) -> RankedSamples:
+    """Draw samples and score them.
+
+    Parameters
+    ----------
+    model
+        The model under attack.
+    other
+        A smaller model, or one of other data; None leaves that score out.
+    samples, length
+        How many texts are drawn, and the most tokens in each.
+    shortest
+        Texts with fewer characters are left out.
+    rng
+        Draws them.
+
+    Notes
+    -----
+    Departing from the published code, duplicates are removed before ranking; it keeps them, and
+    its lists repeat themselves.
+    """
+    random = generator(rng)
+    drawn = model.sample(integer("samples", samples, low=1), length, rng=random)
+    texts = [t for t in dict.fromkeys(drawn) if len(t) >= max(1, shortest)]
+    if not texts:
+        raise InputError(f"none of {samples} samples has {shortest} characters or more")
+
+    def log_perplexity(scorer: Generator, these: Sequence[str]) -> FloatArray:
+        sums, tokens = scorer.negative_log_likelihood(these)
+        return np.maximum(sums / tokens, _LEAST_LOG_PERPLEXITY)
+
+    target = log_perplexity(model, texts)
+    packed = np.array([len(zlib.compress(t.encode())) for t in texts], dtype=np.float64)
+    scores = {"perplexity": -target, "zlib": packed / target}
+    if other is not None:
+        scores["other"] = log_perplexity(other, texts) / target
+    scores["lower"] = log_perplexity(model, [t.lower() for t in texts]) / target
+    return RankedSamples(tuple(texts), {n: scores[n] for n in SCORES if n in scores}, len(drawn))
+
+
+def memorised(
+    texts: Sequence[str], documents: Sequence[str], *, window: int = 50, k: int = 1
+) -> list[str]:
+    """Find parts of texts that stand in at most ``k`` of the training documents, word for word.
+
+    Parameters
+    ----------
+    texts
+        What a model printed.
+    documents
+        Its training documents.
+    window
+        Characters that must agree; every stretch of that length is looked up.
+    k
+        Most documents in which such a stretch may occur (k-eidetic).
+
+    Returns
+    -------
+    list
+        For each text that has such a stretch, its first one.
+    """
+    window, k = integer("window", window, low=1), integer("k", k, low=1)
+    parts = [[t[i : i + window] for i in range(len(t) - window + 1)] for t in texts]
+    every = list(dict.fromkeys(p for part in parts for p in part))
+    if not every:
+        return []
+    counts = dict(zip(every, eidetic_counts(every, documents).documents, strict=True))
+    found = (next((p for p in part if 1 <= counts[p] <= k), None) for part in parts)
+    return list(dict.fromkeys(p for p in found if p is not None))
+
+
+def lead_over_shadows(score: float, shadows: Sequence[float]) -> float:
+    """Give the chance that data independent of the release lead their shadows as far as these.
+
+    Under independence the data and their shadows are exchangeable, so the rank of the data's score
+    among all is uniform: ``(1 + shadows at least as high) / (1 + shadows)`` is a p-value. An attack
+    that calls this extraction at ``p <= a`` has the false-alarm rate ``a``.
+
+    Source: Narcissus theory 1 (the baseline on a fresh data set), made a test **[new]**.
+    """
+    if not shadows:
+        raise InputError("`shadows` must hold at least one score")
+    return (1 + sum(s >= score for s in shadows)) / (1 + len(shadows))
+
+
+def extracted_count(
+    model: Generator,
+    documents: Sequence[str],
+    *,
+    other: Generator | None = None,
+    samples: int = 1000,
+    length: int = 256,
+    top: int = 100,
+    window: int = 50,
+    k: int = 1,
+    shadows: Sequence[Sequence[str]] = (),
+    rng: RandomSource = None,
+) -> tuple[int, float | None, list[str]]:
+    """Play the ranking attack against a model, and hold the same texts against shadow documents.
+
+    Returns
+    -------
+    count, p_value, stretches
+        Different stretches of ``documents`` that the attack found; `lead_over_shadows` of that
+        count (None without shadows); the stretches.
+    """
+    ranked = rank_samples(model, other=other, samples=samples, length=length, rng=rng)
+    best = ranked.top(top)
+    found = memorised(best, documents, window=window, k=k)
+    scores = [float(len(memorised(best, shadow, window=window, k=k))) for shadow in shadows]
+    p_value = lead_over_shadows(float(len(found)), scores) if scores else None
+    return len(found), p_value, found

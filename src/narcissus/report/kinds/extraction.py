@@ -1,0 +1,192 @@
+"""Evidence of extraction, as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import (
+    Block,
+    Facts,
+    Figure,
+    Items,
+    Page,
+    Section,
+    Table,
+    Text,
+    Verdict,
+)
+from narcissus.results import Grade
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+Answer = dict[str, Any]
+
+
+def page(record: Record) -> Page:
+    """Turn the record of an extraction study into a page."""
+    results = record.to_dict()["results"]
+    assert isinstance(results, dict)
+    return Page(
+        title=record.title,
+        subtitle="Does one program extract the data from one release?",
+        verdict=_verdict(record, results),
+        sections=[
+            Section("What was asked", _question(record, results)),
+            Section("Success", [_success_table(results)]),
+            Section("Complexity", _complexity(results)),
+            Section("What would change the verdict", [_changes(results)]),
+            Section("The sandbox", _sandbox(results)),
+        ],
+    )
+
+
+def _share(label: str, value: Answer | None) -> tuple[str, str, str, Grade]:
+    if value is None:
+        return label, MISSING, "no shadow data was given", "not assessed"
+    text = f"{100 * value['confidence']:g}% limits {limits(value['low'], value['high'])}"
+    return label, percent(value["value"]), text, "sampled"
+
+
+def _verdict(record: Record, results: Answer) -> Verdict:
+    is_found = results["verdict"] == "extraction"
+    runs = results["success"]["trials"]
+    return Verdict(
+        status=record.status,
+        headline=record.verdict,
+        odds=(
+            f"Of 100 runs, {round(100 * results['success_without_release']['value'])} succeed "
+            f"without the release and {round(100 * results['success']['value'])} with it "
+            f"(measured in {runs}); an extractor needs 67."
+        ),
+        evidence_for=[] if is_found else results["reasons"],
+        evidence_against=results["reasons"] if is_found else [],
+        numbers=[
+            _share("Success without the release", results["success_without_release"]),
+            _share("Success with the release", results["success"]),
+            _share("Same outputs against shadow data", results["success_on_shadow"]),
+            (
+                "Quality of the extraction",
+                f"at most {results['quality']:.3g}",
+                f"{number(results['extractable_bits'])} extractable bits at most",
+                "approximation",
+            ),
+        ],
+        rests_on="sampled",
+    )
+
+
+def _question(record: Record, results: Answer) -> list[Block]:
+    study = record.study
+    return [
+        Text(
+            [
+                "A program extracts a data set from a release if it succeeds at least two times "
+                "in three when it is given the release, and no program of its length succeeds "
+                "without (Cohen et al. 2024, Definition D.8). Lengths are those of Python programs "
+                "with the packages installed on this machine."
+            ]
+        ),
+        Facts(
+            [
+                ("Data", str(study["data"])),
+                ("Release", str(study["release"])),
+                ("Program", f"{study['program']}, {results['program_bytes']} bytes "
+                 f"({results['program_bytes_compressed']} after zlib)"),
+                ("It succeeds if", results["relation"]),
+                ("Output", "the same in every run" if results["deterministic"]
+                 else "differs from run to run"),
+                ("Runs ended", ", ".join(f"{n} {e}" for e, n in results["endings"].items())),
+            ]
+        ),
+    ]  # fmt: skip
+
+
+def _success_table(results: Answer) -> Table:
+    rows: list[tuple[str, Answer | None]] = [
+        ("with the release", results["success"]),
+        *((f"with {name}", value) for name, value in results["stand_ins"].items()),
+        ("outputs with the release, against shadow data", results["success_on_shadow"]),
+    ]
+    grades: list[Grade] = ["sampled" if v else "not assessed" for _, v in rows]
+    return Table(
+        "How often the output counts",
+        ["Runs", "Share that counts", "Lower limit", "Upper limit", "Trials"],
+        [
+            (name, *((v["value"], v["low"], v["high"], v["trials"]) if v else (None,) * 4))
+            for name, v in rows
+        ],
+        grades=grades,
+        percent=("Share that counts", "Lower limit", "Upper limit"),
+    )
+
+
+def _complexity(results: Answer) -> list[Block]:
+    sizes = sorted(results["complexity"].items(), key=lambda item: item[1])
+    grades: list[Grade] = ["approximation" for _ in sizes]
+    table = Table(
+        "Programs that print an output that counts, without the release",
+        ["Method", "Bytes", "Quality if this were the shortest"],
+        [(name, size, round(1 - results["program_bytes"] / size, 4)) for name, size in sizes],
+        grades=grades,
+    )
+
+    def draw(figure: MplFigure) -> None:
+        axes = figure.add_subplot()
+        names = [name for name, _ in sizes][::-1]
+        axes.barh(names, [size for _, size in sizes][::-1], color="#4477aa", height=0.6)
+        axes.axvline(results["program_bytes"], color="#aa3377", linewidth=2)
+        axes.set_xscale("log")
+        axes.set_xlabel(
+            f"bytes of program (line: the extraction program, {results['program_bytes']})"
+        )
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+
+    best = f"{results['complexity_estimate']} bytes by {results['complexity_method']}"
+    return [
+        Text([results["caveat"]]),
+        Figure(
+            title=f"The shortest program found that needs no release has {best}",
+            description=(
+                "Bars of the length in bytes of each program that prints an output that counts "
+                f"without the release; the shortest has {best}. A line marks the extraction "
+                f"program at {results['program_bytes']} bytes."
+            ),
+            draw=draw,
+            table=table,
+            size=(7.2, 0.8 + 0.32 * len(sizes)),
+        ),
+    ]
+
+
+def _changes(results: Answer) -> Items:
+    return Items("Any of these would", results["would_change"])
+
+
+def _sandbox(results: Answer) -> list[Block]:
+    isolation = results["isolation"]
+    if isolation["method"] == "none":
+        return [
+            Items(
+                "No isolation",
+                ["The program ran without isolation, as it was told to: it could read anything."],
+                tone="warning",
+            )
+        ]
+    return [
+        Facts(
+            [
+                ("Walls", "; ".join(isolation["layers"])),
+                *([("Not on this machine", "; ".join(isolation["missing"]))]
+                  if isolation["missing"] else []),
+            ]
+        ),
+        Table(
+            "Attempts to break out, made before the program was run",
+            ["Attempt", "What came of it"],
+            [(c["attempt"], c["outcome"]) for c in isolation["checks"]],
+        ),
+    ]  # fmt: skip

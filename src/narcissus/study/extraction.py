@@ -1,0 +1,275 @@
+"""Studies of extraction: a release, the data behind it, a program that claims to extract them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.relations import Relation
+from narcissus.extraction.sandbox import Limits, check_source, readable_paths
+from narcissus.results import NotAssessed
+from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.record import Status, write_atomically
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ExactRelation(_Part):
+    """The output is the data set, byte for byte."""
+
+    kind: Literal["exact"] = "exact"
+
+
+class StringsRelation(_Part):
+    """Relation (a): lines of the output are rare, complex strings of the data."""
+
+    kind: Literal["strings"]
+    at_least: int = Field(1, ge=1, description="Different lines that must count.")
+    k: int = Field(1, ge=1, description="Most records of the data in which a line may occur.")
+    bytes_each: int = Field(1, ge=1, description="Least length of a line under zlib, in bytes.")
+    bytes_total: int = Field(1, ge=1, description="Least length of all of them under zlib.")
+
+
+class NearRelation(_Part):
+    """Relation (b): the output is close to an item that is far from all others."""
+
+    kind: Literal["near"]
+    radius: float = Field(gt=0, description="Largest L2 distance to the item.")
+    isolation: float = Field(gt=0, description="Distance of the item to all others, at least.")
+    merge_copies: bool = Field(True, description="Count copies of one row as one item.")
+
+
+class CloseRelation(_Part):
+    """Relation (c): several items of the data have a close reconstruction."""
+
+    kind: Literal["close"]
+    at_least: int = Field(ge=1, description="Items that must have one.")
+    radius: float | None = Field(None, gt=0, description="Largest L2 distance.")
+    correlation: float | None = Field(
+        None, gt=0, le=1, description="Or least normalised cross-correlation."
+    )
+
+
+class HammingRelation(_Part):
+    """A line of bits agrees with a record but for a share of its places."""
+
+    kind: Literal["hamming"]
+    share: float = Field(ge=0, lt=1, description="Largest share of places that differ.")
+    lines: int = Field(100, ge=1, description="Most lines of an output.")
+
+
+class LimitSettings(_Part):
+    """What each run of the program may use."""
+
+    seconds: float = Field(60.0, gt=0, description="Wall clock of a run.")
+    memory: int = Field(2048, ge=64, description="Address space in MiB.")
+    output: int = Field(16, ge=1, description="What it may print, in MiB.")
+    release: int = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
+
+
+class ThresholdSettings(_Part):
+    """What whoever approves the release accepts."""
+
+    quality: float = Field(ge=0, lt=1, description="Largest quality of an extraction.")
+
+
+class RunSettings(_Part):
+    """How it is run."""
+
+    seed: int | None = Field(None, ge=0)
+    workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+
+
+class ExtractionStudy(_Part):
+    """The file of an extraction study; paths are relative to it."""
+
+    title: str = "Extraction"
+    data: Path = Field(description="The data behind the release: text, .npy, .npz, .safetensors.")
+    release: Path = Field(description="The release: a file, or a folder with weights.")
+    program: Path = Field(description="Python source; finds the release on standard input.")
+    relation: Annotated[
+        ExactRelation | StringsRelation | NearRelation | CloseRelation | HammingRelation,
+        Field(discriminator="kind", description="When an output counts."),
+    ] = ExactRelation()
+    runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
+    confidence: float = Field(0.95, gt=0, lt=1)
+    shadows: list[Path] = Field([], description="Data of the same kind that was not released.")
+    other_releases: list[Path] = Field([], description="Releases made without the data.")
+    rivals: list[Path] = Field([], description="Programs said to need no release.")
+    reference: Path | None = Field(None, description="Public text that programs may read.")
+    limits: LimitSettings = LimitSettings()  # pyright: ignore[reportCallIssue] (has defaults)
+    threshold: ThresholdSettings | None = None
+    run: RunSettings = RunSettings()  # pyright: ignore[reportCallIssue] (has defaults)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _relation_by_name(cls, values: Any) -> Any:
+        """Take ``relation = "exact"`` for a relation without settings."""
+        if isinstance(values, dict) and isinstance(values.get("relation"), str):
+            return {**values, "relation": {"kind": values["relation"]}}
+        return values
+
+
+def _relation(study: ExtractionStudy) -> Relation:
+    settings = study.relation.model_dump()
+    return RELATIONS[settings.pop("kind")](**settings)
+
+
+class ExtractionKind:
+    """The kind "extraction"."""
+
+    model: type[BaseModel] = ExtractionStudy
+    results_schema: dict[str, Any] = json.loads(
+        Path(__file__).with_name("extraction.schema.json").read_text(encoding="utf-8")
+    )
+
+    def check(self, study: Any, folder: Path) -> None:
+        """Refuse missing files, programs that do not parse, pickles, releases without weights."""
+        settings: ExtractionStudy = study
+        _relation(settings)
+        check_release(folder / settings.release, largest=settings.limits.release * 2**20)
+        for path in settings.other_releases:
+            check_release(folder / path, largest=settings.limits.release * 2**20)
+        for path in [settings.program, *settings.rivals]:
+            check_source(_read(folder / path, "program"), str(path))
+        for path in [settings.data, *settings.shadows]:
+            DataSet.read(folder / path)
+            place = (folder / path).resolve()
+            if any(place.is_relative_to(p) for p in readable_paths()):
+                raise InputError(
+                    f"{path} lies where every program may read ({place}); move it elsewhere"
+                )
+        if settings.reference is not None:
+            _read(folder / settings.reference, "reference")
+
+    def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
+        """Run the program and weigh the evidence."""
+        settings: ExtractionStudy = study
+        release = folder / settings.release
+        evidence = assess_extraction(
+            DataSet.read(folder / settings.data),
+            release,
+            _read(folder / settings.program, "program"),
+            _relation(settings),
+            runs=settings.runs,
+            shadows=[DataSet.read(folder / p) for p in settings.shadows],
+            other_releases={str(p): folder / p for p in settings.other_releases},
+            rivals={str(p): _read(folder / p, "program") for p in settings.rivals},
+            reference=None
+            if settings.reference is None
+            else _read(folder / settings.reference, "reference"),
+            confidence=settings.confidence,
+            limits=Limits(
+                settings.limits.seconds,
+                settings.limits.memory * 2**20,
+                settings.limits.output * 2**20,
+            ),
+            workers=options.workers or settings.run.workers,
+            rng=child(options.entropy, 0),
+            observer=options.observer,
+        )
+        if options.internal is not None:
+            write_atomically(options.internal, json.dumps(evidence.to_dict(), indent=1) + "\n")
+        files = {
+            "data": folder / settings.data,
+            "program": folder / settings.program,
+            **({"release": release} if release.is_file() else {}),
+        }
+        return Outcome(
+            title=settings.title,
+            status=_status(evidence, settings.threshold),
+            verdict=_words(evidence),
+            results=_results(evidence, _relation(settings)),
+            assessed=[
+                "success of the program with and without the release",
+                "complexity of an output that counts, from above",
+                *(["success on shadow data"] if settings.shadows else []),
+            ],
+            not_assessed=_not_assessed(evidence),
+            not_covered=[
+                "Other programs: that this one fails says nothing about the next.",
+                "The true complexity, which nobody can compute; only estimates from above.",
+                "How the program was found: one that was written with the data in view shows that "
+                "they are in the release, not that a stranger would find them.",
+            ],
+            digests={name: _digest(path) for name, path in files.items()},
+        )
+
+
+def _read(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the {what} {path}: {error.strerror or error}") from error
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
+    if evidence.verdict == "inconclusive":
+        return "inconclusive"
+    if threshold is None:
+        return "no threshold"
+    is_over = evidence.verdict == "extraction" and evidence.quality > threshold.quality
+    return "exceeded" if is_over else "met"
+
+
+def _words(evidence: Evidence) -> str:
+    head = {
+        "extraction": "Evidence of extraction",
+        "no extraction": "No extraction by this program",
+        "inconclusive": "Inconclusive",
+    }[evidence.verdict]
+    text = f"{head}: {'; '.join(evidence.reasons)}."
+    if not evidence.deterministic:
+        text += " Its output differs from run to run."
+    if not evidence.isolation.safe:
+        text += " The program ran WITHOUT isolation."
+    if evidence.verdict == "extraction":
+        text += " Complexity is estimated from above, so the quality is an upper estimate."
+    return text
+
+
+def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
+    missing = list(evidence.not_assessed)
+    if isinstance(evidence.success_on_shadow, NotAssessed):
+        missing.append(evidence.success_on_shadow)
+    if not evidence.isolation.safe:
+        missing.append(
+            NotAssessed(
+                "what the program did besides",
+                "it ran without isolation, so it may have read the data from anywhere",
+                "run it on a machine with user namespaces, Landlock and seccomp",
+            )
+        )
+    return missing
+
+
+def _results(evidence: Evidence, relation: Relation) -> dict[str, Any]:
+    """Give the record's results; the keys are a contract (`extraction.schema.json`)."""
+    found = evidence.to_dict()
+    if isinstance(evidence.success_on_shadow, NotAssessed):
+        found["success_on_shadow"] = None
+    del found["not_assessed"]
+    found["isolation"] = {
+        **asdict(evidence.isolation),
+        "checks": [{"attempt": a, "outcome": o} for a, o in evidence.isolation.checks],
+    }
+    return {**found, "relation": relation.describe(), "needed": 2 / 3}
+
+
+KIND = ExtractionKind()

@@ -1,0 +1,167 @@
+"""``narcissus extract``, as its user calls it."""
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from narcissus.cli.extract import command
+from narcissus.cli.main import cli
+from narcissus.errors import NarcissusError
+from narcissus.extraction import sandbox
+from narcissus.extraction.sandbox import IsolationError
+from narcissus.study.extraction import KIND
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for file in EXAMPLES.iterdir():
+        shutil.copy(file, tmp_path)
+    text = (tmp_path / "copy.toml").read_text().replace("runs = 20", "runs = 10")
+    (tmp_path / "copy.toml").write_text(text)
+    return tmp_path
+
+
+def call(folder, *arguments, name="copy.toml"):
+    return CliRunner().invoke(
+        command,
+        [str(folder / name), "--out", str(folder / "out"), "--quiet", *arguments],
+        standalone_mode=False,
+    )
+
+
+def fails(folder, *arguments, name="copy.toml"):
+    done = call(folder, *arguments, name=name)
+    assert isinstance(done.exception, NarcissusError), done
+    assert not (folder / "out").exists()
+    return str(done.exception)
+
+
+def change(folder, old, new):
+    text = (folder / "copy.toml").read_text()
+    assert old in text
+    (folder / "copy.toml").write_text(text.replace(old, new))
+
+
+def test_json_has_the_keys_of_the_contract(folder):
+    done = call(folder, "--json")
+    assert done.return_value == 0, done.output
+    record = json.loads(done.stdout)
+    results = record["results"]
+    assert {"success", "success_without_release", "success_on_shadow", "program_bytes",
+            "complexity", "quality", "extractable_bits", "verdict"} <= set(results)  # fmt: skip
+    assert {"low", "high"} <= set(results["success"])
+    assert results["verdict"] == "extraction"
+    assert results["quality"] > 0.98
+    assert results["isolation"]["method"] != "none"
+    jsonschema.validate(results, KIND.results_schema)
+    assert (folder / "out" / "record.json").read_text() == done.stdout
+    assert len((folder / "out" / "report.html").read_bytes()) < 300 * 1024
+
+
+def test_text_and_report(folder):
+    done = call(folder)
+    assert "Evidence of extraction" in done.stdout
+    assert "upper estimate" in done.stdout
+    again = CliRunner().invoke(
+        cli, ["report", str(folder / "out" / "record.json"), "--text"], standalone_mode=False
+    )
+    assert "Attempts to break out" in again.stdout
+
+
+def test_audit_plays_it_too(folder):
+    done = CliRunner().invoke(
+        cli,
+        ["audit", str(folder / "copy.toml"), "--out", str(folder / "o"), "--quiet"],
+        standalone_mode=False,
+    )
+    assert "Evidence of extraction" in done.stdout
+
+
+def test_by_heart_is_no_extraction(folder):
+    done = call(folder, "--json", name="by_heart.toml")
+    results = json.loads(done.stdout)["results"]
+    assert results["quality"] <= 0
+    assert results["verdict"] == "no extraction"
+
+
+def test_threshold(folder):
+    with (folder / "copy.toml").open("a") as file:
+        file.write("\n[threshold]\nquality = 0.5\n")
+    assert call(folder).return_value == 1
+
+
+def test_same_seed_same_record(folder):
+    first = call(folder, "--json", "--seed", "3").stdout
+    assert call(folder, "--json", "--seed", "3", "--workers", "2").stdout == first
+
+
+def test_bad_files(folder):
+    change(folder, 'program = "cut.py"', 'program = "cutt.py"')
+    assert "cutt.py" in fails(folder)
+    change(folder, 'program = "cutt.py"', 'program = "cut.py"\nconfidense = 1')
+    assert "did you mean `confidence`" in fails(folder)
+    change(folder, "confidense = 1", "")
+    (folder / "cut.py").write_text("print(")
+    assert "not a Python program: line 1" in fails(folder)
+    (folder / "cut.py").write_bytes(b"\xff")
+    assert "not a Python program" in fails(folder)
+    (folder / "cut.py").write_text("pass")
+    assert "printed nothing" in str(call(folder).exception)
+
+
+def test_pickles_are_refused(folder):
+    change(folder, 'release = "archive.txt"', 'release = "archive.bin"')
+    (folder / "archive.bin").write_bytes(pickle.dumps({"a": 1}))
+    assert "is a pickle" in fails(folder)
+    np.save(folder / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
+    change(folder, "archive.bin", "a.npy")
+    assert "pickle" in fails(folder)
+
+
+def test_release_too_large_or_without_weights(folder):
+    with (folder / "copy.toml").open("a") as file:
+        file.write("\n[limits]\nrelease = 1\n")
+    (folder / "archive.txt").write_bytes(b"x" * (2**20 + 1))
+    assert "more than the limit" in fails(folder)
+    (folder / "model").mkdir()
+    (folder / "model" / "config.json").write_text("{}")
+    change(folder, '"archive.txt"', '"model"')
+    assert "has no weights" in fails(folder)
+    (folder / "model" / "pytorch_model.bin").write_bytes(b"x")
+    assert "pytorch_model.bin is not read" in fails(folder)
+
+
+def test_data_where_programs_may_read_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("narcissus.study.extraction.readable_paths", lambda: (str(folder),))
+    assert "every program may read" in fails(folder)
+
+
+def test_a_machine_without_isolation(folder, monkeypatch):
+    def refuse(method):
+        raise IsolationError("not here")
+
+    monkeypatch.setattr(sandbox, "_try_method", refuse)
+    monkeypatch.setattr(sandbox, "_checked", sandbox._checked.__wrapped__)
+    done = call(folder)
+    assert done.return_value == 3
+    assert "--no-isolation" in done.stderr
+    told = call(folder, "--no-isolation", "--json")
+    record = json.loads(told.stdout)
+    assert record["results"]["isolation"]["method"] == "none"
+    assert "WITHOUT isolation" in record["verdict"]
+
+
+def test_no_such_evidence(folder):
+    assert "no such file" in fails(folder, name="nothing.toml")
+
+
+def test_help_shows_examples():
+    assert "Examples:" in CliRunner().invoke(command, ["--help"]).output
