@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
+    from narcissus.game import Game as Game
+    from narcissus.game import play as play
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
+    from narcissus.profiles import memorized_information as memorized_information
+    from narcissus.profiles import profile as profile
+    from narcissus.profiles import sampled_profile as sampled_profile
+    from narcissus.profiles import smallest as smallest
     from narcissus.results import Bound as Bound
     from narcissus.results import Estimate as Estimate
     from narcissus.results import NotAssessed as NotAssessed
@@ -37,6 +43,7 @@ PUBLIC = {
     "Bins": "narcissus.tables",
     "Bound": "narcissus.results",
     "Estimate": "narcissus.results",
+    "Game": "narcissus.game",
     "NarcissusError": "narcissus.errors",
     "NotAssessed": "narcissus.results",
     "Table": "narcissus.tables",
@@ -44,6 +51,11 @@ PUBLIC = {
     "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",
     "read_table": "narcissus.tables",
+    "memorized_information": "narcissus.profiles",
+    "play": "narcissus.game",
+    "profile": "narcissus.profiles",
+    "sampled_profile": "narcissus.profiles",
+    "smallest": "narcissus.profiles",
 }
 ROOMS = (
     "attacks",
@@ -54,6 +66,7 @@ ROOMS = (
     "guarantees",
     "mechanisms",
     "priors",
+    "profiles",
     "report",
     "study",
     "success",
