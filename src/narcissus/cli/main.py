@@ -19,6 +19,8 @@ from narcissus.errors import NarcissusError
 # name -> (module, one line for the help page); the module holds a click command `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.audit", "Play a study: what is recovered, and what never can be."),
+    "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
+    "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }

@@ -20,6 +20,7 @@ from narcissus.study.record import Status
 
 # kind -> module:attribute
 KINDS: dict[str, str] = {
+    "game": "narcissus.study.game:KIND",
     "table": "narcissus.study.table:KIND",
 }
 

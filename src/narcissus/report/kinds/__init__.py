@@ -12,6 +12,7 @@ from narcissus.study.record import Record
 
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
+    "game": "narcissus.report.kinds.game",
     "table": "narcissus.report.kinds.table",
 }
 
