@@ -54,7 +54,9 @@ class NoisyAverage:
         mean = ExactAverage().release(data, rng)
         return mean + rng.laplace(scale=1 / (self.epsilon * data.shape[1]), size=mean.shape)
 
-    def privacy(self, data: Array) -> tuple[float, float]:
-        """Give (epsilon, delta) of the whole release, replace-one."""
+    def privacy(self, data: Array) -> tuple[float, float] | None:
+        """Give (epsilon, delta) of the whole release, replace-one; None for data beyond [0, 1]."""
+        if data.min() < 0 or data.max() > 1:
+            return None
         attributes = int(np.prod(data.shape[2:])) if data.ndim > 2 else 1
         return self.epsilon * attributes, 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from narcissus._validation import integer, non_negative
+from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel
 from narcissus.priors.worlds.base import Array, all_tuples
 
@@ -39,12 +40,21 @@ class RandomizedResponse:
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
         """Give the noisy records, shape of ``data``."""
+        self._check(data)
         lie = rng.random(data.shape) >= self.keep
         step = rng.integers(1, self.values, data.shape) if self.values > 2 else 1
         return np.where(lie, (data + step) % self.values, data).astype(data.dtype)
 
+    def _check(self, data: Array) -> None:
+        if data.dtype.kind == "f" or data.min() < 0 or data.max() >= self.values:
+            raise InputError(
+                f"randomized response on {self.values} values needs records 0 .. "
+                f"{self.values - 1}, got {data.min()} to {data.max()} of type {data.dtype}"
+            )
+
     def channel(self, data: Array) -> Channel:
         """Write the mechanism out."""
+        self._check(data)
         flat = data.reshape(len(data), -1)
         outputs = all_tuples(self.values, flat.shape[1]).astype(data.dtype)
         lie = (1 - self.keep) / (self.values - 1)

@@ -203,12 +203,12 @@ def profile(
     if not points:
         raise InputError("`epsilon` must hold at least one number")
     exact = write_out(game, limit=limit)
-    rates = [exact.rates(point) for point in points]
+    best = exact.sweep(points)
     return Profile(
         epsilon=points,
-        delta=tuple(float(d) for d in exact.deltas(points)),
-        success=tuple(s for s, _ in rates),
-        baseline=tuple(b for _, b in rates),
+        delta=tuple(one.delta for one in best),
+        success=tuple(one.rates[0] for one in best),
+        baseline=tuple(one.rates[1] for one in best),
         data_sets=len(exact.enumeration.data),
         releases=int(exact.channel.matrix.shape[1]),
         guesses=exact.count,

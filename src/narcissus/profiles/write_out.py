@@ -12,7 +12,7 @@ since the best attacker picks the best attempt for each release, or none.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,6 +38,7 @@ WORK = 20_000_000_000
 """Largest number of (data set, release, guess) triples that is gone through."""
 
 _CHUNK = 8_000_000
+_KEPT = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,74 @@ class Block:
     guesses: NDArray[np.int64]
     success: NDArray[np.float64]
     baseline: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best attacker at an epsilon, as it is found block by block.
+
+    Attributes
+    ----------
+    epsilon
+        Which resilience it attacks.
+    gain, success, baseline
+        What each release adds to ``success - e^epsilon baseline``, and to each of the two: for
+        each thing that may be told, shape (Y,).
+    guess
+        Number of the best guess for each release, -1 for none; without meaning where attempts
+        are put together from several.
+    """
+
+    epsilon: float
+    gain: dict[int, NDArray[np.float64]]
+    success: dict[int, NDArray[np.float64]]
+    baseline: dict[int, NDArray[np.float64]]
+    guess: dict[int, NDArray[np.int64]]
+
+    @classmethod
+    def nothing(cls, epsilon: float, told: Sequence[int], width: int) -> Best:
+        """Start with the attacker who makes no attempt."""
+        return cls(
+            epsilon,
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.full(width, -1, dtype=np.int64) for k in told},
+        )
+
+    def add(self, block: Block, *, additive: bool) -> None:
+        """Take some more guesses into account."""
+        k, releases = block.told, np.arange(block.success.shape[1])
+        value = block.success - math.exp(self.epsilon) * block.baseline
+        if additive:
+            chosen = value > 0
+            self.gain[k][:] += np.where(chosen, value, 0).sum(axis=0)
+            self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
+            self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
+            return
+        top = value.argmax(axis=0)
+        found = value[top, releases]
+        better = np.flatnonzero(found > self.gain[k])
+        chosen = top[better]
+        self.gain[k][better] = found[better]
+        self.success[k][better] = block.success[chosen, better]
+        self.baseline[k][better] = block.baseline[chosen, better]
+        self.guess[k][better] = block.guesses[chosen]
+
+    @property
+    def delta(self) -> float:
+        """What the attacker gains in all."""
+        return _total(self.gain)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Its success and its baseline."""
+        return _total(self.success), _total(self.baseline)
+
+
+def _total(parts: dict[int, NDArray[np.float64]]) -> float:
+    """Sum without rounding: profiles may be as small as 1e-90."""
+    return math.fsum(float(x) for part in parts.values() for x in part[part != 0])
 
 
 @dataclass(frozen=True)
@@ -114,14 +183,25 @@ class WrittenOut:
         for start in range(0, self.count, step):
             yield np.arange(start, min(self.count, start + step))
 
-    def blocks(self) -> Iterator[Block]:
-        """Go through all guesses, some at a time."""
+    def blocks(self) -> Iterable[Block]:
+        """Go through all guesses, some at a time; kept for another time where they are few."""
+        if self.count * self.channel.matrix.shape[1] * len(self.told) <= _KEPT:
+            return self._kept
+        return self._blocks()
+
+    @cached_property
+    def _kept(self) -> list[Block]:
+        return list(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
         world, matrix = self.enumeration, self.channel.matrix
         game = self.game
         groups = [(k, np.flatnonzero(world.known == k)) for k in self.told]
-        joint = {
+        joint: dict[int, Any] = {
             k: sparse.diags_array(world.weight[v] @ world.sample[v]) @ matrix for k, v in groups
         }
+        if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
+            joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
         released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
         for part in self._parts():
             holds = table(game.relation, world.data, self.guesses, part)
@@ -133,30 +213,22 @@ class WrittenOut:
                 baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
                 yield Block(k, part, success, baseline)
 
-    def deltas(self, epsilons: Sequence[float]) -> NDArray[np.float64]:
-        """Give ``delta(epsilon)`` at each epsilon, any real numbers.
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Give the best attacker at each epsilon, any real numbers, in one pass.
 
         Membership predicates are put together record by record: there the maximum over guesses
         becomes a sum of what is positive.
         """
-        factors = [math.exp(epsilon) for epsilon in epsilons]
-        best: dict[int, NDArray[np.float64]] = {}
+        width = self.channel.matrix.shape[1]
+        found = [Best.nothing(epsilon, self.told, width) for epsilon in epsilons]
         for block in self.blocks():
-            gain = best.setdefault(
-                block.told, np.zeros((len(factors), self.channel.matrix.shape[1]))
-            )
-            for place, factor in enumerate(factors):
-                value = block.success - factor * block.baseline
-                if self.additive:
-                    gain[place] += np.maximum(value, 0).sum(axis=0)
-                else:
-                    np.maximum(gain[place], value.max(axis=0), out=gain[place])
-        return np.asarray(
-            [
-                math.fsum(float(x) for gain in best.values() for x in gain[place] if x)
-                for place in range(len(factors))
-            ]
-        )
+            for best in found:
+                best.add(block, additive=self.additive)
+        return found
+
+    def deltas(self, epsilons: Sequence[float]) -> NDArray[np.float64]:
+        """Give ``delta(epsilon)`` at each epsilon, any real numbers."""
+        return np.asarray([best.delta for best in self.sweep(epsilons)])
 
     def delta(self, epsilon: float) -> float:
         """Give ``delta(epsilon)``: the smallest delta with which the mechanism is resilient."""
@@ -179,19 +251,11 @@ class WrittenOut:
 
     def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
         """Give the best attempt for each release: (told, release, guess or -1, what it gains)."""
-        factor = math.exp(epsilon)
-        width = self.channel.matrix.shape[1]
-        gain = {k: np.zeros(width) for k in self.told}
-        guess = {k: np.full(width, -1, dtype=np.int64) for k in self.told}
-        for block in self.blocks():
-            value = block.success - factor * block.baseline
-            top = value.argmax(axis=0)
-            found = value[top, np.arange(width)]
-            better = found > gain[block.told]
-            gain[block.told][better] = found[better]
-            guess[block.told][better] = block.guesses[top[better]]
+        best = self.sweep([epsilon])[0]
         return [
-            (k, y, int(guess[k][y]), float(gain[k][y])) for k in self.told for y in range(width)
+            (k, y, int(best.guess[k][y]), float(best.gain[k][y]))
+            for k in self.told
+            for y in range(len(best.gain[k]))
         ]
 
     def attacker(self, epsilon: float) -> Any:
@@ -212,23 +276,8 @@ class WrittenOut:
 
     def rates(self, epsilon: float) -> tuple[float, float]:
         """Give exact success and baseline of the best attacker at an epsilon."""
-        success: list[float] = []
-        baseline: list[float] = []
-        factor = math.exp(epsilon)
-        if self.additive:
-            for block in self.blocks():
-                chosen = block.success > factor * block.baseline
-                success.append(float(block.success[chosen].sum()))
-                baseline.append(float(block.baseline[chosen].sum()))
-            return math.fsum(success), math.fsum(baseline)
-        chosen_guess = {(k, y): z for k, y, z, _ in self.best(epsilon) if z >= 0}
-        for block in self.blocks():
-            for y in range(block.success.shape[1]):
-                z = chosen_guess.get((block.told, y), -1)
-                if block.guesses[0] <= z <= block.guesses[-1]:
-                    success.append(float(block.success[z - block.guesses[0], y]))
-                    baseline.append(float(block.baseline[z - block.guesses[0], y]))
-        return math.fsum(success), math.fsum(baseline)
+        best = self.sweep([epsilon])[0]
+        return best.rates
 
     def robust(self, epsilon: float) -> tuple[float, float]:
         """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline.

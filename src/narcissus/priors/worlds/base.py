@@ -119,26 +119,39 @@ def bernoulli(
         Shape of the result.
     """
     scaled = np.asarray(rate, dtype=np.float64) * 256
-    floor = np.floor(scaled)
     # A rate of one has floor 256, which a byte cannot hold: 255 with a tie that is always won.
-    threshold = np.minimum(floor, 255).astype(np.uint8)
+    threshold = np.minimum(np.floor(scaled), 255).astype(np.uint8)
     left = scaled - threshold
-    size = int(np.prod(shape))
-    coins = np.frombuffer(rng.bytes(size), dtype=np.uint8).reshape(shape)
-    bits = (coins < threshold).view(np.uint8)
-    if np.any(left > 0):
-        ties = np.flatnonzero(coins == threshold)
-        if np.ndim(left):
-            # A last axis of rates is by far the commonest: its index is a remainder.
-            chances = (
-                left.reshape(-1)[ties % left.size]
-                if left.shape == shape[len(shape) - left.ndim :]
-                else np.broadcast_to(left, shape)[np.unravel_index(ties, shape)]
-            )
-        else:
-            chances = left
-        bits.reshape(-1)[ties] = rng.random(ties.size) < chances
+    bits = np.empty(shape, dtype=np.uint8)
+    if scaled.ndim == len(shape) and scaled.ndim > 0:  # rates for single entries: one piece
+        _toss(rng, bits, threshold, left)
+        return bits
+    # Pieces that fit into the cache: the same bytes are looked at more than once.
+    rows = max(1, _PIECE // max(1, bits[:1].size)) if bits.ndim else 1
+    for start in range(0, len(bits), rows):
+        _toss(rng, bits[start : start + rows], threshold, left)
     return bits
+
+
+_PIECE = 1 << 18
+
+
+def _toss(rng: np.random.Generator, bits: Array, threshold: Array, left: Array) -> None:
+    """Fill a contiguous array with bits."""
+    words = rng.integers(0, 2**64, (bits.size + 7) // 8, dtype=np.uint64)
+    coins = words.view(np.uint8)[: bits.size].reshape(bits.shape)
+    np.less(coins, threshold, out=bits.view(np.bool_))
+    if not np.any(left > 0):
+        return
+    ties = np.flatnonzero(coins == threshold)
+    if left.ndim == 0:
+        chances = left
+    elif left.shape == bits.shape[bits.ndim - left.ndim :]:
+        # A last axis of rates is by far the commonest: its index is a remainder.
+        chances = left.reshape(-1)[ties % left.size]
+    else:
+        chances = np.broadcast_to(left, bits.shape)[np.unravel_index(ties, bits.shape)]
+    bits.reshape(-1)[ties] = rng.random(ties.size) < chances
 
 
 def all_tuples(values: int, length: int) -> NDArray[np.int64]:

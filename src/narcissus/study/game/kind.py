@@ -195,17 +195,18 @@ def _exactly(written: WrittenOut, statement: Any, epsilons: list[float]) -> Exac
         points.append(float(statement.epsilon))
     points = sorted(set(points))
     at = float(statement.epsilon) if _has_profile(statement) else points[0]
-    success, baseline = written.rates(at)
+    best = {one.epsilon: one for one in written.sweep(points)}
+    success, baseline = best[at].rates
     data: dict[str, Any] = {
         "epsilon": points,
-        "delta": [float(d) for d in written.deltas(points)],
+        "delta": [best[point].delta for point in points],
         "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline},
         "data_sets": len(written.enumeration.data),
         "releases": int(written.channel.matrix.shape[1]),
         "guesses": written.count,
     }
     if isinstance(statement, Resilience):
-        least = written.delta(statement.epsilon)
+        least = best[at].delta
         limit, what = statement.delta, f"least delta at epsilon {statement.epsilon:g}"
     elif isinstance(statement, FixedBaseline) and not written.additive:
         least, best = written.robust(statement.epsilon)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,140 +19,14 @@ from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import between, integer
 from narcissus.attacks.base import Answers, Failure
 from narcissus.errors import InputError
-from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.evidence.sequential import log_mean
+from narcissus.game.outcome import Block, Play, remarks, summary
+from narcissus.game.rules import Game
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.worlds.base import Draw
 from narcissus.priors.worlds.batches import gather
-from narcissus.results import Estimate
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.statements import Evidence, Resilience, Scores, Statement, largest_refuted
-
-
-@dataclass(frozen=True)
-class Game:
-    """Who the data is about, what is released, what counts, what the attacker is told.
-
-    Parameters
-    ----------
-    world
-        A `narcissus.priors.worlds.World`, or any object with its methods.
-    mechanism
-        A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with.
-    relation
-        When an attempt counts.
-    side
-        Side information; None tells nothing.
-    looser
-        The relation for fresh data sets, where it differs (two criteria).
-    surprisal
-        The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known; None
-        asks for none. Needs a relation with ``matches`` (a targeted one).
-    """
-
-    world: Any
-    mechanism: Any
-    relation: Any
-    side: Any = None
-    looser: Any = None
-    surprisal: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.side is not None:
-            self.side.check(self.world)
-        if self.surprisal is not None:
-            between("surprisal", self.surprisal, 0, 1)
-            if not getattr(self.relation, "targeted", False):
-                raise InputError(
-                    "`surprisal` needs a targeted relation, one about a single row: `member` or "
-                    "`hamming`"
-                )
-            if self.side is not None and (
-                not hasattr(self.world, "surprisal") or not hasattr(self.side, "surprisal")
-            ):
-                raise InputError(
-                    f"surprisal is not known for the world {type(self.world).__name__} and the "
-                    f"side information {type(self.side).__name__}; it is for `tardos` with "
-                    "`rows`, `candidates` or `nature`"
-                )
-
-
-@dataclass(frozen=True)
-class Attacked:
-    """What one attacker came to.
-
-    Attributes
-    ----------
-    name
-        The attacker.
-    success, baseline
-        Success against the data, and of the same attempts against fresh data; each limit at half
-        of what the confidence leaves (shared among the attackers).
-    scores
-        The scores of every trial.
-    failed
-        How often the attacker raised an error.
-    failures
-        The first of those.
-    """
-
-    name: str
-    success: Estimate
-    baseline: Estimate
-    scores: Scores
-    failed: int
-    failures: list[Failure]
-
-
-@dataclass(frozen=True)
-class Play:
-    """A run of a game.
-
-    Attributes
-    ----------
-    outcome
-        "violates", or "no violation found": no run shows that a mechanism is resilient.
-    statement
-        What was tested.
-    confidence
-        Of "violates": a resilient mechanism is called that with chance at most
-        ``1 - confidence``, however often one looks.
-    trials
-        Trials played.
-    decided
-        Trial at which the violation was certain; None if it never was.
-    capital
-        Log of the largest capital of the gambler against the statement.
-    refuted
-        Largest epsilon refuted at the statement's delta, by all attackers together; None if none
-        is, or the statement has no such epsilon.
-    attackers
-        One entry for each attacker.
-    entropy
-        The seed of the run.
-    remarks
-        What a reader should know.
-    """
-
-    outcome: Literal["violates", "no violation found"]
-    statement: Any
-    confidence: float
-    trials: int
-    decided: int | None
-    capital: float
-    refuted: float | None
-    attackers: list[Attacked]
-    entropy: int
-    remarks: list[str] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
-
-    def __str__(self) -> str:
-        lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
-        for one in self.attackers:
-            lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
-        return "\n".join([*lines, *self.remarks])
 
 
 def play(
@@ -205,7 +78,7 @@ def play(
     claim = statement or Resilience()
     hurdle = -math.log(1 - level)
     evidence = {name: Evidence(claim) for name in players}
-    collected: dict[str, list[_Block]] = {name: [] for name in players}
+    collected: dict[str, list[Block]] = {name: [] for name in players}
     done, decided, best = 0, None, -math.inf
     observer.start("trials", trials)
     for number, size in enumerate(_blocks(game, trials)):
@@ -224,7 +97,7 @@ def play(
     observer.finish()
     share = (1 - level) / len(players)
     attackers = [
-        _summary(name, blocks, 1 - share, stopped=stop) for name, blocks in collected.items()
+        summary(name, blocks, 1 - share, stopped=stop) for name, blocks in collected.items()
     ]
     refuted = None
     if isinstance(claim, Resilience):
@@ -239,20 +112,8 @@ def play(
         refuted=refuted,
         attackers=attackers,
         entropy=entropy,
-        remarks=_remarks(attackers),
+        remarks=remarks(attackers),
     )
-
-
-@dataclass(frozen=True)
-class _Block:
-    scores: Scores
-    failed: int
-    failures: list[Failure]
-
-    def moved(self, start: int) -> _Block:
-        """Count the trials of failures from the start of the run."""
-        moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
-        return _Block(self.scores, self.failed, moved)
 
 
 def _prepared(game: Game, attacks: Mapping[str, Any] | Any) -> dict[str, Any]:
@@ -287,7 +148,7 @@ def _blocks(game: Game, trials: int) -> Iterator[int]:
 
 def _play_block(
     game: Game, players: dict[str, Any], block: tuple[int, int], *, fresh: int, entropy: int
-) -> dict[str, _Block]:
+) -> dict[str, Block]:
     """Play one block, given by its number and size; give the scores of each attacker."""
     number, size = block
     rng = child(entropy, 0, number)
@@ -319,7 +180,7 @@ def _play_block(
         for name in sampled:
             attempts = made[name][0]
             sampled[name] += _score(game, game.looser or game.relation, others, attempts, rng)
-    result: dict[str, _Block] = {}
+    result: dict[str, Block] = {}
     for name, (attempts, failures) in made.items():
         chance = exact[name]
         scores = Scores(
@@ -329,7 +190,7 @@ def _play_block(
             _weight(game, attempts, size),
             attempts.made,
         )
-        result[name] = _Block(scores, len(failures), failures[:20])
+        result[name] = Block(scores, len(failures), failures[:20])
     return result
 
 
@@ -435,57 +296,3 @@ def _weight(game: Game, attempts: Attempts, size: int) -> NDArray[np.float64]:
         return np.full(size, np.nan)
     weight = attempts.values.weight(game.world)
     return np.full(size, np.nan) if weight is None else weight
-
-
-def _summary(name: str, blocks: list[_Block], level: float, *, stopped: bool) -> Attacked:
-    scores = Scores(
-        np.concatenate([block.scores.success for block in blocks]),
-        np.concatenate([block.scores.baseline for block in blocks]),
-        blocks[0].scores.fresh,
-        np.concatenate([block.scores.weight for block in blocks]),
-        np.concatenate([_made(block.scores) for block in blocks]),
-    )
-    # Half of the error for each of the two rates.
-    half = 1 - (1 - level) / 2
-    won, lost = "success of the attempt", "success of the same attempt against fresh data"
-    if stopped:  # the number of trials may depend on what was seen
-        success = anytime_limits(scores.success.astype(np.float64), confidence=half, quantity=won)
-        baseline = anytime_limits(scores.baseline, confidence=half, quantity=lost)
-    else:
-        count = len(scores.success)
-        success = clopper_pearson(int(scores.success.sum()), count, confidence=half, quantity=won)
-        baseline = (
-            clopper_pearson(
-                round(float(scores.baseline.sum())), count, confidence=half, quantity=lost
-            )
-            if scores.fresh == 1
-            else mean_limits(scores.baseline, confidence=half, quantity=lost)
-        )
-    failures = [failure for block in blocks for failure in block.failures]
-    failed = sum(block.failed for block in blocks)
-    return Attacked(name, success, baseline, scores, failed, failures[:20])
-
-
-def _made(scores: Scores) -> NDArray[np.bool_]:
-    return np.ones(len(scores.success), dtype=bool) if scores.made is None else scores.made
-
-
-def _remarks(attackers: list[Attacked]) -> list[str]:
-    remarks: list[str] = []
-    for one in attackers:
-        if one.failed:
-            first = one.failures[0]
-            remarks.append(
-                f"the attack {one.name} failed on {one.failed} of {one.success.trials} trials, "
-                f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
-                f"{first.error}"
-            )
-    silent = [one.name for one in attackers if not _made(one.scores).any()]
-    if silent:
-        remarks.append(f"{', '.join(silent)} made no attempt in any trial")
-    elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):
-        remarks.append(
-            "the relation never held, neither for the data nor for fresh data: make sure that "
-            "some attempt can satisfy it"
-        )
-    return remarks
