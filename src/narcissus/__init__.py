@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
+    from narcissus.game import Game as Game
+    from narcissus.game import play as play
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
+    from narcissus.profiles import memorized_information as memorized_information
+    from narcissus.profiles import profile as profile
+    from narcissus.profiles import sampled_profile as sampled_profile
+    from narcissus.profiles import smallest as smallest
     from narcissus.results import Bound as Bound
     from narcissus.results import Estimate as Estimate
     from narcissus.results import NotAssessed as NotAssessed
@@ -41,6 +47,7 @@ PUBLIC = {
     "Bound": "narcissus.results",
     "Channel": "narcissus.channels",
     "Estimate": "narcissus.results",
+    "Game": "narcissus.game",
     "NarcissusError": "narcissus.errors",
     "NotAssessed": "narcissus.results",
     "Table": "narcissus.tables",
@@ -50,6 +57,11 @@ PUBLIC = {
     "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",
     "read_table": "narcissus.tables",
+    "memorized_information": "narcissus.profiles",
+    "play": "narcissus.game",
+    "profile": "narcissus.profiles",
+    "sampled_profile": "narcissus.profiles",
+    "smallest": "narcissus.profiles",
 }
 ROOMS = (
     "attacks",
@@ -60,6 +72,7 @@ ROOMS = (
     "guarantees",
     "mechanisms",
     "priors",
+    "profiles",
     "report",
     "study",
     "success",

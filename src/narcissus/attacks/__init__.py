@@ -1,1 +1,42 @@
 """Attacks: what the attacker does with a release."""
+
+from narcissus.attacks.average import Majority, Posterior
+from narcissus.attacks.base import Attack, Failure
+from narcissus.attacks.base import Own as OwnAttack
+from narcissus.attacks.bayes import BestPredicate, Lookup
+from narcissus.attacks.ciphers import KeySearch, Reencryption
+from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates
+from narcissus.attacks.guess import FixedGuess, RareRow, ReleasedPlaces, ReleasedRow
+from narcissus.attacks.matching import (
+    ParityGuess,
+    ParityMembership,
+    Subtraction,
+    SupersetMatching,
+)
+from narcissus.attacks.preimage import Inversion, TryInputs
+from narcissus.attacks.singling_out import BucketHashing
+
+__all__ = [
+    "Attack",
+    "BestPredicate",
+    "BucketHashing",
+    "Failure",
+    "Fingerprint",
+    "FixedGuess",
+    "Inversion",
+    "KeySearch",
+    "Lookup",
+    "Majority",
+    "OwnAttack",
+    "ParityGuess",
+    "ParityMembership",
+    "Posterior",
+    "RareRow",
+    "Reencryption",
+    "ReleasedPlaces",
+    "ReleasedRow",
+    "Subtraction",
+    "SupersetMatching",
+    "TryInputs",
+    "TwoCandidates",
+]

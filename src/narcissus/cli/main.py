@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
+    "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
+    "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }

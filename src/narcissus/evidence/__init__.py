@@ -16,3 +16,5 @@ __all__ = [
     "refute_scores",
     "upper_priors",
 ]
+from narcissus.evidence.sequential import Bets, anytime_limits
+__all__ = ["Bets", "anytime_limits", "bernstein_limits", "clopper_pearson", "mean_limits"]

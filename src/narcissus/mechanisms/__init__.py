@@ -1,13 +1,41 @@
 """Mechanisms: what is released."""
 
+from narcissus.mechanisms.average import ExactAverage, NoisyAverage
+from narcissus.mechanisms.base import Channel, Mechanism
+from narcissus.mechanisms.ciphers import Cipher, PublicKey
+from narcissus.mechanisms.composition import Parallel
+from narcissus.mechanisms.counting import CountingQuery, published_cut
+from narcissus.mechanisms.generalization import KAnonymity
 from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
+from narcissus.mechanisms.one_way import MultiplyHash, Sha256
+from narcissus.mechanisms.parity import Parity, XorHalf
+from narcissus.mechanisms.plain import Constant, Identity, Subsample
+from narcissus.mechanisms.randomized_response import RandomizedResponse
 
 __all__ = [
+    "Channel",
+    "Cipher",
+    "Constant",
+    "CountingQuery",
+    "ExactAverage",
     "GaussianNoise",
+    "Identity",
+    "KAnonymity",
     "LaplaceNoise",
     "MarginalQueries",
+    "Mechanism",
+    "MultiplyHash",
     "NoNoise",
     "Noise",
+    "NoisyAverage",
     "NoisyMarginals",
+    "Parallel",
+    "Parity",
+    "PublicKey",
+    "RandomizedResponse",
+    "Sha256",
+    "Subsample",
+    "XorHalf",
+    "published_cut",
 ]

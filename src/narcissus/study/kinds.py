@@ -22,6 +22,7 @@ from narcissus.study.record import Status
 KINDS: dict[str, str] = {
     "channel": "narcissus.study.channel:KIND",
     "extraction": "narcissus.study.extraction:KIND",
+    "game": "narcissus.study.game:KIND",
     "table": "narcissus.study.table:KIND",
 }
 

@@ -130,8 +130,11 @@ def _known_keys(model: type[BaseModel], path: Path_) -> list[str]:
     ]
 
 
-def _in_file(document: Document, path: Path_) -> Path_:
-    """Drop the parts that pydantic adds for unions: keep what leads somewhere in the file."""
+def _in_file(document: Document, path: Path_, *, absent: bool) -> Path_:
+    """Drop the parts that pydantic adds for unions: keep what leads somewhere in the file.
+
+    ``absent`` says that the last part is a key that is missing in the file.
+    """
     kept: list[str | int] = []
     node: Any = document.data  # untyped on purpose: it is whatever the user wrote
     for position, part in enumerate(path):
@@ -142,7 +145,7 @@ def _in_file(document: Document, path: Path_) -> Path_:
         elif isinstance(node, list) and isinstance(part, int) and part < len(cast(Any, node)):
             node = cast(Any, node)[part]
             kept.append(part)
-        elif is_last and isinstance(node, dict):
+        elif absent and is_last and isinstance(node, dict):
             kept.append(part)
     return tuple(kept)
 
@@ -162,7 +165,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
         messages: list[str] = []
         for fault in error.errors(include_url=False):
             raw: Path_ = fault["loc"]
-            path = _in_file(document, raw)
+            path = _in_file(document, raw, absent=fault["type"] == "missing")
             place, key = document.place(path), _dotted(path)
             if fault["type"] == "extra_forbidden":
                 known = _known_keys(model, raw[:-1])

@@ -1,5 +1,22 @@
-"""Success: when an attempt counts."""
+"""Success: when an attempt counts, and the statements that are made about it."""
 
+from narcissus.success.statements import (
+    FixedBaseline,
+    NotMemorizing,
+    Resilience,
+    SinglingOut,
+    Statement,
+    Threshold,
+)
 from narcissus.success.table import ColumnsRight, exact_match
 
-__all__ = ["ColumnsRight", "exact_match"]
+__all__ = [
+    "ColumnsRight",
+    "FixedBaseline",
+    "NotMemorizing",
+    "Resilience",
+    "SinglingOut",
+    "Statement",
+    "Threshold",
+    "exact_match",
+]

@@ -14,6 +14,7 @@ from narcissus.study.record import Record
 PAGES: dict[str, str] = {
     "channel": "narcissus.report.kinds.channel",
     "extraction": "narcissus.report.kinds.extraction",
+    "game": "narcissus.report.kinds.game",
     "table": "narcissus.report.kinds.table",
 }
 

@@ -1,0 +1,78 @@
+"""Attackers of ciphers: search for the key, or encrypt the candidates oneself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from narcissus._validation import integer
+from narcissus.errors import InputError
+from narcissus.mechanisms.ciphers import Cipher, PublicKey
+from narcissus.priors.worlds.base import Array, Batch, all_tuples
+from narcissus.priors.worlds.finite import Pairs
+
+
+@dataclass(frozen=True)
+class KeySearch:
+    """Try keys until one decrypts the ciphertext to one of the two messages; else toss a coin.
+
+    Parameters
+    ----------
+    budget
+        Keys to try: all of them where there are no more, random ones otherwise.
+    """
+
+    budget: int = 4096
+    cipher: Cipher | None = None
+    messages: Any = None
+
+    def __post_init__(self) -> None:
+        integer("budget", self.budget, low=1)
+
+    def prepare(self, game: Any) -> KeySearch:
+        """Take the cipher and the two messages from the game."""
+        if not isinstance(game.mechanism, Cipher) or not isinstance(game.world, Pairs):
+            raise InputError("the attack `key-search` needs a cipher and a world of pairs")
+        pair = game.world.sets[0].reshape(2, -1)
+        return KeySearch(self.budget, game.mechanism, pair)
+
+    def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
+        """Guess the first entry of the data set, shape (trials,)."""
+        assert self.cipher is not None, "call `prepare` first"
+        bits = self.cipher.secret_bits(self.messages.shape[1] - 1)
+        if bits <= 30 and 2**bits <= self.budget:
+            keys = all_tuples(2, bits).astype(np.uint8)
+        else:
+            keys = rng.integers(0, 2, (self.budget, bits), dtype=np.uint8)
+        guess = self.messages[rng.integers(0, 2, len(release)), 0]
+        for trial, text in enumerate(release):
+            plain = self.cipher.decrypt(keys, text)
+            for message in self.messages:
+                if (plain == message[1:]).all(axis=1).any():
+                    guess[trial] = message[0]
+        return guess
+
+
+@dataclass(frozen=True)
+class Reencryption:
+    """Encrypt both messages under the public key and compare with the ciphertext; else toss.
+
+    Wins against every deterministic public-key encryption.
+    """
+
+    def choose(
+        self, scheme: PublicKey, key: bytes, rng: np.random.Generator
+    ) -> tuple[bytes, bytes]:
+        """Choose two messages: any two that differ."""
+        return b"attack at dawn", b"attack at dusk"
+
+    def guess(
+        self, scheme: PublicKey, key: bytes, ciphertext: bytes, rng: np.random.Generator
+    ) -> int:
+        """Compare with encryptions of one's own."""
+        for bit, message in enumerate(self.choose(scheme, key, rng)):
+            if scheme.encrypt(key, message, rng) == ciphertext:
+                return bit
+        return int(rng.integers(0, 2))

@@ -1,0 +1,141 @@
+"""Tests and limits that may be looked at after every trial.
+
+A gambler starts with one unit and bets on each trial that a mean is above what is claimed. If the
+claim holds, the capital is a supermartingale, and by Ville's inequality it ever reaches
+``1 / alpha`` with probability at most ``alpha``. So the run may be looked at after every trial,
+stopped when it looks good, or continued. The gambler spreads the unit over a fixed ladder of
+stakes and never moves it between them, which is near the best stake in hindsight.
+
+Source: Waudby-Smith and Ramdas 2023 (betting); Ville 1939. The ladder is a universal portfolio
+(Cover 1991) on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import between
+from narcissus.errors import InputError
+from narcissus.results import Estimate
+
+# Shares of the largest stake that cannot lose everything. The smallest finds a mean that is off
+# by 1e-4 of the range.
+LADDER = 0.98 * 2.0 ** -np.arange(14)
+
+
+class Bets:
+    """Capital of a gambler who bets that the mean of a sequence is above 0.
+
+    Parameters
+    ----------
+    lowest
+        The smallest value that can occur, below 0; known before the first trial.
+    """
+
+    def __init__(self, lowest: float) -> None:
+        if not lowest < 0:
+            raise InputError(f"`lowest` must be below 0, got {lowest!r}")
+        self.stakes = LADDER / -lowest
+        self.logs = np.zeros(len(LADDER))
+
+    def update(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Bet on some more trials; give the log capital after each, shape (trials,)."""
+        array = np.asarray(values, dtype=np.float64)
+        steps = np.log1p(self.stakes[:, None] * array)
+        path = self.logs[:, None] + np.cumsum(steps, axis=1)
+        if array.size:
+            self.logs = path[:, -1].copy()
+        return log_mean(path)
+
+    def add_counts(self, values: ArrayLike, counts: ArrayLike) -> float:
+        """Bet on many trials at once, given how often each value came; give the log capital.
+
+        The capital at the end does not depend on the order of the trials.
+        """
+        array, times = np.asarray(values, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+        self.logs = self.logs + np.log1p(self.stakes[:, None] * array) @ times
+        return float(log_mean(self.logs[:, None])[0])
+
+
+def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the log of the mean over the first axis of capitals that are given as logs."""
+    top = logs.max(axis=0)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return safe + np.log(np.exp(logs - safe).mean(axis=0))
+
+
+def compress(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Give the distinct values and how often each came."""
+    kept, counts = np.unique(values, return_counts=True)
+    return kept, counts.astype(np.int64)
+
+
+def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Limit the mean of independent values in [0, 1] of a run that may have been stopped early.
+
+    The run may have been looked at after every trial and stopped for any reason that lies in the
+    past. Wider than `narcissus.mean_limits`, which needs the number of trials fixed beforehand.
+
+    Parameters
+    ----------
+    values
+        One value a trial, shape (trials,), each in [0, 1].
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        What is averaged, in words.
+
+    Examples
+    --------
+    >>> anytime_limits([0.0, 1.0] * 200).low < 0.5 < anytime_limits([0.0, 1.0] * 200).high
+    True
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
+    if not ((array >= 0) & (array <= 1)).all():
+        raise InputError("`values` must lie in [0, 1]")
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    kept, counts = compress(array)
+    mean = float(array.mean())
+    hurdle = math.log(2 / (1 - level))
+
+    def above(claim: float) -> float:
+        return Bets(-claim).add_counts(kept - claim, counts)
+
+    def below(claim: float) -> float:
+        return Bets(claim - 1).add_counts(claim - kept, counts)
+
+    low = _edge(above, hurdle, inside=mean, outside=0.0) if mean > 0 else 0.0
+    high = _edge(below, hurdle, inside=mean, outside=1.0) if mean < 1 else 1.0
+    return Estimate(mean, low, high, level, array.size, quantity, method="anytime betting")
+
+
+def _edge(
+    capital: Callable[[float], float], hurdle: float, *, inside: float, outside: float
+) -> float:
+    """Bisect for the end of the interval; err outwards.
+
+    Against its own sample mean a gambler never wins, so the inside is never refused.
+    """
+    near, far = inside, outside
+    if far == 0.0:
+        # Claims too small to be worth a bisection step are refused if the smallest one is.
+        tiny = 1e-300
+        if capital(tiny) < hurdle:
+            return 0.0
+        near, far = inside, tiny
+    elif capital(1 - 1e-16) < hurdle:
+        return 1.0
+    for _ in range(60):
+        middle = math.sqrt(near * far) if far < near * 0.25 else (near + far) / 2
+        if capital(middle) >= hurdle:
+            far = middle
+        else:
+            near = middle
+    return far if outside != 0.0 or far > 1e-299 else 0.0

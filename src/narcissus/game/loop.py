@@ -1,0 +1,298 @@
+"""The one loop: draw a data set, release it, attack the release, score it and a fresh data set.
+
+A trial draws ``Nature`` and ``S``, tells the attacker ``K``, releases ``y = M(S)``, takes the
+attempt ``z = A(y, K)`` and scores ``R(S, z)``; then it draws fresh data sets ``T`` from the same
+``Nature`` given ``K`` and scores the same ``z`` against them: the attacker's own baseline.
+Trials are played in blocks whose size and random numbers depend on the game and the seed alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._random import RandomSource, child, entropy_of
+from narcissus._validation import between, integer
+from narcissus.attacks.base import Answers, Failure
+from narcissus.errors import InputError
+from narcissus.evidence.sequential import log_mean
+from narcissus.game.outcome import Block, Play, remarks, summary
+from narcissus.game.rules import Game
+from narcissus.observer import SILENT, Observer
+from narcissus.priors.worlds.base import Draw
+from narcissus.priors.worlds.batches import gather
+from narcissus.success.relations.base import Attempts, take
+from narcissus.success.statements import Evidence, Resilience, Scores, Statement, largest_refuted
+
+
+def play(
+    game: Game,
+    attacks: Mapping[str, Any] | Any,
+    statement: Statement | None = None,
+    *,
+    trials: int = 10_000,
+    fresh: int = 1,
+    confidence: float = 0.95,
+    stop: bool = True,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> Play:
+    """Play a game and weigh the evidence against a statement.
+
+    Parameters
+    ----------
+    game
+        What is played.
+    attacks
+        One attacker, or several by name: their capital is averaged, so trying several is paid for.
+    statement
+        What is tested; by default resilience at epsilon 0 and delta 0.
+    trials
+        Most trials to play.
+    fresh
+        Fresh data sets for each attempt, where the baseline has no formula.
+    confidence
+        Level of "violates", and of all limits together.
+    stop
+        End the run once the statement is refuted. The evidence is valid either way.
+    rng
+        Seed; with it a run is repeated exactly.
+    observer
+        Hears of progress.
+
+    Raises
+    ------
+    InputError
+        The game cannot be played: the relation raised or gave something else than true or false,
+        side information contradicts the world, an attack does not fit.
+    """
+    integer("trials", trials, low=1)
+    integer("fresh", fresh, low=1)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    entropy = entropy_of(rng)
+    players = _prepared(game, attacks)
+    claim = statement or Resilience()
+    hurdle = -math.log(1 - level)
+    evidence = {name: Evidence(claim) for name in players}
+    collected: dict[str, list[Block]] = {name: [] for name in players}
+    done, decided, best = 0, None, -math.inf
+    observer.start("trials", trials)
+    for number, size in enumerate(_blocks(game, trials)):
+        blocks = _play_block(game, players, (number, size), fresh=fresh, entropy=entropy)
+        paths = np.stack([evidence[name].update(blocks[name].scores) for name in players])
+        capital = log_mean(paths)
+        for name, block in blocks.items():
+            collected[name].append(block.moved(done))
+        best = max(best, float(capital.max()))
+        if decided is None and best >= hurdle:
+            decided = done + int(np.argmax(capital >= hurdle)) + 1
+        done += size
+        observer.advance(size)
+        if stop and decided is not None:
+            break
+    observer.finish()
+    share = (1 - level) / len(players)
+    attackers = [
+        summary(name, blocks, 1 - share, stopped=stop) for name, blocks in collected.items()
+    ]
+    refuted = None
+    if isinstance(claim, Resilience):
+        refuted = largest_refuted([one.scores for one in attackers], claim.delta, hurdle)
+    return Play(
+        outcome="no violation found" if decided is None else "violates",
+        statement=claim,
+        confidence=level,
+        trials=done,
+        decided=decided,
+        capital=best,
+        refuted=refuted,
+        attackers=attackers,
+        entropy=entropy,
+        remarks=remarks(attackers),
+    )
+
+
+def _prepared(game: Game, attacks: Mapping[str, Any] | Any) -> dict[str, Any]:
+    named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
+    if not named:
+        raise InputError("a game needs at least one attack to be played")
+    return {
+        name: attack.prepare(game) if hasattr(attack, "prepare") else attack
+        for name, attack in named.items()
+    }
+
+
+_BLOCK_BYTES = 32_000_000
+
+
+def _blocks(game: Game, trials: int) -> Iterator[int]:
+    """Give block sizes: such that a block's data is some 32 MB, whatever the machine."""
+    sample = game.world.draw(1, np.random.default_rng(0))
+    entry = sample.data[0]
+    size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
+    if isinstance(sample.nature, np.ndarray):
+        size += sample.nature.nbytes
+    block = max(1, min(50_000, _BLOCK_BYTES // max(size, 1)))
+    # The first blocks are small, so that a plain violation is seen at once.
+    done, now = 0, min(block, 500)
+    while done < trials:
+        count = min(now, trials - done)
+        yield count
+        done += count
+        now = min(block, now * 4)
+
+
+def _play_block(
+    game: Game, players: dict[str, Any], block: tuple[int, int], *, fresh: int, entropy: int
+) -> dict[str, Block]:
+    """Play one block, given by its number and size; give the scores of each attacker."""
+    number, size = block
+    rng = child(entropy, 0, number)
+    draw = game.world.draw(size, rng)
+    known = None if game.side is None else game.side.reveal(game.world, draw, rng)
+    interactive = getattr(game.mechanism, "interactive", False)
+    release = None if interactive else game.mechanism.release(draw.data, rng)
+    made: dict[str, tuple[Attempts, list[Failure]]] = {}
+    for place, (name, attack) in enumerate(players.items()):
+        own = child(entropy, 1 + place, number)
+        if interactive:
+            made[name] = _converse(game.mechanism, draw, attack, own)
+        else:
+            made[name] = _attempts(attack.attempt(release, known, own), size)
+    success: dict[str, NDArray[np.bool_]] = {}
+    exact: dict[str, NDArray[np.float64] | None] = {}
+    for name, (attempts, _) in made.items():
+        success[name] = _score(game, game.relation, draw.data, attempts, rng)
+        if game.surprisal is not None and game.side is not None:
+            success[name] &= _surprising(game, draw, known, attempts)
+        exact[name] = _exact_baseline(game, attempts)
+    sampled = {name: np.zeros(size) for name, chance in exact.items() if chance is None}
+    for _ in range(fresh if sampled else 0):
+        others = (
+            game.world.fresh(draw, rng)
+            if game.side is None
+            else game.side.fresh(game.world, draw, known, rng)
+        )
+        for name in sampled:
+            attempts = made[name][0]
+            sampled[name] += _score(game, game.looser or game.relation, others, attempts, rng)
+    result: dict[str, Block] = {}
+    for name, (attempts, failures) in made.items():
+        chance = exact[name]
+        scores = Scores(
+            success[name],
+            sampled[name] / fresh if chance is None else chance,
+            fresh if chance is None else 0,
+            _weight(game, attempts, size),
+            attempts.made,
+        )
+        result[name] = Block(scores, len(failures), failures[:20])
+    return result
+
+
+def _attempts(answer: Any, size: int) -> tuple[Attempts, list[Failure]]:
+    if isinstance(answer, Attempts):
+        return answer, []
+    if isinstance(answer, Answers):
+        return Attempts(answer.values, answer.made), answer.failures
+    return Attempts(answer, np.ones(size, dtype=bool)), []
+
+
+def _converse(
+    mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator
+) -> tuple[Attempts, list[Failure]]:
+    """Let the mechanism and the attacker exchange messages, one trial after the other."""
+    seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
+    values = np.zeros(draw.trials, dtype=np.int64)
+    made = np.ones(draw.trials, dtype=bool)
+    failures: list[Failure] = []
+    for trial, seed in enumerate(seeds):
+        try:
+            values[trial] = mechanism.interact(
+                draw.data[trial], player, np.random.default_rng(int(seed))
+            )
+        except ImportError:
+            raise
+        except Exception as error:
+            made[trial] = False
+            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+    return Attempts(values, made), failures
+
+
+def _score(
+    game: Game, relation: Any, data: Any, attempts: Attempts, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    if attempts.made.all():
+        values, rows = attempts.values, None
+    else:
+        rows = np.flatnonzero(attempts.made)
+        if not rows.size:
+            return np.zeros(len(attempts.made), dtype=bool)
+        values, data = take(attempts.values, rows), gather(data, rows)
+    try:
+        if isinstance(values, list) and isinstance(data, np.ndarray) and _numeric(values):
+            values = np.asarray(values)
+        held = np.asarray(relation.holds(data, values, rng))
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the relation {type(relation).__name__} cannot score an attempt: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if held.dtype != np.bool_ or held.shape != (len(values),):
+        raise InputError(
+            f"the relation {type(relation).__name__} must give one true or false for each trial, "
+            f"got {held.dtype} of shape {held.shape} for {len(values)} trials"
+        )
+    if rows is None:
+        return held
+    scores = np.zeros(len(attempts.made), dtype=bool)
+    scores[rows] = held
+    return scores
+
+
+def _numeric(values: list[Any]) -> bool:
+    shapes = {np.shape(value) for value in values if isinstance(value, np.ndarray | int | float)}
+    return len(shapes) == 1 and all(
+        isinstance(value, np.ndarray | np.generic | int | float) for value in values
+    )
+
+
+def _exact_baseline(game: Game, attempts: Attempts) -> NDArray[np.float64] | None:
+    """Give the exact chance of each attempt against a fresh data set, where it has a formula."""
+    relation = game.looser or game.relation
+    if game.side is not None or not hasattr(relation, "baseline"):
+        return None
+    values = attempts.values
+    if isinstance(values, list) and not (values and callable(values[0])):
+        return None
+    chance = relation.baseline(game.world, values)
+    return None if chance is None else np.where(attempts.made, chance, 0.0)
+
+
+def _surprising(game: Game, draw: Draw, known: Any, attempts: Attempts) -> NDArray[np.bool_]:
+    """Say where some recovered row is still surprising to who knows ``K`` and the other rows."""
+    match = game.relation.matches(draw.data, np.asarray(attempts.values))
+    result = np.zeros(draw.trials, dtype=bool)
+    for place in range(match.shape[1]):
+        rows = np.flatnonzero(match[:, place])
+        if not rows.size:
+            continue
+        # Surprisal is asked for whole batches; the index says which row of each data set.
+        index = np.full(draw.trials, place)
+        told = game.side.surprisal(game.world, draw, known, index)
+        plain = game.world.surprisal(draw, index)
+        result[rows] |= told[rows] >= game.surprisal * plain[rows] - 1e-9
+    return result
+
+
+def _weight(game: Game, attempts: Attempts, size: int) -> NDArray[np.float64]:
+    if not hasattr(attempts.values, "weight"):
+        return np.full(size, np.nan)
+    weight = attempts.values.weight(game.world)
+    return np.full(size, np.nan) if weight is None else weight

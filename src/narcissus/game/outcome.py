@@ -1,0 +1,162 @@
+"""What a run of a game came to: scores, limits, remarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.base import Failure
+from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
+from narcissus.results import Estimate
+from narcissus.success.statements import Scores
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What one attacker came to.
+
+    Attributes
+    ----------
+    name
+        The attacker.
+    success, baseline
+        Success against the data, and of the same attempts against fresh data; each limit at half
+        of what the confidence leaves (shared among the attackers).
+    scores
+        The scores of every trial.
+    failed
+        How often the attacker raised an error.
+    failures
+        The first of those.
+    """
+
+    name: str
+    success: Estimate
+    baseline: Estimate
+    scores: Scores
+    failed: int
+    failures: list[Failure]
+
+
+@dataclass(frozen=True)
+class Play:
+    """A run of a game.
+
+    Attributes
+    ----------
+    outcome
+        "violates", or "no violation found": no run shows that a mechanism is resilient.
+    statement
+        What was tested.
+    confidence
+        Of "violates": a resilient mechanism is called that with chance at most
+        ``1 - confidence``, however often one looks.
+    trials
+        Trials played.
+    decided
+        Trial at which the violation was certain; None if it never was.
+    capital
+        Log of the largest capital of the gambler against the statement.
+    refuted
+        Largest epsilon refuted at the statement's delta, by all attackers together; None if none
+        is, or the statement has no such epsilon.
+    attackers
+        One entry for each attacker.
+    entropy
+        The seed of the run.
+    remarks
+        What a reader should know.
+    """
+
+    outcome: Literal["violates", "no violation found"]
+    statement: Any
+    confidence: float
+    trials: int
+    decided: int | None
+    capital: float
+    refuted: float | None
+    attackers: list[Attacked]
+    entropy: int
+    remarks: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
+
+    def __str__(self) -> str:
+        lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
+        for one in self.attackers:
+            lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
+        return "\n".join([*lines, *self.remarks])
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block of trials came to, for one attacker."""
+
+    scores: Scores
+    failed: int
+    failures: list[Failure]
+
+    def moved(self, start: int) -> Block:
+        """Count the trials of failures from the start of the run."""
+        moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
+        return Block(self.scores, self.failed, moved)
+
+
+def summary(name: str, blocks: list[Block], level: float, *, stopped: bool) -> Attacked:
+    """Put the blocks of one attacker together; ``stopped`` asks for limits that allow stopping."""
+    scores = Scores(
+        np.concatenate([block.scores.success for block in blocks]),
+        np.concatenate([block.scores.baseline for block in blocks]),
+        blocks[0].scores.fresh,
+        np.concatenate([block.scores.weight for block in blocks]),
+        np.concatenate([_made(block.scores) for block in blocks]),
+    )
+    # Half of the error for each of the two rates.
+    half = 1 - (1 - level) / 2
+    won, lost = "success of the attempt", "success of the same attempt against fresh data"
+    if stopped:  # the number of trials may depend on what was seen
+        success = anytime_limits(scores.success.astype(np.float64), confidence=half, quantity=won)
+        baseline = anytime_limits(scores.baseline, confidence=half, quantity=lost)
+    else:
+        count = len(scores.success)
+        success = clopper_pearson(int(scores.success.sum()), count, confidence=half, quantity=won)
+        baseline = (
+            clopper_pearson(
+                round(float(scores.baseline.sum())), count, confidence=half, quantity=lost
+            )
+            if scores.fresh == 1
+            else mean_limits(scores.baseline, confidence=half, quantity=lost)
+        )
+    failures = [failure for block in blocks for failure in block.failures]
+    failed = sum(block.failed for block in blocks)
+    return Attacked(name, success, baseline, scores, failed, failures[:20])
+
+
+def _made(scores: Scores) -> NDArray[np.bool_]:
+    return np.ones(len(scores.success), dtype=bool) if scores.made is None else scores.made
+
+
+def remarks(attackers: list[Attacked]) -> list[str]:
+    """Say what a reader should know about the attackers' failures."""
+    said: list[str] = []
+    for one in attackers:
+        if one.failed:
+            first = one.failures[0]
+            said.append(
+                f"the attack {one.name} failed on {one.failed} of {one.success.trials} trials, "
+                f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
+                f"{first.error}"
+            )
+    silent = [one.name for one in attackers if not _made(one.scores).any()]
+    if silent:
+        said.append(f"{', '.join(silent)} made no attempt in any trial")
+    elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):
+        said.append(
+            "the relation never held, neither for the data nor for fresh data: make sure that "
+            "some attempt can satisfy it"
+        )
+    return said

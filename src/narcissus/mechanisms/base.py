@@ -1,0 +1,47 @@
+"""What a mechanism offers: releases to play with and, where finite, its channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from scipy import sparse
+
+from narcissus.priors.worlds.base import Batch
+from narcissus.priors.worlds.batches import distinct
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """Turns data sets into releases."""
+
+    def release(self, data: Batch, rng: np.random.Generator) -> Batch:
+        """Release each data set of a batch."""
+        ...
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A mechanism written out for a list of data sets.
+
+    Attributes
+    ----------
+    releases
+        The possible releases, a batch of Y.
+    matrix
+        Probability of each release for each data set, sparse, shape (D, Y).
+    """
+
+    releases: Batch
+    matrix: sparse.csr_array
+
+
+def deterministic(releases: Batch) -> Channel:
+    """Give the channel of a mechanism that is a function: one release for each data set."""
+    kept, inverse = distinct(releases)
+    count = len(inverse)
+    matrix = sparse.csr_array(
+        (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
+    )
+    return Channel(kept, matrix)

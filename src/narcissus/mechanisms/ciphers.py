@@ -1,0 +1,166 @@
+"""Encryption as a mechanism: one message (EAV), and a conversation (CPA).
+
+The sound ciphers come from the package ``cryptography``; the broken ones are written here, to be
+broken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from narcissus._optional import optional
+from narcissus._validation import integer, one_of
+from narcissus.errors import InputError
+from narcissus.priors.worlds.base import Array
+
+
+def _aes(key: bytes, nonce: bytes, text: bytes) -> bytes:
+    ciphers = optional(
+        "cryptography.hazmat.primitives.ciphers", extra="games", purpose="AES encryption"
+    )
+    cipher = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.CTR(nonce))
+    return cipher.encryptor().update(text)
+
+
+@dataclass(frozen=True)
+class Cipher:
+    """Encrypt one message under a fresh key; the first bit of a data set is left out.
+
+    The data set ``(b, m)`` is a bit and a message, as in Cohen et al. 2024, Theorem B.8: the
+    attacker sees the ciphertext of ``m`` and guesses ``b``.
+
+    Parameters
+    ----------
+    scheme
+        ``"aes"``: AES-128 in counter mode under a random key and nonce. ``"one-time-pad"``: a
+        random key as long as the message. ``"repeating-xor"``: a key of ``key_bits`` bits,
+        repeated; broken.
+    key_bits
+        Length of the repeated key.
+    """
+
+    scheme: str = "aes"
+    key_bits: int = 12
+
+    def __post_init__(self) -> None:
+        one_of("scheme", self.scheme, ("aes", "one-time-pad", "repeating-xor"))
+        integer("key_bits", self.key_bits, low=1, high=128)
+
+    def release(self, data: Array, rng: np.random.Generator) -> Array:
+        """Give the ciphertexts as bits: (trials, m), or (trials, 128 + m) with AES's nonce."""
+        messages = data.reshape(len(data), -1)[:, 1:].astype(np.uint8)
+        trials, length = messages.shape
+        if self.scheme == "one-time-pad":
+            return messages ^ rng.integers(0, 2, messages.shape, dtype=np.uint8)
+        if self.scheme == "repeating-xor":
+            keys = rng.integers(0, 2, (trials, self.key_bits), dtype=np.uint8)
+            return messages ^ self.stretch(keys, length)
+        packed = np.packbits(messages, axis=1)
+        texts: list[bytes] = []
+        for row in packed:
+            secret = rng.bytes(32)
+            texts.append(secret[16:] + _aes(secret[:16], secret[16:], row.tobytes()))
+        table = np.frombuffer(b"".join(texts), dtype=np.uint8).reshape(trials, -1)
+        return np.unpackbits(table, axis=1)[:, : 128 + length]
+
+    def decrypt(self, keys: Array, release: Array) -> Array:
+        """Undo one release under many keys: (keys, message bits)."""
+        if self.scheme == "aes":
+            body = np.packbits(release)
+            nonce, text = body[:16].tobytes(), body[16:].tobytes()
+            plain = [_aes(key.tobytes(), nonce, text) for key in np.packbits(keys, axis=1)]
+            table = np.frombuffer(b"".join(plain), dtype=np.uint8).reshape(len(keys), -1)
+            return np.unpackbits(table, axis=1)[:, : release.size - 128]
+        return release ^ self.stretch(keys, release.size)
+
+    def secret_bits(self, length: int) -> int:
+        """Give the length of a key for messages of ``length`` bits."""
+        return {"aes": 128, "one-time-pad": length, "repeating-xor": self.key_bits}[self.scheme]
+
+    @staticmethod
+    def stretch(keys: Array, length: int) -> Array:
+        """Repeat keys, shape (trials, bits), to ``length`` bits."""
+        return np.tile(keys, (1, -(-length // keys.shape[1])))[:, :length]
+
+
+class Player(Protocol):
+    """The attacker's side of a conversation with public-key encryption."""
+
+    def choose(self, scheme: PublicKey, key: Any, rng: np.random.Generator) -> tuple[bytes, bytes]:
+        """See the public key, choose two messages of one length."""
+        ...
+
+    def guess(
+        self, scheme: PublicKey, key: Any, ciphertext: bytes, rng: np.random.Generator
+    ) -> int:
+        """See the ciphertext, say which message it hides."""
+        ...
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """Public-key encryption as an interactive mechanism.
+
+    The data set is one bit. The mechanism sends a fresh public key, gets two messages, sends the
+    encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12).
+
+    Parameters
+    ----------
+    scheme
+        ``"x25519"``: a one-time X25519 key agreement, HKDF-SHA-256, AES-GCM. ``"deterministic"``:
+        the same with the sender's one-time key fixed by the public key, so that encrypting twice
+        gives the same; broken, since the attacker can encrypt as well.
+    """
+
+    scheme: str = "x25519"
+    interactive = True
+
+    def __post_init__(self) -> None:
+        one_of("scheme", self.scheme, ("x25519", "deterministic"))
+
+    def keys(self, rng: np.random.Generator) -> tuple[Any, bytes]:
+        """Give a private and a public key."""
+        curve = _curve()
+        private = curve.X25519PrivateKey.from_private_bytes(rng.bytes(32))
+        return private, private.public_key().public_bytes_raw()
+
+    def encrypt(self, public: bytes, message: bytes, rng: np.random.Generator) -> bytes:
+        """Encrypt a message: the sender's one-time public key, then the sealed message."""
+        import hashlib
+
+        curve = _curve()
+        seed = rng.bytes(32) if self.scheme == "x25519" else hashlib.sha256(public).digest()
+        sender = curve.X25519PrivateKey.from_private_bytes(seed)
+        shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(public))
+        return sender.public_key().public_bytes_raw() + self._seal(shared, message)
+
+    def _seal(self, shared: bytes, message: bytes) -> bytes:
+        purpose = "Public-key encryption"
+        hashes = optional("cryptography.hazmat.primitives.hashes", extra="games", purpose=purpose)
+        hkdf = optional("cryptography.hazmat.primitives.kdf.hkdf", extra="games", purpose=purpose)
+        aead = optional(
+            "cryptography.hazmat.primitives.ciphers.aead", extra="games", purpose=purpose
+        )
+        key = hkdf.HKDF(hashes.SHA256(), 16, None, b"narcissus").derive(shared)
+        # One key seals one message, so a constant nonce is sound.
+        return aead.AESGCM(key).encrypt(bytes(12), message, None)
+
+    def interact(self, data: Array, player: Player, rng: np.random.Generator) -> int:
+        """Hold one conversation about one data set; give the player's guess."""
+        bit = int(np.asarray(data).ravel()[0])
+        _, public = self.keys(rng)
+        messages = player.choose(self, public, rng)
+        if len(messages) != 2 or len(messages[0]) != len(messages[1]):
+            raise InputError("the attacker must choose two messages of one length")
+        return int(player.guess(self, public, self.encrypt(public, messages[bit], rng), rng))
+
+
+def _curve() -> Any:
+    return optional(
+        "cryptography.hazmat.primitives.asymmetric.x25519",
+        extra="games",
+        purpose="Public-key encryption",
+    )

@@ -1,0 +1,165 @@
+"""What a world offers: data sets to play with, fresh ones to compare with, and all of them.
+
+Everything is played in batches: the leading axis of an array counts trials. A world of a user may
+as well give lists of objects, one a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Batch = Any
+"""One entry a trial: an array whose leading axis counts trials, or a list."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Data sets of a batch of trials, with what their fresh counterparts need to know.
+
+    Attributes
+    ----------
+    data
+        The data sets, a batch.
+    nature
+        What was drawn before the data (004's ``Nature``; the pair and the coin of a world of
+        pairs); None where there is nothing.
+    """
+
+    data: Batch
+    nature: Any = None
+
+    @property
+    def trials(self) -> int:
+        """How many trials the batch holds."""
+        return len(self.data)
+
+
+@runtime_checkable
+class World(Protocol):
+    """Who the data is about: a distribution over data sets, or over such distributions."""
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Draw ``trials`` independent data sets (each with its own ``Nature``, if any)."""
+        ...
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
+        """Draw one fresh data set for each trial, from the same ``Nature``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """A world written out: every data set with its probability.
+
+    Attributes
+    ----------
+    data
+        The data sets, a batch of D.
+    weight
+        Probability of each ``Nature``, shape (V,).
+    sample
+        Probability of each data set given ``Nature``, shape (V, D).
+    fresh
+        The same for the fresh data set, shape (V, D); differs from ``sample`` in worlds of pairs.
+    known
+        What the attacker is told where ``Nature`` is the case, as an index, shape (V,); all zero
+        where nothing is told.
+    labels
+        What each index of ``known`` stands for.
+    """
+
+    data: Batch
+    weight: NDArray[np.float64]
+    sample: NDArray[np.float64]
+    fresh: NDArray[np.float64]
+    known: NDArray[np.int64]
+    labels: Sequence[Any] = (None,)
+
+    @classmethod
+    def of(cls, data: Batch, probability: NDArray[np.float64]) -> Enumeration:
+        """Enumerate a world without a meta-prior: one ``Nature``."""
+        row = np.asarray(probability, dtype=np.float64)[None, :]
+        return cls(data, np.ones(1), row, row, np.zeros(1, dtype=np.int64))
+
+
+@runtime_checkable
+class Enumerable(Protocol):
+    """A world that can be written out."""
+
+    def count(self) -> int:
+        """Give the number of data sets, before writing any of them."""
+        ...
+
+    def enumerate(self) -> Enumeration:
+        """Write the world out."""
+        ...
+
+
+def bernoulli(
+    rng: np.random.Generator, rate: Array | float, shape: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Draw bits with the given rates, exact to the last bit of a float, at a byte of entropy each.
+
+    A random byte below ``256 * rate`` decides; the one byte in 256 that ties is settled by a
+    random number of its own.
+
+    Parameters
+    ----------
+    rng
+        Generator.
+    rate
+        Probability of a one, broadcast against ``shape``.
+    shape
+        Shape of the result.
+    """
+    scaled = np.asarray(rate, dtype=np.float64) * 256
+    # A rate of one has floor 256, which a byte cannot hold: 255 with a tie that is always won.
+    threshold = np.minimum(np.floor(scaled), 255).astype(np.uint8)
+    left = scaled - threshold
+    bits = np.empty(shape, dtype=np.uint8)
+    if scaled.ndim == len(shape) and scaled.ndim > 0:  # rates for single entries: one piece
+        _toss(rng, bits, threshold, left)
+        return bits
+    # Pieces that fit into the cache: the same bytes are looked at more than once.
+    rows = max(1, _PIECE // max(1, bits[:1].size)) if bits.ndim else 1
+    for start in range(0, len(bits), rows):
+        _toss(rng, bits[start : start + rows], threshold, left)
+    return bits
+
+
+_PIECE = 1 << 18
+
+
+def _toss(rng: np.random.Generator, bits: Array, threshold: Array, left: Array) -> None:
+    """Fill a contiguous array with bits."""
+    words = rng.integers(0, 2**64, (bits.size + 7) // 8, dtype=np.uint64)
+    coins = words.view(np.uint8)[: bits.size].reshape(bits.shape)
+    np.less(coins, threshold, out=bits.view(np.bool_))
+    if not np.any(left > 0):
+        return
+    ties = np.flatnonzero(coins == threshold)
+    if left.ndim == 0:
+        chances = left
+    elif left.shape == bits.shape[bits.ndim - left.ndim :]:
+        # A last axis of rates is by far the commonest: its index is a remainder.
+        chances = left.reshape(-1)[ties % left.size]
+    else:
+        chances = np.broadcast_to(left, bits.shape)[np.unravel_index(ties, bits.shape)]
+    bits.reshape(-1)[ties] = rng.random(ties.size) < chances
+
+
+def all_tuples(values: int, length: int) -> NDArray[np.int64]:
+    """Give all ``values ** length`` tuples of ``0 .. values - 1``, shape (count, length)."""
+    count = values**length
+    index = np.arange(count, dtype=np.int64)
+    columns = np.empty((count, length), dtype=np.int64)
+    for place in range(length - 1, -1, -1):
+        columns[:, place] = index % values
+        index //= values
+    return columns

@@ -1,0 +1,98 @@
+"""Worlds with an element that everybody guesses, and worlds whose values are a hidden list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from narcissus._validation import integer, probability
+from narcissus.priors.worlds.base import Array, Draw, bernoulli
+
+
+@dataclass(frozen=True)
+class MonaLisa:
+    """Rows that are the Mona Lisa with some probability and otherwise a random citizen.
+
+    The Mona Lisa is the row of zeros, a citizen a uniform row of ``d`` bits (Cohen et al. 2024,
+    section 1.1).
+
+    Parameters
+    ----------
+    n, d
+        Rows of a data set, bits of a row.
+    rate
+        Probability that a row is the Mona Lisa.
+    """
+
+    n: int
+    d: int
+    rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1)
+        integer("d", self.d, low=1)
+        probability("rate", self.rate)
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Draw data sets, shape (trials, n, d)."""
+        rows = bernoulli(rng, 0.5, (trials, self.n, self.d))
+        rows[rng.random((trials, self.n)) < self.rate] = 0
+        return Draw(rows)
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
+        """Draw independent data sets of the same kind."""
+        return self.draw(draw.trials, rng).data
+
+    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
+        """Draw fresh data sets whose first ``rows`` rows are those of ``draw``."""
+        fresh = self.fresh(draw, rng)
+        fresh[:, :rows] = draw.data[:, :rows]
+        return fresh
+
+
+@dataclass(frozen=True)
+class Superset:
+    """Rows drawn from a hidden list of random rows: ``Nature`` is uniform on the list.
+
+    Kaplan et al. 2025, Example 1.5; with ``trivial`` above 0, Example 1.6: a row is all zeros
+    with that probability, and from the list otherwise. The paper's list has ``n ** 10`` rows;
+    its size is free here.
+
+    Parameters
+    ----------
+    n, d
+        Rows of a data set, bits of a row.
+    size
+        Rows of the list.
+    trivial
+        Probability of the row of zeros.
+    """
+
+    n: int
+    d: int
+    size: int
+    trivial: float = 0.0
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1)
+        integer("d", self.d, low=1)
+        integer("size", self.size, low=1)
+        probability("trivial", self.trivial)
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Draw data sets, shape (trials, n, d); ``nature`` is the list, (trials, size, d)."""
+        nature = bernoulli(rng, 0.5, (trials, self.size, self.d))
+        return Draw(self._sample(nature, rng), nature)
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
+        """Draw data sets from the same list."""
+        return self._sample(draw.nature, rng)
+
+    def _sample(self, nature: Array, rng: np.random.Generator) -> Array:
+        trials = len(nature)
+        index = rng.integers(0, self.size, (trials, self.n))
+        rows = nature[np.arange(trials)[:, None], index]
+        if self.trivial:
+            rows[rng.random((trials, self.n)) < self.trivial] = 0
+        return rows

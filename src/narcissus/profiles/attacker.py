@@ -1,0 +1,40 @@
+"""The generic Bayes attacker, as an attack that can be named in a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from narcissus._validation import integer, non_negative
+from narcissus.priors.worlds.base import Batch
+from narcissus.profiles.write_out import write_out
+
+
+@dataclass(frozen=True)
+class Bayes:
+    """The best attacker there is, for a world that can be written out.
+
+    Parameters
+    ----------
+    epsilon
+        The ``epsilon`` of the statement that is attacked.
+    limit
+        Largest number of (data set, release) pairs to write out.
+    """
+
+    epsilon: float = 0.0
+    limit: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        integer("limit", self.limit, low=1)
+
+    def prepare(self, game: Any) -> Any:
+        """Write the game out and give its best attacker."""
+        return write_out(game, limit=self.limit).attacker(self.epsilon)
+
+    def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
+        """Refuse: the attacker must be prepared for a game first."""
+        raise TypeError("call `prepare(game)` first; it gives the attack to play")

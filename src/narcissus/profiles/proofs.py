@@ -1,0 +1,160 @@
+"""Proofs of resilience without a list of data sets: from privacy, and from the papers' lemmas."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from narcissus._validation import non_negative, probability
+from narcissus.game import Game
+from narcissus.mechanisms.average import ExactAverage, NoisyAverage
+from narcissus.mechanisms.parity import Parity
+from narcissus.priors.worlds.base import Array
+from narcissus.priors.worlds.finite import Finite, Neighbours, Pairs
+from narcissus.priors.worlds.products import Uniform
+from narcissus.priors.worlds.tardos import Tardos
+from narcissus.results import Bound
+from narcissus.success.relations.rows import Hamming, Member
+
+
+def private_delta(epsilon: float, privacy: tuple[float, float]) -> float:
+    """Give the delta at ``epsilon`` that (eps_0, delta_0)-differential privacy promises.
+
+    The profile of the worst mechanism with that guarantee:
+    ``delta_0 + (1 - delta_0) max(0, (e^eps_0 - e^epsilon) / (1 + e^eps_0))``.
+    """
+    promised, failure = non_negative("epsilon", privacy[0]), probability("delta", privacy[1])
+    gap = max(0.0, -math.expm1(epsilon - promised)) / (1 + math.exp(-promised))
+    return failure + (1 - failure) * gap
+
+
+def _neighbours(left: Array, right: Array) -> bool:
+    return int((left != right).reshape(len(left), -1).any(axis=1).sum()) <= 1
+
+
+def _promise(game: Game, data: Array) -> tuple[float, float] | None:
+    privacy = getattr(game.mechanism, "privacy", None)
+    return None if privacy is None else privacy(data)
+
+
+def from_privacy(
+    game: Game, epsilon: float, privacy: tuple[float, float] | None = None
+) -> Bound | None:
+    """Bound delta by differential privacy, in worlds of neighbouring data sets.
+
+    Parameters
+    ----------
+    game
+        Its world must be one of pairs that differ in one record (Theorem A.4), or of two such
+        data sets (Theorem E.1), with nothing told to the attacker.
+    epsilon
+        Of the statement.
+    privacy
+        (epsilon, delta), replace-one; the mechanism's own promise where not given.
+
+    Notes
+    -----
+    Source: Cohen et al. 2024, Theorems A.4 and E.1.
+    """
+    world = game.world.pairs if isinstance(game.world, Neighbours) else game.world
+    if game.side is not None or game.looser is not None:
+        return None
+    if isinstance(world, Pairs) and all(_neighbours(a, b) for a, b in world.sets):
+        theorem, data = "Cohen et al. 2024, Theorem A.4", world.sets[:, 0]
+    elif isinstance(world, Finite) and all(_neighbours(world.sets[0], b) for b in world.sets):
+        if len(world.sets) > 2:
+            return None
+        theorem, data = "Cohen et al. 2024, Theorem E.1", world.sets
+    else:
+        return None
+    promised = privacy or _promise(game, data)
+    if promised is None:
+        return None
+    return Bound(
+        private_delta(epsilon, promised),
+        f"delta at epsilon {epsilon:g}, against every attacker",
+        theorem,
+        (
+            f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private, "
+            "replace-one",
+        ),
+    )
+
+
+def hamming_limit(n: int, d: int, gamma: float) -> float:
+    """Bound the success of any attacker of an average under the Tardos prior, for ``R_gamma``.
+
+    Given the average, the ones of each column sit at random rows, and a column with ``c`` ones
+    disagrees with the attempt in a given row with probability at least ``min(c, n - c) / n``; a
+    union bound over the rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are
+    independent, so the tail is a binomial one, where the paper has a Chernoff bound.
+
+    Parameters
+    ----------
+    n, d
+        Rows and attributes.
+    gamma
+        Share of the attributes that may differ.
+
+    Returns
+    -------
+    float
+        A bound on the success, in [0, 1].
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed. Adding noise to the average
+    does not help an attacker, so the bound holds for noisy averages as well.
+
+    Examples
+    --------
+    >>> hamming_limit(100, 1000, 1 / 25) < 1e-60
+    True
+    """
+    counts = np.arange(n + 1)
+    disagree = float(np.minimum(counts, n - counts).mean() / n)
+    tail = float(stats.binom.cdf(math.floor(gamma * d + 1e-9), d, disagree))
+    return min(1.0, n * tail)
+
+
+def parity_limit(n: int, d: int, gamma: float) -> float:
+    """Bound the success of any attacker of the parity release of uniform rows, for ``R_gamma``.
+
+    Given the parities, each pair of bits is one of two, by a fair coin. A pair of the attempt with
+    the right parity is off by 0 or 2 places, one with the wrong parity by 1. The best number of
+    right parities is searched for, and the rows are summed over.
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Example 1.3, with its tail computed.
+    """
+    half, allowed = d // 2, math.floor(gamma * d + 1e-9)
+    right = np.arange(half + 1)
+    left = allowed - (half - right)
+    tails = np.where(left >= 0, stats.binom.cdf(left // 2, right, 0.5), 0.0)
+    return min(1.0, n * float(tails.max()))
+
+
+def from_lemmas(game: Game) -> Bound | None:
+    """Bound delta by a bound on success alone, where a lemma of the papers gives one."""
+    if game.side is not None or not isinstance(game.relation, Hamming | Member):
+        return None
+    gamma = game.relation.gamma if isinstance(game.relation, Hamming) else 0.0
+    world: Any = game.world
+    if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):
+        limit = hamming_limit(world.n, world.d, gamma)
+        theorem = "Kaplan et al. 2025, Lemma 3.5, with its tail computed"
+    elif isinstance(world, Uniform) and world.levels == 2 and isinstance(game.mechanism, Parity):
+        limit = parity_limit(world.n, world.d, gamma)
+        theorem = "Kaplan et al. 2025, Example 1.3, with its tail computed"
+    else:
+        return None
+    return Bound(
+        limit,
+        "success of any attacker, and so delta at every epsilon",
+        theorem,
+        ("the attacker knows the prior and nothing else about the data",),
+    )

@@ -1,0 +1,396 @@
+"""A small game written out: the exact resilience of a mechanism, against every attacker at once.
+
+For a release ``y`` (with what the attacker was told) and an attempt ``z``, let
+``s(y, z) = Pr[R(S, z) = 1, M(S) = y]`` and ``b(y, z) = Pr[M(S) = y, R(T, z) = 1]``. The mechanism
+is (epsilon, delta)-resilient against all attackers if and only if
+
+    delta >= delta(epsilon) = sum_y max(0, max_z [ s(y, z) - e^epsilon b(y, z) ]),
+
+since the best attacker picks the best attempt for each release, or none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus._validation import non_negative, probability
+from narcissus.attacks.bayes import BestPredicate, Lookup
+from narcissus.errors import InputError, TooLargeError
+from narcissus.game import Game
+from narcissus.mechanisms.base import Channel
+from narcissus.priors.side_information import refine
+from narcissus.priors.worlds.base import Enumeration
+from narcissus.priors.worlds.batches import key_of
+from narcissus.success.relations.base import table
+
+LIMIT = 20_000_000
+"""Largest number of (data set, release) pairs that is written out."""
+
+WORK = 20_000_000_000
+"""Largest number of (data set, release, guess) triples that is gone through."""
+
+_CHUNK = 8_000_000
+_KEPT = 10_000_000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some guesses against all releases, for one thing that the attacker was told.
+
+    Attributes
+    ----------
+    told
+        Index of what was told.
+    guesses
+        Numbers of the guesses, shape (g,).
+    success, baseline
+        ``s(y, z)`` and ``b(y, z)``, shape (g, Y).
+    """
+
+    told: int
+    guesses: NDArray[np.int64]
+    success: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best attacker at an epsilon, as it is found block by block.
+
+    Attributes
+    ----------
+    epsilon
+        Which resilience it attacks.
+    gain, success, baseline
+        What each release adds to ``success - e^epsilon baseline``, and to each of the two: for
+        each thing that may be told, shape (Y,).
+    guess
+        Number of the best guess for each release, -1 for none; without meaning where attempts
+        are put together from several.
+    """
+
+    epsilon: float
+    gain: dict[int, NDArray[np.float64]]
+    success: dict[int, NDArray[np.float64]]
+    baseline: dict[int, NDArray[np.float64]]
+    guess: dict[int, NDArray[np.int64]]
+
+    @classmethod
+    def nothing(cls, epsilon: float, told: Sequence[int], width: int) -> Best:
+        """Start with the attacker who makes no attempt."""
+        return cls(
+            epsilon,
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.full(width, -1, dtype=np.int64) for k in told},
+        )
+
+    def add(self, block: Block, *, additive: bool) -> None:
+        """Take some more guesses into account."""
+        k, releases = block.told, np.arange(block.success.shape[1])
+        value = block.success - math.exp(self.epsilon) * block.baseline
+        if additive:
+            chosen = value > 0
+            self.gain[k][:] += np.where(chosen, value, 0).sum(axis=0)
+            self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
+            self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
+            return
+        top = value.argmax(axis=0)
+        found = value[top, releases]
+        better = np.flatnonzero(found > self.gain[k])
+        chosen = top[better]
+        self.gain[k][better] = found[better]
+        self.success[k][better] = block.success[chosen, better]
+        self.baseline[k][better] = block.baseline[chosen, better]
+        self.guess[k][better] = block.guesses[chosen]
+
+    @property
+    def delta(self) -> float:
+        """What the attacker gains in all."""
+        return _total(self.gain)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Its success and its baseline."""
+        return _total(self.success), _total(self.baseline)
+
+
+def _total(parts: dict[int, NDArray[np.float64]]) -> float:
+    """Sum without rounding: profiles may be as small as 1e-90."""
+    return math.fsum(float(x) for part in parts.values() for x in part[part != 0])
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """A game with all its data sets, releases and guesses.
+
+    Attributes
+    ----------
+    game
+        The game.
+    enumeration
+        All data sets, split by what the attacker is told.
+    channel
+        All releases, with their probability for each data set.
+    guesses
+        All attempts worth making.
+    count
+        How many those are.
+    """
+
+    game: Game
+    enumeration: Enumeration
+    channel: Channel
+    guesses: Any
+    count: int
+
+    @property
+    def additive(self) -> bool:
+        """Whether attempts are put together from the guesses (membership predicates)."""
+        return bool(getattr(self.game.relation, "additive", False))
+
+    @property
+    def pairs(self) -> int:
+        """Number of (data set, release) pairs with a probability above 0."""
+        return int(self.channel.matrix.nnz)
+
+    @cached_property
+    def told(self) -> list[int]:
+        """What may be told, as indices."""
+        return [int(k) for k in np.unique(self.enumeration.known)]
+
+    @cached_property
+    def fixed(self) -> NDArray[np.float64]:
+        """``Pr[R(T, z) = 1]`` of each guess made without looking, shape (guesses,)."""
+        world = self.enumeration
+        mean = world.weight @ world.fresh
+        looser = self.game.looser or self.game.relation
+        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self._parts()]
+        return np.concatenate(parts)
+
+    def _parts(self) -> Iterator[NDArray[np.int64]]:
+        wide = max(len(self.enumeration.data), self.channel.matrix.shape[1])
+        step = max(1, _CHUNK // wide)
+        for start in range(0, self.count, step):
+            yield np.arange(start, min(self.count, start + step))
+
+    def blocks(self) -> Iterable[Block]:
+        """Go through all guesses, some at a time; kept for another time where they are few."""
+        if self.count * self.channel.matrix.shape[1] * len(self.told) <= _KEPT:
+            return self._kept
+        return self._blocks()
+
+    @cached_property
+    def _kept(self) -> list[Block]:
+        return list(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        world, matrix = self.enumeration, self.channel.matrix
+        game = self.game
+        groups = [(k, np.flatnonzero(world.known == k)) for k in self.told]
+        joint: dict[int, Any] = {
+            k: sparse.diags_array(world.weight[v] @ world.sample[v]) @ matrix for k, v in groups
+        }
+        if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
+            joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
+        released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
+        for part in self._parts():
+            holds = table(game.relation, world.data, self.guesses, part)
+            again = (
+                holds if game.looser is None else table(game.looser, world.data, self.guesses, part)
+            )
+            for k, v in groups:
+                success = np.asarray(holds @ joint[k])
+                baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
+                yield Block(k, part, success, baseline)
+
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Give the best attacker at each epsilon, any real numbers, in one pass.
+
+        Membership predicates are put together record by record: there the maximum over guesses
+        becomes a sum of what is positive.
+        """
+        width = self.channel.matrix.shape[1]
+        found = [Best.nothing(epsilon, self.told, width) for epsilon in epsilons]
+        for block in self.blocks():
+            for best in found:
+                best.add(block, additive=self.additive)
+        return found
+
+    def deltas(self, epsilons: Sequence[float]) -> NDArray[np.float64]:
+        """Give ``delta(epsilon)`` at each epsilon, any real numbers."""
+        return np.asarray([best.delta for best in self.sweep(epsilons)])
+
+    def delta(self, epsilon: float) -> float:
+        """Give ``delta(epsilon)``: the smallest delta with which the mechanism is resilient."""
+        return float(self.deltas([non_negative("epsilon", epsilon)])[0])
+
+    def epsilon(self, delta: float) -> float:
+        """Give the smallest epsilon with ``delta(epsilon) <= delta``; infinite if there is none."""
+        probability("delta", delta)
+        if self.delta(0.0) <= delta:
+            return 0.0
+        low, high = 0.0, 1.0
+        while self.delta(high) > delta:
+            low, high = high, 2 * high
+            if high > 700:
+                return math.inf
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return high
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Give the best attempt for each release: (told, release, guess or -1, what it gains)."""
+        best = self.sweep([epsilon])[0]
+        return [
+            (k, y, int(best.guess[k][y]), float(best.gain[k][y]))
+            for k in self.told
+            for y in range(len(best.gain[k]))
+        ]
+
+    def attacker(self, epsilon: float) -> Any:
+        """Give the best attacker against resilience at an epsilon, ready to play."""
+        keys = [key_of(release) for release in self.channel.releases]
+        told = {k: key_of(self.enumeration.labels[k]) for k in self.told}
+        if not self.additive:
+            entries = self.best(epsilon)
+            return Lookup(self.guesses, {(told[k], keys[y]): z for k, y, z, _ in entries if z >= 0})
+        factor = math.exp(epsilon)
+        masks: dict[Any, NDArray[np.bool_]] = {}
+        for block in self.blocks():
+            gains = block.success > factor * block.baseline
+            for y, key in enumerate(keys):
+                mask = masks.setdefault((told[block.told], key), np.zeros(self.count, dtype=bool))
+                mask[block.guesses] = gains[:, y]
+        return BestPredicate(self.guesses, masks)
+
+    def rates(self, epsilon: float) -> tuple[float, float]:
+        """Give exact success and baseline of the best attacker at an epsilon."""
+        best = self.sweep([epsilon])[0]
+        return best.rates
+
+    def robust(self, epsilon: float) -> tuple[float, float]:
+        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline.
+
+        Cohen et al. 2024, Definition 1.4: best success with the release, less ``e^epsilon`` times
+        the best fixed guess.
+        """
+        best = float(self.fixed.max(initial=0.0))
+        top: dict[int, NDArray[np.float64]] = {}
+        for block in self.blocks():
+            now = top.setdefault(block.told, np.zeros(block.success.shape[1]))
+            np.maximum(now, block.success.max(axis=0), out=now)
+        success = math.fsum(float(x) for values in top.values() for x in values)
+        return max(0.0, success - math.exp(epsilon) * best), best
+
+    def beyond(self, tau: float) -> float:
+        """Give the exact least ``epsilon`` of the threshold baseline ``tau`` (Definition 1.5)."""
+        return self.light(self.fixed, tau)
+
+    def light(self, weights: NDArray[np.float64], limit: float) -> float:
+        """Give the best success of attempts whose weight is at most a limit."""
+        top: dict[int, NDArray[np.float64]] = {}
+        for block in self.blocks():
+            allowed = weights[block.guesses] <= limit + 1e-15
+            if not allowed.any():
+                continue
+            now = top.setdefault(block.told, np.zeros(block.success.shape[1]))
+            np.maximum(now, block.success[allowed].max(axis=0), out=now)
+        return math.fsum(float(x) for values in top.values() for x in values)
+
+
+def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
+    """Write a small game out.
+
+    Parameters
+    ----------
+    game
+        World, mechanism and relation must be ones that can be written out.
+    limit
+        Largest number of (data set, release) pairs.
+
+    Raises
+    ------
+    TooLargeError
+        The game is too large; the message says how large it would be.
+    InputError
+        A part of the game cannot be written out at all, or the relation never holds.
+    """
+    for name, method in (("world", "enumerate"), ("mechanism", "channel"), ("relation", "guesses")):
+        part = getattr(game, name)
+        if not hasattr(part, method):
+            raise InputError(
+                f"the {name} {type(part).__name__} cannot be written out for an exact answer; "
+                "play the game instead"
+            )
+    if game.surprisal is not None and game.side is not None:
+        raise InputError("surprisal has no exact answer here; play the game instead")
+    enumeration, lumped = _enumerate(game, limit)
+    outcomes = getattr(game.mechanism, "outcomes", None)
+    each = 1 if outcomes is None else outcomes(np.shape(enumeration.data)[1])
+    _fits(
+        len(enumeration.data) * each,
+        limit,
+        f"{len(enumeration.data):,} data sets with up to {each:,} releases each",
+    )
+    enumeration = refine(enumeration, game.side)
+    channel = game.mechanism.channel(enumeration.data)
+    guesses = (
+        game.relation.guesses(enumeration.data, lumped=True)
+        if lumped
+        else game.relation.guesses(enumeration.data)
+    )
+    count = len(guesses)
+    told = len(np.unique(enumeration.known))
+    work = count * channel.matrix.shape[1] * told
+    if work > WORK // 4 or count * int(channel.matrix.nnz) * told > WORK:
+        raise TooLargeError(
+            f"an exact answer would go through {count:,} guesses for each of "
+            f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
+            "and release; play the game instead"
+        )
+    exact = WrittenOut(game, enumeration, channel, guesses, count)
+    if not any(block.success.any() or block.baseline.any() for block in exact.blocks()):
+        raise InputError(
+            f"the relation {type(game.relation).__name__} holds for no data set and no attempt: "
+            "it is never true"
+        )
+    return exact
+
+
+def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
+    """Write out the data sets, up to their order where release and attempt do not see it."""
+    places = getattr(game.relation, "coordinates", None)
+    if (
+        places is not None
+        and game.side is None
+        and game.looser is None
+        and getattr(game.mechanism, "exchangeable", False)
+        and hasattr(game.world, "lumped")
+        and 2**places * game.world.n * game.world.n <= 400_000_000
+    ):
+        enumeration = game.world.lumped(places)
+        if enumeration is not None:
+            return enumeration, True
+    size = game.world.count()
+    _fits(size, limit, f"{size:,} data sets")
+    return game.world.enumerate(), False
+
+
+def _fits(size: int, limit: int, what: str) -> None:
+    if size > limit:
+        raise TooLargeError(
+            f"the exact answer would write out {what}, {size:,} pairs; at most {limit:,} are. "
+            "Make the world smaller, or ask for an estimate by sampling (`sampled_profile`, or "
+            "`--sample` on the command line)"
+        )

@@ -1,0 +1,5 @@
+"""Studies of the kind "game"."""
+
+from narcissus.study.game.kind import KIND
+
+__all__ = ["KIND"]

@@ -1,0 +1,55 @@
+"""Worlds and mechanisms given by a plain function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from narcissus.errors import InputError
+from narcissus.priors.worlds.base import Batch, Draw
+
+
+def _stacked(entries: list[Any]) -> Any:
+    """Give arrays of one shape as one array, anything else as a list."""
+    if entries and all(isinstance(e, np.ndarray | np.generic | int | float) for e in entries):
+        shapes = {np.shape(entry) for entry in entries}
+        if len(shapes) == 1:
+            return np.asarray(entries)
+    return entries
+
+
+def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        name = getattr(function, "__name__", repr(function))
+        raise InputError(f"the {what} `{name}` raised {type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True)
+class OwnWorld:
+    """A world given by ``function(rng) -> data set``; fresh data sets are drawn independently."""
+
+    function: Callable[[np.random.Generator], Any]
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Call the function once a trial."""
+        return Draw(_stacked([_call("world", self.function, rng) for _ in range(trials)]))
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
+        """Draw independent data sets."""
+        return self.draw(draw.trials, rng).data
+
+
+@dataclass(frozen=True)
+class OwnMechanism:
+    """A mechanism given by ``function(data, rng) -> release``."""
+
+    function: Callable[[Any, np.random.Generator], Any]
+
+    def release(self, data: Batch, rng: np.random.Generator) -> Batch:
+        """Call the function once a trial."""
+        return _stacked([_call("mechanism", self.function, entry, rng) for entry in data])

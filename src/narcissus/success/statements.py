@@ -1,0 +1,400 @@
+"""Statements about a mechanism: inequalities between what an attacker gets and its own baseline.
+
+A statement turns the scores of trials into values whose mean is at most 0 if the statement holds
+for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from narcissus._validation import between, integer, non_negative, probability
+from narcissus.evidence.sequential import Bets, log_mean
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What trials came to, for one attacker.
+
+    Attributes
+    ----------
+    success
+        Whether the attempt holds for the data set, shape (trials,).
+    baseline
+        How often the same attempt holds for a fresh data set: its exact chance, or the share of
+        ``fresh`` fresh data sets, shape (trials,).
+    fresh
+        Fresh data sets for each attempt; 0 where ``baseline`` is exact.
+    weight
+        Weight of the attempt as a predicate, or an upper limit of it; NaN for attempts without.
+    made
+        Whether an attempt was made at all; None: always.
+    """
+
+    success: NDArray[np.bool_]
+    baseline: NDArray[np.float64]
+    fresh: int
+    weight: NDArray[np.float64]
+    made: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Test:
+    """Values of a trial whose mean is at most 0 under the statement, and their smallest value."""
+
+    values: NDArray[np.floating[Any]]
+    lowest: float
+
+
+class Statement(Protocol):
+    """An inequality that a mechanism may satisfy against every attacker."""
+
+    rule: ClassVar[Literal["mean", "min"]]
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of the statement; 0 where it has none."""
+        ...
+
+    @property
+    def delta(self) -> float:
+        """The delta of the statement; 0 where it has none."""
+        ...
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give what to bet on; always as many tests, in the same order."""
+        ...
+
+    def words(self) -> str:
+        """Say the inequality."""
+        ...
+
+
+@dataclass(frozen=True)
+class Resilience:
+    """Success is at most ``e^epsilon`` times the attacker's own baseline, plus ``delta``.
+
+    One inequality for most of the table in theory, section 1: Narcissus resiliency, the variant
+    over pairs, Bayesian extraction-safety with one or two criteria, with side information, with
+    surprisal, membership inference, one-way functions and encryption. They differ in the world,
+    the relation and what the attacker is told.
+
+    Parameters
+    ----------
+    epsilon, delta
+        At least 0; in [0, 1].
+    """
+
+    epsilon: float = 0.0
+    delta: float = 0.0
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        probability("delta", self.delta)
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give ``R(S, z) - e^epsilon R(T, z) - delta``."""
+        factor = math.exp(self.epsilon)
+        values = scores.success - factor * scores.baseline - self.delta
+        return [Test(values, -(factor + self.delta))]
+
+    def words(self) -> str:
+        """Say the inequality."""
+        return f"success <= e^{self.epsilon:g} x own baseline + {self.delta:g}"
+
+
+@dataclass(frozen=True)
+class FixedBaseline:
+    """Success is at most ``e^epsilon`` times the best fixed guess, plus ``delta``.
+
+    Parameters
+    ----------
+    epsilon, delta
+        At least 0; in [0, 1].
+    best
+        Chance of the best guess made without the release; an upper limit of it is valid too.
+
+    Notes
+    -----
+    Source: Cohen et al. 2024, Definition 1.4 (reconstruction robustness).
+    """
+
+    epsilon: float = 0.0
+    delta: float = 0.0
+    best: float = field(default=1.0)
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        probability("delta", self.delta)
+        probability("best", self.best)
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give ``R(S, z)`` less the limit."""
+        limit = math.exp(self.epsilon) * self.best + self.delta
+        return [Test(scores.success - limit, min(-limit, -1e-12))]
+
+    def words(self) -> str:
+        """Say the inequality."""
+        return (
+            f"success <= e^{self.epsilon:g} x {self.best:.6g} (best fixed guess) + {self.delta:g}"
+        )
+
+
+# How much of the chance of a false "violates" goes to sampled baselines in the threshold statement.
+_SLACK = 1e-3
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Success at attempts whose own baseline is at most ``tau`` has chance at most ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon
+        In [0, 1].
+    tau
+        Baseline up to which an attempt is not trivial, in [0, 1].
+
+    Notes
+    -----
+    Source: Cohen et al. 2024, Definition 1.5. Where the baseline of an attempt is sampled, it
+    counts as small only if its upper confidence limit at 0.1% is, and 0.1% is added to
+    ``epsilon``: "violates" stays valid.
+    """
+
+    epsilon: float
+    tau: float
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
+
+    @property
+    def delta(self) -> float:
+        """Give 0: the statement has none."""
+        return 0.0
+
+    def __post_init__(self) -> None:
+        probability("epsilon", self.epsilon)
+        probability("tau", self.tau)
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give the event of the definition less ``epsilon``."""
+        if scores.fresh:
+            hits = np.rint(scores.baseline * scores.fresh)
+            upper = np.where(
+                hits < scores.fresh,
+                special.betainccinv(
+                    hits + 1, np.maximum(scores.fresh - hits, 1), np.full(hits.shape, _SLACK)
+                ),
+                1.0,
+            )
+            limit = self.epsilon + _SLACK
+        else:
+            upper, limit = scores.baseline, self.epsilon
+        event = scores.success & (upper <= self.tau)
+        return [Test(event - limit, min(-limit, -1e-12))]
+
+    def words(self) -> str:
+        """Say the inequality."""
+        return f"success at attempts with baseline <= {self.tau:g} is at most {self.epsilon:g}"
+
+
+@dataclass(frozen=True)
+class SinglingOut:
+    """Predicate singling out: for every ``w <= w_max``, isolating with weight at most ``w``.
+
+    Parameters
+    ----------
+    epsilon, delta
+        At least 0; in [0, 1].
+    n
+        Rows of a data set.
+    w_max
+        Largest weight that counts as light, in (0, 1].
+    points
+        Weights at which the curve is looked at, spread evenly on a logarithmic scale from
+        ``1e-9 * w_max`` to ``w_max``.
+
+    Notes
+    -----
+    Source: Cohen et al. 2024, Definition 2.4. The baseline is the closed form
+    ``max_{w' <= w} n w' (1 - w')^(n - 1)``, reached at ``min(w, 1 / n)``.
+    """
+
+    n: int
+    w_max: float
+    epsilon: float = 0.0
+    delta: float = 0.0
+    points: int = 28
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1)
+        non_negative("epsilon", self.epsilon)
+        probability("delta", self.delta)
+        between("w_max", self.w_max, 0, 1, open_low=True)
+        integer("points", self.points, low=1)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights ``w`` of the curve, from light to heavy."""
+        if self.points == 1:
+            return np.array([self.w_max])
+        return self.w_max * np.logspace(-9, 0, self.points)
+
+    def baseline(self, w: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Give the best chance to isolate without the release, at weight at most ``w``."""
+        best = np.minimum(w, 1 / self.n)
+        return self.n * best * np.exp((self.n - 1) * np.log1p(-np.minimum(best, 1 - 1e-16)))
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give one test for each weight of the curve."""
+        light = np.nan_to_num(scores.weight, nan=np.inf)
+        limits = math.exp(self.epsilon) * self.baseline(self.weights) + self.delta
+        return [
+            Test((scores.success & (light <= w)) - limit, min(-limit, -1e-12))
+            for w, limit in zip(self.weights, limits, strict=True)
+        ]
+
+    def words(self) -> str:
+        """Say the inequality."""
+        return (
+            f"for every w <= {self.w_max:g}: isolating with weight <= w has chance at most "
+            f"e^{self.epsilon:g} x max n w'(1-w')^(n-1) + {self.delta:g}"
+        )
+
+
+@dataclass(frozen=True)
+class NotMemorizing:
+    """The negation of (m, xi)-memorizing, for the attacker who played.
+
+    It is violated where the attacker says "in" of at least ``m / n`` of the members, and of at
+    most a share ``xi`` of fresh records: both must be shown.
+
+    Parameters
+    ----------
+    m, n
+        Rows that are memorized, rows of a data set.
+    xi
+        False positive rate, in (0, 1).
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Definition 1.2 (Attias et al. 2024).
+    """
+
+    m: int
+    n: int
+    xi: float
+    rule: ClassVar[Literal["mean", "min"]] = "min"
+
+    @property
+    def epsilon(self) -> float:
+        """Give 0: the statement has none."""
+        return 0.0
+
+    @property
+    def delta(self) -> float:
+        """Give 0: the statement has none."""
+        return 0.0
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1)
+        integer("m", self.m, low=1, high=self.n)
+        between("xi", self.xi, 0, 1, open_low=True, open_high=True)
+
+    def tests(self, scores: Scores) -> list[Test]:
+        """Give "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
+        share = self.m / self.n
+        return [
+            Test(scores.success - share, -share),
+            Test(self.xi - scores.baseline, self.xi - 1),
+        ]
+
+    def words(self) -> str:
+        """Say the inequality."""
+        return (
+            f"'in' for fewer than {self.m} of {self.n} members, or for more than "
+            f"{self.xi:g} of strangers"
+        )
+
+
+class Evidence:
+    """Bets against a statement, carried from batch to batch."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        self.bets: list[Bets] = []
+
+    def update(self, scores: Scores) -> NDArray[np.float64]:
+        """Bet on some more trials; give the log capital after each."""
+        tests = self.statement.tests(scores)
+        if not self.bets:
+            self.bets = [Bets(test.lowest) for test in tests]
+        paths = np.stack(
+            [bet.update(test.values) for bet, test in zip(self.bets, tests, strict=True)]
+        )
+        # One of several claims at once: the mean of the capitals is a capital. A claim that is an
+        # "or" falls only if each part does: the smallest capital decides.
+        return log_mean(paths) if self.statement.rule == "mean" else paths.min(axis=0)
+
+
+def largest_refuted(
+    all_scores: list[Scores], delta: float, hurdle: float, *, step: float = 0.02
+) -> float | None:
+    """Give the largest ``epsilon`` up to which resilience is refuted by what was played.
+
+    Every ``epsilon`` of a grid from 0 is bet against by all attackers together, and the last one
+    before the first that stands is reported: a report above the truth needs one true claim to be
+    refuted, so it is wrong with the chance of a single test.
+
+    Parameters
+    ----------
+    all_scores
+        Scores of each attacker.
+    delta
+        The ``delta`` of the statement.
+    hurdle
+        Log capital at which a claim falls, ``log(1 / alpha)``.
+    step
+        Of the grid.
+
+    Returns
+    -------
+    float or None
+        None where not even ``epsilon = 0`` is refuted.
+    """
+    packed = [_pack(scores) for scores in all_scores]
+    found = None
+    for number in range(10_000):
+        factor = math.exp(number * step)
+        logs = [
+            Bets(-(factor + delta)).add_counts(success - factor * baseline - delta, counts)
+            for success, baseline, counts in packed
+        ]
+        if float(log_mean(np.asarray(logs)[:, None])[0]) < hurdle:
+            break
+        found = number * step
+    return found
+
+
+def _pack(
+    scores: Scores,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Give distinct pairs of scores and their counts; baselines are rounded up, never down."""
+    baseline = scores.baseline
+    if len(np.unique(baseline)) > 4096:
+        # Steps of 0.5% on a logarithmic scale; upwards, so that nothing is refuted by rounding.
+        with np.errstate(divide="ignore"):
+            steps = np.ceil(np.log(np.maximum(baseline, 1e-300)) / 0.005)
+        baseline = np.minimum(np.exp(steps * 0.005), 1.0)
+        baseline[scores.baseline == 0] = 0
+    pairs = np.stack([scores.success.astype(np.float64), baseline], axis=1)
+    unique, counts = np.unique(pairs, axis=0, return_counts=True)
+    return unique[:, 0], unique[:, 1], counts.astype(np.int64)

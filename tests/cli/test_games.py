@@ -1,0 +1,103 @@
+"""The commands ``profile`` and ``examples``, and ``audit`` of a game."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from narcissus.cli.main import main
+
+
+@pytest.fixture
+def call(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main(list(map(str, arguments)))
+        out = capsys.readouterr()
+        return stop.value.code, out.out, out.err
+
+    return run
+
+
+def test_examples_lists_and_writes(call, tmp_path):
+    code, out, _ = call("examples")
+    assert code == 0
+    assert "counting-query" in out
+    assert "Appendix A" in out
+    rows = json.loads(call("examples", "--json")[1])
+    assert {"name", "about", "source", "expected"} <= set(rows[0])
+    code, out, _ = call("examples", "counting-query")
+    assert code == 0
+    assert (tmp_path / "counting-query.toml").exists()
+    code, _, err = call("examples", "counting-query")
+    assert code == 2
+    assert "--force" in err
+    assert call("examples", "counting-query", "--force")[0] == 0
+    code, out, _ = call("examples", "counting-query", "--out", "-")
+    assert out.startswith('kind = "game"')
+    code, _, err = call("examples", "counting-querry")
+    assert code == 2
+    assert "did you mean `counting-query`" in err
+    assert call("examples", "--out", "x.toml")[0] == 2
+    code, _, err = call("examples", "counting-query", "--out", "no/such/folder.toml")
+    assert code == 2
+    assert "cannot write" in err
+
+
+def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
+    call("examples", "counting-query-uncut", "--out", "c.toml")
+    code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["epsilon"] == [1.0]
+    p, n = 0.0021534, 100
+    assert answer["delta"][0] == pytest.approx(p * (1 - math.e * (1 - (1 - p) ** n)), rel=1e-12)
+    assert answer["attacker"]["success"][0] == pytest.approx(p)
+    assert answer["attacker"]["table"][0]["attempt"] == [[0], [1]]
+    code, out, _ = call("profile", "c.toml")
+    assert "PROVED" in out
+    assert "best attacker does" in out
+    code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--sample", 500, "--seed", 1)
+    assert "SAMPLED from below" in out
+    sampled = json.loads(
+        call("profile", "c.toml", "--epsilon", 1, "--sample", 500, "--seed", 1, "--json")[1]
+    )
+    assert sampled["proved"] is False
+    assert sampled["delta"][0] <= answer["delta"][0]
+
+
+def test_profile_refuses_what_it_cannot_do(call, tmp_path):
+    call("examples", "known-rows", "--out", "large.toml")
+    code, _, err = call("profile", "large.toml")
+    assert code == 2
+    assert "cannot be written out" in err
+    call("examples", "counting-query", "--out", "c.toml")
+    code, _, err = call("profile", "c.toml", "--epsilon", -1)
+    assert code == 2
+    assert "--epsilon" in err
+    code, _, err = call("profile", "missing.toml")
+    assert code == 2
+    assert "no such file" in err
+    code, _, err = call("profile", "c.toml", "--limit", 10)
+    assert code == 2
+    text = (tmp_path / "c.toml").read_text(encoding="utf-8").replace("n = 2100", "n = 2100\nm = 1")
+    (tmp_path / "bad.toml").write_text(text, encoding="utf-8")
+    code, _, err = call("profile", "bad.toml")
+    assert code == 2
+    assert "world.m" in err
+
+
+def test_audit_plays_games(call, tmp_path):
+    call("examples", "mona-lisa-narcissus")
+    code, out, _ = call("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
+    assert code == 1  # the threshold is exceeded: the statement is violated
+    assert "Violates" in out
+    assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
+    call("examples", "counting-query")
+    code, out, _ = call("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
+    assert code == 0
+    assert json.loads(out)["results"]["outcome"] == "resilient, proved"

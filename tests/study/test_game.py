@@ -1,0 +1,261 @@
+"""Studies of the kind "game": every shipped one, the user's own parts, bad files, the page."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from narcissus import load_study, profile, run
+from narcissus.errors import InputError, StudyError, TooLargeError
+from narcissus.report import page_of, render_html, render_text
+from narcissus.report.page import Figure, Table
+from narcissus.study.game.kind import RESULTS_SCHEMA
+from narcissus.study.game.parts import ROOMS
+from narcissus.study.game.schema import CLAIMS
+from narcissus.study.shipped import shipped_studies, shipped_study
+
+NAMES = [study.name for study in shipped_studies()]
+
+
+def write(tmp_path, text, name="study.toml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+SMALL = """
+kind = "game"
+[world]
+name = "bits"
+n = 4
+[mechanism]
+name = "identity"
+[success]
+name = "prefix"
+[[attack]]
+name = "released-row"
+row = "all"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+delta = 0.1
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_study_comes_out_as_its_source_says(name):
+    """Seeded; few trials do, since the outcomes are far apart. Also drawn as a report."""
+    shipped = shipped_study(name)
+    study = load_study(shipped.path)
+    settings = study.settings
+    settings.run.trials = min(settings.run.trials, 1500)
+    audit = run(study, rng=11)
+    results = audit.results
+    assert shipped.expected
+    assert results["outcome"].startswith(shipped.expected), audit.verdict
+    jsonschema.validate(results, RESULTS_SCHEMA)
+    page = page_of(audit.record)
+    blocks = [block for section in page.sections for block in section.blocks]
+    assert any(isinstance(block, Table | Figure) for block in blocks)
+    assert audit.verdict
+    assert json.loads(audit.record.to_json())["kind"] == "game"
+
+
+def test_every_statement_and_part_is_in_some_shipped_study():
+    studies = [load_study(study.path).to_dict() for study in shipped_studies()]
+    assert set(CLAIMS) == {study["statement"]["name"] for study in studies}
+    used = {
+        "world": {study["world"]["name"] for study in studies},
+        "mechanism": {study["mechanism"]["name"] for study in studies},
+        "attack": {part["name"] for study in studies for part in study["attack"]},
+        "relation": {study["success"]["name"] for study in studies},
+        "side-information": {
+            study["side-information"]["name"] for study in studies if study["side-information"]
+        },
+    }
+    for room, entries in ROOMS.items():
+        assert used[room] == set(entries), room
+
+
+def test_shipped_studies_say_what_they_show_and_where_it_is_from():
+    for study in shipped_studies():
+        assert study.about.endswith(".")
+        assert study.source
+    with pytest.raises(InputError, match="did you mean `counting-query`"):
+        shipped_study("counting-querry")
+
+
+def test_reports_are_drawn():
+    for name in ("counting-query-uncut", "singling-out", "eav-aes"):
+        study = load_study(shipped_study(name).path)
+        study.settings.run.trials = 200
+        audit = run(study, rng=1)
+        html, text = render_html(audit.record), render_text(audit.record)
+        assert audit.verdict.split(":")[0] in html.replace("&lt;", "<")
+        assert "own baseline" in text
+        assert "<svg" in html or name == "eav-aes"
+
+
+def test_the_same_seed_gives_the_same_results(tmp_path):
+    study = load_study(write(tmp_path, SMALL))
+    assert run(study, rng=3).results == run(study, rng=3).results
+    assert study.digest == load_study(write(tmp_path, SMALL + "\n# a comment\n", "b.toml")).digest
+
+
+OWN = """
+import numpy as np
+
+class World:
+    def __init__(self, n=3):
+        self.n = n
+    def draw(self, trials, rng):
+        from narcissus.priors.worlds import Draw
+        return Draw(rng.integers(0, 2, (trials, self.n)))
+    def fresh(self, draw, rng):
+        return self.draw(draw.trials, rng).data
+
+def world(rng):
+    return rng.integers(0, 2, 4)
+
+def mechanism(data, rng):
+    return data[::-1]
+
+def attack(release, known, rng):
+    return release[::-1]
+
+def relation(data, attempt):
+    return bool((data == attempt).all())
+
+def told(data):
+    return int(data[0])
+
+wanted = [list(map(int, f"{i:04b}")) for i in range(16)]
+broken = 1 / 0 if False else 3
+"""
+MINE = """
+kind = "game"
+[world]
+name = "{world}"
+[mechanism]
+name = "mine:mechanism"
+[side-information]
+name = "mine:told"
+[success]
+name = "mine:relation"
+[[attack]]
+name = "mine:attack"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+[run]
+trials = 300
+"""
+
+
+def test_a_study_of_ones_own_parts(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    for world in ("mine:world", "mine:World"):
+        study = load_study(write(tmp_path, MINE.format(world=world)))
+        audit = run(study, rng=1)
+        assert audit.results["outcome"] == "violates"
+        assert audit.results["attackers"][0]["success"]["value"] == 1
+        assert any("cannot be written out" in n.reason for n in audit.record.not_assessed)
+
+
+def test_own_modules_of_one_name_do_not_collide(tmp_path):
+    for number, folder in enumerate((tmp_path / "a", tmp_path / "b")):
+        folder.mkdir()
+        text = f"def attack(release):\n    return release if {number} else None\n"
+        (folder / "mine.py").write_text(text, encoding="utf-8")
+        study = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
+        audit = run(load_study(write(folder, study)), rng=1)
+        assert audit.results["attackers"][0]["success"]["value"] == number
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ('name = "bits"', 'name = "bitz"', r"line 3: `world.*did you mean `bits`"),
+        ("n = 4", "m = 4", r"line 5: unknown key `world.m`"),
+        ("n = 4", "n = 0", r"line 3: `world`.*`n` must be at least 1"),
+        ("n = 4", 'n = "four"', r"line 5: `world.n`"),
+        ("n = 4", "", r"the key `world.n` is missing"),
+        (
+            'name = "narcissus"',
+            'name = "narcisus"',
+            r"line 13: `statement`.*did you mean `narcissus`",
+        ),
+        ("epsilon = 1.0", "epsilon = -1", r"line 15: `statement.epsilon`"),
+        ("delta = 0.1", "delta = 2", r"line 16: `statement.delta`"),
+        ('row = "all"', "column = 3", r"unknown key `attack.1.column`.*`row`|known keys.*row"),
+        ('name = "prefix"', 'name = "mine:nothing"', r"cannot import 'mine'"),
+        ('name = "narcissus"', 'name = "pairs"', r"needs a world of pairs"),
+        ('name = "narcissus"', 'name = "two-criteria"', r"needs a section \[looser\]"),
+        ('name = "narcissus"', 'name = "side-information"', r"needs a section \[side-info"),
+        ('name = "identity"', 'name = "parallel"\nparts = [{ name = "xor" }]', r"must be one of"),
+        ('[success]\nname = "prefix"', "", r"`success` is missing"),
+    ],
+)
+def test_mistakes_in_a_study_are_named_with_their_place(tmp_path, old, new, match):
+    assert old in SMALL
+    with pytest.raises((StudyError, InputError), match=match):
+        load_study(write(tmp_path, SMALL.replace(old, new, 1)))
+
+
+def test_a_world_too_large_for_the_exact_answer_that_was_asked(tmp_path):
+    large = SMALL.replace("n = 4", "n = 40")
+    audit = run(load_study(write(tmp_path, large)), rng=1)
+    assert audit.results["exact"] is None
+    assert any("1,099,511,627,776" in n.reason for n in audit.record.not_assessed)
+    asked = load_study(write(tmp_path, large + '[exact]\nwhen = "required"\n'))
+    with pytest.raises(TooLargeError, match="1,099,511,627,776 data sets"):
+        run(asked, rng=1)
+    with pytest.raises(TooLargeError, match="1,099,511,627,776 data sets"):
+        profile(asked)
+
+
+def test_nothing_to_go_by_is_not_assessed(tmp_path):
+    large = SMALL.replace("n = 4", "n = 40").replace(
+        '[[attack]]\nname = "released-row"', "[looser]"
+    )
+    text = large.replace('[looser]\nrow = "all"\n', "")
+    audit = run(load_study(write(tmp_path, text)), rng=1)
+    assert audit.results["outcome"] == "not assessed"
+    assert audit.status == "not assessed"
+    with pytest.raises(InputError, match=r"no \[\[attack\]\]"):
+        load_study(write(tmp_path, text + '[exact]\nwhen = "never"\n'))
+
+
+def test_a_promise_of_privacy_proves_resilience(tmp_path):
+    text = """
+kind = "game"
+[world]
+name = "neighbours"
+n = 2
+[mechanism]
+name = "randomized-response"
+epsilon = 1.0
+[success]
+name = "prefix"
+[[attack]]
+name = "released-row"
+row = "all"
+[privacy]
+epsilon = 1.0
+[exact]
+when = "never"
+[statement]
+name = "pairs"
+epsilon = 1.0
+"""
+    audit = run(load_study(write(tmp_path, text)), rng=1)
+    assert audit.results["outcome"] == "resilient, proved"
+    assert "A.4" in audit.verdict
+
+
+def test_profile_takes_a_study():
+    study = load_study(shipped_study("xor-halves-together").path)
+    assert profile(study, 0.0).delta[0] == pytest.approx(1 - 2**-4)
+    assert 'kind="game"' not in repr(study)
