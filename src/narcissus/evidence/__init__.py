@@ -4,10 +4,13 @@ from narcissus.evidence.estimated_prior import estimated_tail, upper_priors
 from narcissus.evidence.intervals import bernstein_limits, clopper_pearson, mean_limits
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.scores import refute_scores
+from narcissus.evidence.sequential import Bets, anytime_limits
 
 __all__ = [
+    "Bets",
     "Method",
     "Refutation",
+    "anytime_limits",
     "bernstein_limits",
     "clopper_pearson",
     "estimated_tail",
@@ -16,5 +19,3 @@ __all__ = [
     "refute_scores",
     "upper_priors",
 ]
-from narcissus.evidence.sequential import Bets, anytime_limits
-__all__ = ["Bets", "anytime_limits", "bernstein_limits", "clopper_pearson", "mean_limits"]
