@@ -354,6 +354,8 @@ def groups_picture(result: Answer) -> Figure:
         found, base = attack(group), without(group)
         if found is None or base is None:
             return -1.0
+        if found.get("over_guess_low") is not None:  # of the same people, so tighter
+            return found["over_guess_low"]
         low = found.get("low")
         return (found["share"] if low is None else low) - base
 

@@ -126,9 +126,10 @@ def _attack(
         "gain_low": 2 * low - 1,
         "gain_high": 2 * high - 1,
         "gain_low_joint": 2 * joint_gain - 1,
-        "advantage": (2 * gain.value - 1) / room,
-        "advantage_low": max(-1.0, (2 * low - 1) / room),
-        "advantage_high": min(1.0, (2 * high - 1) / room),
+        # rounding may carry a full recovery past 1
+        "advantage": float(np.clip((2 * gain.value - 1) / room, -1, 1)),
+        "advantage_low": float(np.clip((2 * low - 1) / room, -1, 1)),
+        "advantage_high": float(np.clip((2 * high - 1) / room, -1, 1)),
         "trials": len(trials),
         "method": method,
         "distribution": {"targets": [h for h, _ in counted], "trials": [c for _, c in counted]},
