@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.report.format import GRADES
-from narcissus.report.page import Facts, Items, Page, Section, Table, Text
+from narcissus.report.page import Facts, Items, Page, Section, Table, Text, Verdict
 from narcissus.study.record import Record
 
 ASSESSMENT = "What was assessed, and what was not"
@@ -88,6 +88,18 @@ def provenance(record: Record) -> Section:
         grades,
     ]
     return Section(PROVENANCE, blocks)
+
+
+def plain_page(record: Record) -> Page:
+    """List the results as they are, for a kind of study that has no page of its own."""
+    rows = list(flat(record.results, "results"))
+    table = Table("Results as they stand in the record", ("Result", "Value"), rows)
+    return Page(
+        title=record.title,
+        subtitle=f"A study of kind {record.kind}",
+        verdict=Verdict(record.status, record.verdict),
+        sections=[Section("Results", [table])],
+    )
 
 
 def complete(page: Page, record: Record) -> Page:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from narcissus._validation import one_of
-from narcissus.report.envelope import complete
+from narcissus.report.envelope import complete, plain_page
 from narcissus.report.page import Page
 from narcissus.study.record import Record
 
@@ -20,7 +19,11 @@ PAGES: dict[str, str] = {
 
 
 def page_of(record: Record) -> Page:
-    """Turn a record into a page: what its kind says, within what every report says."""
-    one_of("kind", record.kind, PAGES)
-    page: Callable[[Record], Page] = import_module(PAGES[record.kind]).page
+    """Turn a record into a page: what its kind says, within what every report says.
+
+    A kind without a page of its own has its results listed as they are.
+    """
+    page: Callable[[Record], Page] = plain_page
+    if record.kind in PAGES:
+        page = import_module(PAGES[record.kind]).page
     return complete(page(record), record)
