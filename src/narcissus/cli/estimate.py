@@ -37,6 +37,7 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     type=click.Choice(["auto", "discrete", "continuous"]),
     default="auto",
     show_default=True,
+    help="What the outputs are.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the split of the samples.")
 @click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
