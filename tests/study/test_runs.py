@@ -140,7 +140,9 @@ def test_killed_and_continued(study, how):
     while any(map(alive, workers)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(alive, workers))
-    again = subprocess.run(command(path, *options), capture_output=True, text=True, timeout=120)
+    again = subprocess.run(
+        command(path, *options), check=False, capture_output=True, text=True, timeout=120
+    )
     assert again.returncode == 0, again.stderr
     assert "continuing:" in again.stderr
     kept = int(again.stderr.split("continuing: ")[1].split(" of 12")[0])
@@ -263,7 +265,9 @@ def test_two_runs_at_once(tmp_path, big_blobs):
                 "from narcissus.study.store import TrialStore\n"
                 f"TrialStore({str(tmp_path)!r}, {{'a': 1}}, restart={restart})\n"
             )
-            other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+            other = subprocess.run(
+                [sys.executable, "-c", code], check=False, capture_output=True, text=True
+            )
             assert "in use by another run" in other.stderr
         store.put("1/0", big_blobs["1/0"])
     with TrialStore(tmp_path, {"a": 1}) as store:
