@@ -11,7 +11,7 @@ import io
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +25,11 @@ from narcissus.observer import SILENT, Observer
 FILE = "trials.sqlite"
 RESULTS = ("record.json", "report.html")
 
+PAGE, HEADER = 4096, 100  # bytes of a page and of the file's header, as SQLite has them
+LEAST_ROW = 256  # bytes; a packed trial is larger
+
 Payload = Mapping[str, NDArray[np.generic]]
+Found = tuple[str | None, list[tuple[str, int, bytes]], int]  # identity, intact trials, lost ones
 
 
 def pack(payload: Payload) -> bytes:
@@ -184,19 +188,12 @@ class TrialStore:
         )
 
     def _create(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=0.5, isolation_level="DEFERRED")
         try:
-            _set_up(db)
-            with db:
-                db.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)")
-                db.execute("CREATE TABLE trials (key TEXT PRIMARY KEY, crc INTEGER, payload BLOB)")
-                db.execute("INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
+            return _create(self.path, self._identity)
         except sqlite3.Error as error:
-            db.close()
             if "locked" in str(error) or "already exists" in str(error):  # another was quicker
                 raise self._busy() from error
             raise StoreError(f"cannot write to {self.path}: {error}") from error
-        return db
 
     def _salvage(self, observer: Observer) -> sqlite3.Connection:
         """Move the damaged file aside and copy what is intact."""
@@ -206,7 +203,9 @@ class TrialStore:
             extra = self.path.with_name(self.path.name + suffix)
             if extra.exists():
                 extra.rename(aside.with_name(aside.name + suffix))
-        identity, rows, lost = _intact(aside)
+        identity, rows, lost = max(
+            _intact(aside), self._intact_repaired(aside), key=lambda found: len(found[1])
+        )
         if identity is not None:
             try:
                 self._refuse_other(identity)
@@ -226,11 +225,52 @@ class TrialStore:
         )
         return db
 
+    def _intact_repaired(self, aside: Path) -> Found:
+        """Read a copy of a damaged file whose header is made good.
+
+        The header is the same for all stores but for the number of pages, so that one that was
+        overwritten, or that counts pages which were cut off, need not cost the rest.
+        """
+        model = self.path.with_name("trials.sqlite.model")
+        copy = self.path.with_name("trials.sqlite.repaired")
+        try:
+            _create(model, self._identity).close()
+            data = bytearray(aside.read_bytes())
+            header = bytearray(model.read_bytes()[:HEADER])
+            data += bytes(-len(data) % PAGE)
+            header[28:32] = (len(data) // PAGE).to_bytes(4, "big")
+            header[92:96] = header[24:28]  # the count is valid
+            data[:HEADER] = header
+            copy.write_bytes(data)
+            return _intact(copy)
+        except (OSError, sqlite3.Error):
+            return None, [], 0
+        finally:
+            for path in self.folder.glob("trials.sqlite.model*"):
+                path.unlink()
+            for path in self.folder.glob("trials.sqlite.repaired*"):
+                path.unlink()
+
     def _remove(self) -> None:
         for path in self.folder.glob("trials.sqlite*"):
             path.unlink()
         for name in RESULTS:
             (self.folder / name).unlink(missing_ok=True)
+
+
+def _create(path: Path, identity: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=0.5, isolation_level="DEFERRED")
+    try:
+        db.execute(f"PRAGMA page_size = {PAGE}")
+        _set_up(db)
+        with db:
+            db.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)")
+            db.execute("CREATE TABLE trials (key TEXT PRIMARY KEY, crc INTEGER, payload BLOB)")
+            db.execute("INSERT INTO meta VALUES ('identity', ?)", (identity,))
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 def _set_up(db: sqlite3.Connection) -> None:
@@ -256,7 +296,7 @@ def _unused(path: Path) -> Path:
     return aside
 
 
-def _intact(path: Path) -> tuple[str | None, list[tuple[str, int, bytes]], int]:
+def _intact(path: Path) -> Found:
     """Read what can be read from a damaged file: identity, intact trials, number of lost ones."""
     identity: str | None = None
     rows: list[tuple[str, int, bytes]] = []
@@ -267,28 +307,29 @@ def _intact(path: Path) -> tuple[str | None, list[tuple[str, int, bytes]], int]:
         return identity, rows, lost
     with suppress(sqlite3.Error, TypeError):
         (identity,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
-    for rowid in _rowids(db):
+    last = _last_rowid(db)
+    # One query each, so that one bad page costs only its own rows; where the last one cannot be
+    # told, as many as the file could hold.
+    for rowid in range(1, (path.stat().st_size // LEAST_ROW if last is None else last) + 1):
         try:
-            key, crc, blob = db.execute(
+            row = db.execute(
                 "SELECT key, crc, payload FROM trials WHERE rowid = ?", (rowid,)
             ).fetchone()
-        except (sqlite3.Error, TypeError):
+        except sqlite3.Error:
             lost += 1
             continue
-        if zlib.crc32(blob) == crc:
-            rows.append((key, crc, blob))
+        if row is None:
+            continue
+        if isinstance(row[2], bytes) and zlib.crc32(row[2]) == row[1]:
+            rows.append(row)
         else:
             lost += 1
     db.close()
-    return identity, rows, lost
+    return identity, rows, 0 if last is None else lost
 
 
-def _rowids(db: sqlite3.Connection) -> Iterator[int]:
-    """Yield the numbers of rows that might be there, one query each so that one bad page costs
-    only its own rows.
-    """
-    try:
+def _last_rowid(db: sqlite3.Connection) -> int | None:
+    with suppress(sqlite3.Error, TypeError):
         (last,) = db.execute("SELECT max(rowid) FROM trials").fetchone()
-    except (sqlite3.Error, TypeError):
-        return
-    yield from range(1, (last or 0) + 1)
+        return last or 0
+    return None

@@ -162,8 +162,9 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     try:
         return model.model_validate(document.data, context={"folder": document.path.parent})
     except ValidationError as error:
-        messages: list[str] = []
+        found: dict[Path_, list[str]] = {}
         for fault in error.errors(include_url=False):
+<<<<<<< HEAD
             raw: Path_ = fault["loc"]
             path = _in_file(document, raw, absent=fault["type"] == "missing")
             place, key = document.place(path), _dotted(path)
@@ -179,4 +180,27 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
                 text = fault["msg"].removeprefix("Value error, ")
                 got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
                 messages.append(f"{place}: `{key}`: {text}{got}")
+=======
+            path = _in_file(document, fault["loc"])
+            found.setdefault(path, []).append(_message(model, fault, path))
+        # A value that may be of two types fails once as each: one message, about what is nearest.
+        deepest = [p for p in found if not any(o != p and o[: len(p)] == p for o in found)]
+        messages = [f"{document.place(p)}: {' or '.join(dict.fromkeys(found[p]))}" for p in deepest]
+>>>>>>> audit-tests
         raise StudyError("\n".join(dict.fromkeys(messages))) from error
+
+
+def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
+    """Say one mistake, but for its place."""
+    key = _dotted(path)
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(model, fault["loc"][:-1])
+        hint = did_you_mean(str(path[-1]), known)
+        if not hint and known:
+            hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
+        return f"unknown key `{key}`{hint}"
+    if fault["type"] == "missing":
+        return f"the key `{key}` is missing"
+    text = fault["msg"].removeprefix("Value error, ")
+    got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
+    return f"`{key}`: {text}{got}"

@@ -29,6 +29,7 @@ from narcissus.attacks.table import (
     Targets,
     View,
 )
+from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.mechanisms import (
@@ -54,6 +55,7 @@ from narcissus.tables import Bins, Table, read_table
 
 DEFAULT_DELTA = 1e-5
 PEOPLE, NOISE, ATTACK = 0, 1, 2  # first parts of the keys of generators
+MAX_FALLS = 100_000_000  # people times tables; an attack holds about four arrays of that size
 MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
 
 
@@ -403,6 +405,14 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
             f"{n:,} people with {queries.values:,} joint values of the unknown columns need "
             f"{n * queries.values * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
             "or coarser bins"
+        )
+    falls = n * queries.tables
+    if n <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
+        falls = n * sum(p.tables * p.size for p in queries.patterns)
+    if falls > MAX_FALLS:
+        raise TooLargeError(
+            f"{n:,} people in {queries.tables:,} tables need {falls * 32 / 1e9:.1f} GB: take fewer "
+            "targets, a smaller k or fewer columns"
         )
     rows = study.threat.people == "rows"
     if rows and n > table.rows:

@@ -5,6 +5,8 @@ The theorems are in `narcissus.bounds`; here they meet the targets' own priors.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
@@ -14,6 +16,8 @@ from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum
 from narcissus.guarantees import Guarantee, PureDP
 
 Floats = NDArray[np.float64]
+
+PILOT = 256  # people by whom a point of the profile is chosen
 
 
 def odds_up(chance: Floats, epsilon: float | Floats) -> Floats:
@@ -61,22 +65,24 @@ def single_success(targets: Targets, epsilon: float) -> tuple[Floats, Floats]:
 def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> list[float]:
     """Choose the epsilon of the profile that promises the smallest tail, for each confidence.
 
-    Any choice is valid, so a normal approximation may make it.
+    Any choice is valid, so a normal approximation on the first few people may make it.
     """
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
     chosen: list[float] = []
     points = [float(e) for e in guarantee.tangents(60)]
-    sums = [single_success(targets, epsilon) for epsilon in points]
+    some = replace(targets, codes=targets.codes[:PILOT], prior=targets.prior[:PILOT])
+    scale = targets.people / some.people
+    sums = [single_success(some, epsilon) for epsilon in points]
     deltas = np.asarray(guarantee.profile(np.array(points)))
     for level in levels:
         best, value = points[-1], np.inf
         for epsilon, delta, (o, theta) in zip(points, deltas, sums, strict=True):
-            left = 1 - level - float(delta) * float(theta.sum())
+            left = 1 - level - float(delta) * scale * float(theta.sum())
             if left <= 0:
                 continue
-            deviation = float(np.sqrt((o * (1 - o)).sum()))
-            reach = float(o.sum()) - float(special.ndtri(left)) * deviation
+            deviation = float(np.sqrt(scale * (o * (1 - o)).sum()))
+            reach = scale * float(o.sum()) - float(special.ndtri(left)) * deviation
             if reach < value:
                 best, value = epsilon, reach
         chosen.append(best)

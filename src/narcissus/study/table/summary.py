@@ -72,10 +72,10 @@ def _guess(experiment: Experiment, trials: list[Trial], level: float) -> Estimat
     within a trial. Real rows of a trial are not: there a trial is one value.
     """
     sums = np.array([t["guess"] for t in trials])
-    if experiment.real_rows:
+    count = len(trials) * experiment.targets
+    if experiment.real_rows or count < 2:
         shares = np.clip(sums[:, 0] / experiment.targets, 0, 1)
         return mean_limits(shares, confidence=level)
-    count = max(2, len(trials) * experiment.targets)
     total, squares = (float(x) for x in sums.sum(axis=0))
     return bernstein_limits(min(total, count), min(squares, total), count, confidence=level)
 

@@ -37,6 +37,11 @@ def percent_up(share: float) -> str:
     return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
+def percent_down(share: float) -> str:
+    """Give a lower limit as a percentage, never rounded above itself."""
+    return f"{math.floor(1000 * share + 1e-9) / 10:.1f}%"
+
+
 def points(difference: float) -> str:
     """Give a difference of shares in percentage points."""
     return f"{100 * difference:.1f} points"
@@ -137,8 +142,8 @@ def _words(results: dict[str, Any], threshold: ThresholdSpec | None, status: Sta
     if ceiling is not None:
         parts.append(
             f"Even an attacker who is told everybody else's secrets recovers "
-            f"{percent(ceiling['share'])} (sampled, limits {percent(ceiling['low'])} to "
-            f"{percent(ceiling['high'])})."
+            f"{percent(ceiling['share'])} (sampled, limits {percent_down(ceiling['low'])} to "
+            f"{percent_up(ceiling['high'])})."
         )
     if share_bound(results) < 1:
         parts.append(
@@ -189,7 +194,7 @@ def _for(results: dict[str, Any]) -> list[str]:
     if ceiling is not None and ceiling["high"] < 1:
         items.append(
             f"Sampled: told everybody else's secrets, an attacker recovers "
-            f"{percent(ceiling['share'])}, at most {percent(ceiling['high'])} within limits."
+            f"{percent(ceiling['share'])}, at most {percent_up(ceiling['high'])} within limits."
         )
     if results["best"]:
         best = results["attacks"][results["best"]]

@@ -1,0 +1,103 @@
+"""A small table and its study, written for each test into a folder of its own."""
+
+import csv
+import random
+
+import pytest
+
+COLUMNS = ("sex", "age", "job", "town", "ill", "income")
+
+
+def people(rows=500, seed=1):
+    """Rows with dependent columns: what is known says something about what is not."""
+    chance = random.Random(seed)
+    found = []
+    for _ in range(rows):
+        sex = chance.choice("mf")
+        age = chance.randint(1, 5)
+        job = chance.choice(["clerk", "cook", "none"] if age < 4 else ["none", "clerk"])
+        town = "x" if job == "clerk" else chance.choice("xyz")
+        ill = "yes" if chance.random() < 0.12 * age else "no"
+        income = chance.randint(0, 3) * 10 + (20 if job == "clerk" else 0)
+        found.append((sex, age, job, town, ill, income))
+    return found
+
+
+def write_csv(path, rows, header=COLUMNS):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+STUDY = {
+    "data": {"path": "people.csv"},
+    "threat": {"unknown": ["ill"], "targets": 15},
+    "mechanism": {"k": 2, "epsilon": 2.0},
+    "attacks": {"prior": {}, "posterior": {}, "ceiling": {}},
+    "run": {"trials": 6, "seed": 3, "workers": 1},
+}
+
+
+def literal(value):
+    """Write a value as TOML; a string that starts with '=' stands as it is."""
+    if isinstance(value, str):
+        return value[1:] if value.startswith("=") else f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f'"{k}" = {literal(v)}' for k, v in value.items()) + " }"
+    return str(value)
+
+
+def to_toml(study):
+    lines = []
+    for name, section in study.items():
+        if not isinstance(section, dict):
+            lines.append(f"{name} = {literal(section)}")
+    for name, section in study.items():
+        if isinstance(section, dict):
+            lines.append(f"[{name}]")
+            lines += [f'"{k}" = {literal(v)}' for k, v in section.items()]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Give a function that writes a study file; each argument replaces or joins a section.
+
+    A section given as None is left out; keys given as None leave out that key.
+    """
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "people.csv", people())
+
+    def write(name="s.toml", **changes):
+        sections = {k: dict(v) for k, v in STUDY.items()}
+        for section, keys in changes.items():
+            if keys is None:
+                sections.pop(section, None)
+            elif isinstance(keys, dict) and section != "attacks":
+                merged = {**sections.get(section, {}), **keys}
+                sections[section] = {k: v for k, v in merged.items() if v is not None}
+            else:
+                sections[section] = keys
+        (tmp_path / name).write_text(to_toml(sections))
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def narcissus(capsys):
+    """Run the command line in this process; give (exit code, output, errors)."""
+    from narcissus.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run

@@ -1,0 +1,114 @@
+"""The table of Narcissus theory 9 on ACS: SEX at epsilon 1, 3 and 10, through a whole study.
+
+The theory's figures are of 150 trials of a prototype with a prior of its own fit; an estimate of
+ours and one of theirs differ by the errors of both.
+"""
+
+import math
+
+import pytest
+
+import narcissus
+
+TRIALS, RAP_TRIALS = 80, 12
+# prior, posterior, RAP without prior, ceiling (theory section 9, 150 trials of 100 people)
+THEORY = {
+    1.0: (0.582, 0.607, 0.548, 0.608),
+    3.0: (0.582, 0.655, 0.609, 0.681),
+    10.0: (0.582, 0.745, 0.726, 0.864),
+}
+PROVED = {1.0: 0.606, 3.0: 0.674, 10.0: 0.852}  # theory section 4.6, 20,000 people
+
+STUDY = """
+[data]
+path = "{path}"
+drop = ["ESR"]
+bins = {{ AGEP = {{ width = 10 }} }}
+[threat]
+unknown = ["SEX"]
+targets = 100
+[mechanism]
+k = 3
+epsilon = [1, 3, 10]
+delta = 1e-5
+[attacks]
+prior = {{}}
+posterior = {{}}
+rap = {{ trials = {rap} }}
+ceiling = {{}}
+[run]
+trials = {trials}
+seed = 20261121
+"""
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    from pathlib import Path
+
+    table = Path(__file__).resolve().parents[3] / "shared/data/acs_employment_ny2018_20k.csv"
+    if not table.exists():
+        pytest.skip("the ACS development table is not beside this checkout")
+    path = tmp_path_factory.mktemp("acs") / "acs.toml"
+    path.write_text(STUDY.format(path=table, trials=TRIALS, rap=RAP_TRIALS))
+    results = narcissus.run(narcissus.load_study(path)).results
+    return {r["epsilon"]: r for r in results}
+
+
+def near(ours, theirs, trials, sigmas=4.5):
+    """Two means of shares of 100 people, with trials that scatter by at most 0.055 each."""
+    return abs(ours - theirs) <= sigmas * 0.055 * math.sqrt(1 / trials + 1 / 150)
+
+
+@pytest.mark.parametrize("epsilon", THEORY)
+def test_the_table_of_the_theory(settings, epsilon):
+    result = settings[epsilon]
+    prior, posterior, rap, ceiling = THEORY[epsilon]
+    attacks = result["attacks"]
+    assert result["marginals"] == 105
+    assert near(attacks["prior"]["share"], prior, TRIALS)
+    assert near(attacks["posterior"]["share"], posterior, TRIALS)
+    assert near(attacks["rap"]["share"], rap, RAP_TRIALS)
+    assert near(result["ceiling"]["share"], ceiling, TRIALS)
+
+
+@pytest.mark.parametrize("epsilon", THEORY)
+def test_everything_is_in_order(settings, epsilon):
+    """prior <= posterior <= ceiling <= proved, the last gap under a point."""
+    result = settings[epsilon]
+    attacks, ceiling = result["attacks"], result["ceiling"]
+    proved = min(b["share_at_most"] for b in result["bounds"] if "share_at_most" in b)
+    assert attacks["prior"]["share"] <= attacks["posterior"]["high"]
+    assert result["guess"]["share"] <= proved
+    assert attacks["posterior"]["low"] <= ceiling["high"]
+    assert attacks["rap"]["low"] <= ceiling["high"]
+    # Ceiling and proof are about the same people: only the noise of the releases is between.
+    assert ceiling["share"] <= proved + 0.005
+    assert proved - ceiling["share"] < 0.01
+    assert proved == pytest.approx(PROVED[epsilon], abs=0.008)
+    if epsilon == 10:  # RAP without the prior beats the prior only where there is little noise
+        assert attacks["rap"]["share"] > attacks["prior"]["share"]
+    if epsilon == 1:
+        assert attacks["rap"]["share"] < attacks["prior"]["share"]
+
+
+def test_counts_against_the_figures_of_the_theory(settings):
+    """SEX at eps 1 with 95%: at most 82 by domination from (1, 1e-5), published 85, prior 66."""
+    result = settings[1.0]
+    published = next(b for b in result["bounds"] if b["name"] == "published")
+    domination = next(b for b in result["bounds"] if b["name"] == "domination")
+    assert abs(published["at_most"] - 85) <= 1
+    assert domination["at_most"] <= 82  # more of the profile lowers it further
+
+
+def test_exact_counts_give_everything_away(settings, tmp_path):
+    """At epsilon = infinity what the counts determine is recovered: here, nearly everybody."""
+    from pathlib import Path
+
+    table = Path(__file__).resolve().parents[3] / "shared/data/acs_employment_ny2018_20k.csv"
+    text = STUDY.format(path=table, trials=5, rap=1).replace("[1, 3, 10]", "inf")
+    path = tmp_path / "acs.toml"
+    path.write_text(text)
+    result = narcissus.run(narcissus.load_study(path)).results
+    assert result["attacks"]["posterior"]["share"] > 0.97
+    assert result["ceiling"]["share"] == 1.0

@@ -1,0 +1,218 @@
+"""What is proved, against linear programs over all mechanisms; what is sampled, by coverage."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from narcissus.attacks.table import Targets
+from narcissus.audit import load_study
+from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.mechanisms import MarginalQueries
+from narcissus.study.table import proofs
+from narcissus.study.table.experiment import prepare
+from narcissus.study.table.summary import summarise
+from narcissus.success import ColumnsRight, exact_match
+
+ALARM = 1e-6
+
+
+def best_of_all_mechanisms(prior, counts, epsilon, delta, gain):
+    """Largest expected ``gain(number right)`` over every (epsilon, delta)-DP mechanism (4.5).
+
+    Variables: the chance of each vector of guesses for each data set, and a slack for each
+    ordered pair of neighbours and vector.
+    """
+    n, values = prior.shape
+    sets = list(product(range(values), repeat=n))
+    z_count = len(sets)
+    size = len(sets) * z_count
+
+    def at(x, z):
+        return x * z_count + z
+
+    pairs = [
+        (a, b)
+        for a, x in enumerate(sets)
+        for b, y in enumerate(sets)
+        if sum(i != j for i, j in zip(x, y, strict=True)) == 1
+    ]
+    slack = size
+    total = size + len(pairs) * z_count
+    rows, limits = [], []
+    for number, (a, b) in enumerate(pairs):
+        sums = np.zeros(total)
+        for z in range(z_count):
+            row = np.zeros(total)
+            place = slack + number * z_count + z
+            row[at(a, z)], row[at(b, z)], row[place] = 1, -math.exp(epsilon), -1
+            rows.append(row)
+            limits.append(0.0)
+            sums[place] = 1
+        rows.append(sums)
+        limits.append(delta)
+    equal = np.zeros((len(sets), total))
+    cost = np.zeros(total)
+    for a, x in enumerate(sets):
+        equal[a, at(a, 0) : at(a, 0) + z_count] = 1
+        weight = np.prod(prior[np.arange(n), x])
+        for z, guess in enumerate(sets):
+            right = sum(counts[t, g] for t, g in zip(x, guess, strict=True))
+            cost[at(a, z)] = -weight * gain(right)
+    found = optimize.linprog(
+        cost, A_ub=np.array(rows), b_ub=limits, A_eq=equal, b_eq=np.ones(len(sets)), bounds=(0, 1)
+    )
+    assert found.success
+    return -found.fun
+
+
+def targets_of(prior, success=None):
+    values = prior.shape[1]
+    queries = MarginalQueries((values, 2), (0,), 1)
+    codes = np.zeros((len(prior), 2), dtype=np.int32)
+    return Targets(queries, codes, prior, success or exact_match((values,)))
+
+
+@pytest.mark.parametrize("success", [None, ColumnsRight((3,), (1,))], ids=["exact", "within 1"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.5, 0.0), (0.3, 0.02)])
+def test_bounds_against_every_mechanism(success, epsilon, delta):
+    """No bound below the optimum; under pure DP and exact match the bounds are the optimum."""
+    rng = np.random.default_rng(int(100 * epsilon))
+    for _ in range(3):
+        prior = rng.dirichlet(np.ones(3), 2)
+        targets = targets_of(prior, success)
+        counts = targets.success.matrix().astype(int)
+        guarantee = PureDP(epsilon) if delta == 0 else ApproximateDP(epsilon, delta)
+        share = proofs.mean_share(targets, guarantee)
+        best = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r: r / 2)
+        assert share >= best - 1e-7
+        table = proofs.tail_table(targets, guarantee, epsilon)
+        assert table[0] == 1
+        assert table[-1] == 0
+        assert (np.diff(table) <= 1e-12).all()
+        published = proofs.output_tail_table(proofs.best_chances(targets), epsilon, 2 * delta)
+        for v in (1, 2):
+            tail = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r, v=v: r >= v)
+            assert table[v] >= tail - 1e-7
+            assert published[v] >= tail - 1e-7
+            if delta == 0 and success is None:
+                assert table[v] == pytest.approx(tail, abs=1e-6)
+        if delta == 0 and success is None:
+            assert share == pytest.approx(best, abs=1e-6)
+
+
+def test_a_few_people_stand_for_the_choice_of_the_point():
+    """Any point is valid; the one of the first 256 people is near the best of all."""
+    rng = np.random.default_rng(3)
+    targets = targets_of(rng.dirichlet(np.ones(4), 1000))
+    guarantee = GaussianDP(0.4)
+    (chosen,) = proofs.best_points(targets, guarantee, [0.95])
+    best = min(
+        proofs.not_exceeded(proofs.tail_table(targets, guarantee, float(e)), 0.95)
+        for e in guarantee.tangents(60)
+    )
+    got = proofs.not_exceeded(proofs.tail_table(targets, guarantee, chosen), 0.95)
+    assert best <= got <= best + 10
+
+
+def test_not_exceeded_is_the_least_count():
+    tails = np.array([1.0, 0.9, 0.3, 0.05, 0.0])  # of 0..3 people, and of 4
+    assert [proofs.not_exceeded(tails, c) for c in (0.05, 0.69, 0.94, 0.96)] == [0, 1, 2, 3]
+
+
+BATCH = 5
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Give a function that plays many trials of a setting once and keeps them."""
+    import random
+
+    folder = tmp_path_factory.mktemp("coverage")
+    chance = random.Random(5)
+    lines = ["a,b,c,secret"]
+    for _ in range(300):
+        a, b = chance.randint(0, 2), chance.randint(0, 1)
+        c = chance.randint(0, 3)
+        lines.append(f"{a},{b},{c},{'yes' if chance.random() < 0.2 + 0.3 * b else 'no'}")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    kept = {}
+
+    def give(noise, success="", trials=600):
+        key = (noise, success)
+        if key not in kept:
+            path = folder / "s.toml"
+            path.write_text(
+                f'[data]\npath = "t.csv"\n[threat]\ntargets = 12\n{success or UNKNOWN}\n'
+                f"[mechanism]\nk = 2\n{noise}\n[attacks]\nprior = {{}}\nposterior = {{}}\n"
+                f"ceiling = {{}}\n[bounds]\nconfidence = [0.95, 0.5]\n[run]\ntrials = {trials}\n"
+            )
+            experiment = prepare(load_study(path).settings, folder, entropy=20261121)
+            kept[key] = experiment, [experiment.play(f"{t}/0") for t in range(trials)]
+        return kept[key]
+
+    return give
+
+
+UNKNOWN = 'unknown = ["secret"]'
+PURE = 'noise = "laplace"\nepsilon = 4'
+GAUSSIAN = "epsilon = 3\ndelta = 1e-4"
+TWO = 'unknown = ["c", "secret"]\nwithin = { c = 1 }\nat_least = 2'
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize("success", ["", TWO], ids=["exact", "two columns, within 1"])
+@pytest.mark.parametrize("noise", [PURE, GAUSSIAN], ids=["laplace", "gaussian"])
+def test_nobody_gets_more_than_is_proved(played, noise, success):
+    """600 trials; each attack, and the ceiling's shares, against each bound, alarm 1e-6."""
+    experiment, trials = played(noise, success)
+    result = summarise(experiment, 0, trials)
+    bounds = result["bounds"]
+    for name in ("prior", "posterior", "ceiling"):
+        hits = np.array([int(t[f"{name}/hits"]) for t in trials])
+        for bound in bounds:
+            if "at_most" in bound and name != "ceiling":
+                over = int((hits > bound["at_most"]).sum())
+                allowed = stats.binom.ppf(1 - ALARM, len(trials), 1 - bound["confidence"])
+                assert over <= allowed, bound
+            elif "share_at_most" in bound:
+                shares = hits / experiment.targets
+                error = -stats.norm.ppf(ALARM) * shares.std() / math.sqrt(len(trials))
+                assert shares.mean() <= bound["share_at_most"] + error, bound
+    assert {b["confidence"] for b in bounds if b["name"] == "domination"} == {0.95, 0.5}
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize("noise", [PURE, GAUSSIAN], ids=["laplace", "gaussian"])
+def test_limits_of_the_summary_cover(played, noise):
+    """120 studies of 5 trials each; the truth from all 600; 95% limits, alarm 1e-6 each."""
+    experiment, trials = played(noise)
+    whole = summarise(experiment, 0, trials)
+    batches = [trials[a : a + BATCH] for a in range(0, len(trials), BATCH)]
+    found = [summarise(experiment, 0, b) for b in batches]
+    floor = stats.binom.ppf(ALARM, len(batches), 0.95)
+
+    def covered(path, truth, low="low", high="high"):
+        hits = 0
+        for result in found:
+            for key in path:
+                result = result[key]
+            hits += result[low] <= truth <= result[high]
+        return hits
+
+    for path in (["attacks", "prior"], ["attacks", "posterior"], ["ceiling"], ["guess"]):
+        truth = whole
+        for key in path:
+            truth = truth[key]
+        assert covered(path, truth["share"]) >= floor, path
+        if "gain" in truth:
+            assert covered(path, truth["gain"], "gain_low", "gain_high") >= floor
+            assert covered(path, truth["baseline"], "baseline_low", "baseline_high") >= floor
+    # They are limits, not the whole range: with all trials they are narrow.
+    posterior = whole["attacks"]["posterior"]
+    assert posterior["high"] - posterior["low"] < 0.05
+    # The guess without the release is what the prior attack recovers.
+    assert whole["guess"]["share"] == pytest.approx(whole["attacks"]["prior"]["baseline"])
+    assert abs(whole["attacks"]["prior"]["gain"]) < 0.03

@@ -1,0 +1,346 @@
+"""What a table audit leaves: keys, sweeps, success criteria, users' own classes, no single person."""
+
+import csv
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import narcissus
+from narcissus.errors import InputError, NarcissusError
+
+
+def play(path, **options):
+    return narcissus.run(narcissus.load_study(path), **options)
+
+
+def check_attack(found):
+    assert 0 <= found["low"] <= found["share"] <= found["high"] <= 1
+    assert 0 <= found["baseline"] <= 1
+    counts = found["distribution"]
+    assert sum(counts["trials"]) == found["trials"]
+
+
+def check_bounds(result):
+    for bound in result["bounds"]:
+        assert bound["proved"] is True
+        assert bound["theorem"]
+        assert ("at_most" in bound and 0 < bound["confidence"] < 1) != ("share_at_most" in bound)
+        # No bound follows one attack: each is about all attackers.
+        assert "attack" not in bound
+
+
+VARIANTS = {
+    "one level": {},
+    "no attack but the ceiling": {"attacks": {"ceiling": {}}},
+    "no ceiling": {"attacks": {"prior": {}, "posterior": {}}},
+    "one trial of one person": {"run": {"trials": 1}, "threat": {"targets": 1}},
+    "a sweep": {"mechanism": {"epsilon": [0.5, 3, "=inf"]}},
+    "by mu": {"mechanism": {"epsilon": None, "mu": [0.001, 1, "=inf"]}},
+    "by scale": {"mechanism": {"epsilon": None, "scale": [0, 2.5, 40]}},
+    "laplace": {"mechanism": {"noise": "laplace", "epsilon": [1, 8]}},
+    "laplace by scale": {"mechanism": {"noise": "laplace", "epsilon": None, "scale": 4}},
+    "real rows": {"threat": {"people": "rows"}},
+    "all columns unknown": {
+        "threat": {"unknown": ["sex", "age", "job", "town", "ill"]}, "data": {"drop": ["income"]},
+    },
+    "known": {"threat": {"unknown": None, "known": ["sex", "age", "job", "town", "income"]}},
+    "several, at least": {
+        "threat": {"unknown": ["ill", "age", "town"], "within": {"age": 1}, "at_least": 2}
+    },
+    "within, in the column's own numbers": {
+        "threat": {"unknown": ["income"], "within": {"income": 10}}
+    },
+    "gibbs, rap, groups": {
+        "attacks": {
+            "g": {"kind": "posterior", "method": "gibbs", "sweeps": 16},
+            "rap": {"steps": 10, "trials": 2}, "ceiling": {},
+        },
+        "groups": {"columns": ["sex"]},
+    },
+    "independent": {"prior": {"kind": "independent"}},
+    "empirical": {"prior": {"kind": "empirical"}},
+    "k is all columns": {"mechanism": {"k": 6}},
+    "k is one": {"mechanism": {"k": 1}},
+    "huge epsilon, tiny delta": {"mechanism": {"epsilon": [1e-3, 500], "delta": 1e-12}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", VARIANTS, ids=list(VARIANTS))
+def test_every_kind_of_study_gives_a_valid_record(study, narcissus, case):
+    changes = {"run": {"trials": 3}, **VARIANTS[case]}
+    path = study(**changes)
+    code, out, err = narcissus("audit", path, "--json", "--quiet")
+    assert (code, err) == (0, ""), err
+    record = json.loads(out)
+    _, schema, _ = narcissus("schema", "record")
+    jsonschema.validate(record, json.loads(schema))
+    results = record["results"]
+    level = next(
+        changes.get("mechanism", {}).get(n) for n in ("scale", "mu", "epsilon")
+        if n == "epsilon" or changes.get("mechanism", {}).get(n) is not None
+    )  # fmt: skip
+    swept = isinstance(level, list)
+    assert isinstance(results, list) == swept
+    asked = {"prior", "posterior", "ceiling"} if "attacks" not in changes else {*changes["attacks"]}
+    for result in results if swept else [results]:
+        assert "epsilon" in result
+        assert {*result["attacks"]} == asked - {"ceiling"}
+        assert ("ceiling" in result) == ("ceiling" in asked)
+        for found in [
+            *result["attacks"].values(),
+            *([result["ceiling"]] if "ceiling" in result else []),
+        ]:
+            check_attack(found)
+        check_bounds(result)
+        assert isinstance(result["verdict"], str)
+        assert 0 <= result["guess"]["low"] <= result["guess"]["share"] <= result["guess"]["high"]
+        if "prior" in result["attacks"] and case == "one trial of one person":
+            # Without the release, the best guess is the prior attack's own baseline.
+            assert result["guess"]["share"] == pytest.approx(result["attacks"]["prior"]["baseline"])
+    if swept and case != "by mu":
+        noises = [r["noise"]["scale"] for r in results]
+        assert len(set(noises)) == len(noises)
+    code, text, err = narcissus("report", Path("results/s/record.json"), "--text")
+    assert code == 0, err
+
+
+def test_the_api_is_the_same_path(study):
+    path = study()
+    audit = play(path)
+    assert audit.results["attacks"]["posterior"]["share"] >= 0
+    assert json.loads(audit.record.to_json())["digest"] == audit.record.digest
+    assert audit.save("out") == Path("out")
+    assert narcissus.load_audit("out/record.json").record.digest == audit.record.digest
+    assert len(audit.to_frame()) == 1
+    assert len(play(study(mechanism={"epsilon": [1, 2]})).to_frame()) == 2
+
+
+BAD_ATTACK = """
+class Rarest:
+    title, uses, informed = "the least likely value for everybody", "prior", False
+    def guess(self, view, *, rng):
+        return view.targets.prior.argmin(axis=1)
+"""
+
+
+def test_a_bad_attack_limits_nobody_else(study):
+    """A bound must hold for every attacker: it cannot depend on which attacks were tried."""
+    Path("mine.py").write_text(BAD_ATTACK)
+    alone = play(study(attacks={"rarest": {"kind": "mine:Rarest"}})).results
+    with_all = play(study()).results
+    assert [b for b in alone["bounds"]] == [b for b in with_all["bounds"]]
+    best = max(b["at_most"] for b in alone["bounds"] if "at_most" in b)
+    tops = with_all["attacks"]["prior"]["distribution"]["targets"]
+    assert best >= np.median(tops)
+
+
+OWN = '''
+import numpy as np
+
+class Own:
+    """Answers what the options say."""
+    uses, informed = "prior and release", False
+    def __init__(self, answer="posterior", factor=1):
+        self.title, self.answer = f"own ({answer})", answer
+    def guess(self, view, *, rng):
+        n = view.targets.people
+        if self.answer == "posterior":
+            assert view.secrets is None
+            from narcissus.attacks.table import MeanField
+            return MeanField().guess(view, rng=rng)
+        return {
+            "raise": lambda: 1 // 0,
+            "none": lambda: None,
+            "short": lambda: np.zeros(n - 1, dtype=int),
+            "float": lambda: np.zeros(n),
+            "big": lambda: np.full(n, 2),
+            "negative": lambda: np.full(n, -1),
+            "unsigned": lambda: np.ones(n, dtype=np.uint8),
+            "list": lambda: [0] * n,
+            "vandal": lambda: view.targets.prior.fill(0.5),
+            "vandal2": lambda: view.release.fill(0.0),
+        }[self.answer]()
+
+class Told(Own):
+    informed = True
+
+class NoGuess:
+    title = uses = "x"
+    informed = False
+
+class Prior:
+    def __init__(self, table):
+        from narcissus.priors import fit_independent
+        self.inner = fit_independent(table)
+        self.names, self.sizes = self.inner.names, self.inner.sizes
+    def sample(self, n, *, rng=None):
+        return self.inner.sample(n, rng=rng)
+    def conditional(self, codes, unknown):
+        return self.inner.conditional(codes, unknown)
+    def log_probability(self, codes):
+        return self.inner.log_probability(codes)
+    def describe(self):
+        return "independent, by hand"
+
+class Unnormalised(Prior):
+    def conditional(self, codes, unknown):
+        return 2 * self.inner.conditional(codes, unknown)
+
+class OtherSizes(Prior):
+    def __init__(self, table):
+        super().__init__(table)
+        self.sizes = self.sizes[:-1]
+
+def failing(table):
+    raise KeyError("no such thing")
+'''
+
+
+def own(study, answer, **changes):
+    Path("own.py").write_text(OWN)
+    spec = {"kind": "own:Own", "options": {"answer": answer}}
+    return study(attacks={"posterior": {}, "own": spec, "ceiling": {}}, **changes)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_attack_of_ones_own(study, workers):
+    audit = play(own(study, "posterior"), workers=workers)
+    attacks = audit.results["attacks"]
+    assert attacks["own"]["share"] == attacks["posterior"]["share"]
+    assert attacks["own"]["title"] == "own (posterior)"
+
+
+@pytest.mark.parametrize("answer", ["unsigned", "list"])
+def test_integers_of_any_kind_are_guesses(study, answer):
+    assert play(own(study, answer)).results["attacks"]["own"]["trials"] == 6
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("raise", ["attack `own` failed: ZeroDivisionError", "own.py, line"]),
+        ("none", ["attack `own` must give 15 joint values"]),
+        ("short", ["attack `own`", "(14,)"]),
+        ("float", ["attack `own`", "float64"]),
+        ("big", ["attack `own`", "[0, 2)"]),
+        ("negative", ["attack `own`", "[0, 2)"]),
+        ("vandal", ["attack `own` failed", "read-only"]),
+        ("vandal2", ["attack `own` failed", "read-only"]),
+    ],
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
+    if workers == 2 and answer not in {"raise", "big"}:
+        pytest.skip("one of each kind is enough in processes")
+    code, out, err = narcissus("audit", own(study, answer), "--quiet", "--workers", workers)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    for words in says:
+        assert words in err
+    assert not Path("results/s/record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"attacks": {"a": {"kind": "own:Told"}}}, ["`a`", "informed"]),
+        ({"attacks": {"a": {"kind": "own:NoGuess"}}}, ["`a`", "`guess`"]),
+        ({"attacks": {"a": {"kind": "own:Owm"}}}, ["`Own`"]),
+        ({"attacks": {"a": {"kind": "own:Own", "options": {"x": 1}}}}, ["`a`", "'x'"]),
+        ({"prior": {"kind": "own:Unnormalised"}}, ["sum to 1", "2"]),
+        ({"prior": {"kind": "own:OtherSizes"}}, ["own:OtherSizes", "values"]),
+        ({"prior": {"kind": "own:failing"}}, ["own:failing", "no such thing", "own.py, line"]),
+        ({"prior": {"kind": "own:OWN"}}, ["own", "OWN"]),
+    ],
+)
+def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes, says):
+    Path("own.py").write_text(OWN)
+    code, out, err = narcissus("audit", study(**changes))
+    assert (code, out) == (2, "")
+    for words in says:
+        assert words in err, err
+    assert not Path("results").exists()
+
+
+def test_a_prior_of_ones_own(study):
+    Path("own.py").write_text(OWN)
+    mine = play(study(prior={"kind": "own:Prior"})).results
+    ours = play(study(prior={"kind": "independent"})).results
+    assert mine["attacks"] == ours["attacks"]
+
+
+def test_policy_takes_the_place_of_a_threshold(study, narcissus):
+    Path("policy.toml").write_text('[threshold]\nshare = 0.01\nreason = "r"\norigin = "o"\n')
+    code, out, _ = narcissus("audit", study(), "--policy", "policy.toml", "--json", "--quiet")
+    record = json.loads(out)
+    assert code == 1
+    assert record["status"] == "exceeded"
+    assert record["provenance"]["digests"]["policy"].startswith("sha256:")
+    same = play(study(policy="policy.toml"))
+    assert same.status == "exceeded"
+    assert same.record.provenance.digests["policy"] == record["provenance"]["digests"]["policy"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "code"),
+    [({"share": 1.0}, 0), ({"targets": 15}, 0), ({"advantage": 1.0}, 0), ({"share": 0.05}, 1),
+     ({"targets": 0}, 1)],
+)  # fmt: skip
+def test_thresholds_decide_the_exit_code(study, narcissus, threshold, code):
+    path = study(threshold=threshold, run={"trials": 30})
+    assert narcissus("audit", path, "--quiet")[0] == code
+
+
+def strings(value):
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield k
+            yield from strings(v)
+    elif isinstance(value, list):
+        for v in value:
+            yield from strings(v)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_single_people_are_in_the_side_file_only(study, narcissus):
+    """Rows are marked by a column that only known parts hold; no mark leaves but on request."""
+    rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
+    with Path("people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*rows[0], "mark"])
+        writer.writerows([[*row, f"mark{i % 40}"] for i, row in enumerate(rows[1:])])
+    code, out, err = narcissus("audit", study(), "--quiet", "--records", "inside.csv", "--json")
+    assert code == 0, err
+    for text in (out, Path("results/s/report.html").read_text()):
+        assert "mark1" not in text
+    longest = max(len(v) for v in lists(json.loads(out)))
+    assert longest < 15  # nothing in the record is one number a person
+    with Path("inside.csv").open() as file:
+        inside = list(csv.DictReader(file))
+    assert len(inside) == 6 * 15 * 3
+    hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
+    record = json.loads(out)
+    assert np.mean(hits) == pytest.approx(record["results"]["attacks"]["posterior"]["share"])
+    for row in inside:
+        assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
+
+
+def lists(value):
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from lists(v)
+    elif isinstance(value, list):
+        yield [v for v in value if isinstance(v, int | float)]
+        for v in value:
+            yield from lists(v)
+
+
+def test_errors_of_the_api_are_ours(study):
+    with pytest.raises(InputError):
+        narcissus.load_study("absent.toml")
+    with pytest.raises(NarcissusError):
+        narcissus.run(narcissus.load_study(study()), rng=-1)
