@@ -164,29 +164,11 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     except ValidationError as error:
         found: dict[Path_, list[str]] = {}
         for fault in error.errors(include_url=False):
-<<<<<<< HEAD
-            raw: Path_ = fault["loc"]
-            path = _in_file(document, raw, absent=fault["type"] == "missing")
-            place, key = document.place(path), _dotted(path)
-            if fault["type"] == "extra_forbidden":
-                known = _known_keys(model, raw[:-1])
-                hint = did_you_mean(str(path[-1]), known)
-                if not hint and known:
-                    hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
-                messages.append(f"{place}: unknown key `{key}`{hint}")
-            elif fault["type"] == "missing":
-                messages.append(f"{place}: the key `{key}` is missing")
-            else:
-                text = fault["msg"].removeprefix("Value error, ")
-                got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
-                messages.append(f"{place}: `{key}`: {text}{got}")
-=======
-            path = _in_file(document, fault["loc"])
+            path = _in_file(document, fault["loc"], absent=fault["type"] == "missing")
             found.setdefault(path, []).append(_message(model, fault, path))
         # A value that may be of two types fails once as each: one message, about what is nearest.
         deepest = [p for p in found if not any(o != p and o[: len(p)] == p for o in found)]
         messages = [f"{document.place(p)}: {' or '.join(dict.fromkeys(found[p]))}" for p in deepest]
->>>>>>> audit-tests
         raise StudyError("\n".join(dict.fromkeys(messages))) from error
 
 
