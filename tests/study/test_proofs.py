@@ -197,9 +197,10 @@ def test_limits_of_the_summary_cover(played, noise):
     def covered(path, truth, low="low", high="high"):
         hits = 0
         for result in found:
+            limits = result
             for key in path:
-                result = result[key]
-            hits += result[low] <= truth <= result[high]
+                limits = limits[key]
+            hits += limits[low] <= truth <= limits[high]
         return hits
 
     for path in (["attacks", "prior"], ["attacks", "posterior"], ["ceiling"], ["guess"]):

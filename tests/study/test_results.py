@@ -1,4 +1,4 @@
-"""What a table audit leaves: keys, sweeps, success criteria, users' own classes, no single person."""
+"""What a table audit leaves: keys, sweeps, criteria, users' own classes, no single person."""
 
 import csv
 import json
@@ -103,7 +103,7 @@ def test_every_kind_of_study_gives_a_valid_record(study, narcissus, case):
     if swept and case != "by mu":
         noises = [r["noise"]["scale"] for r in results]
         assert len(set(noises)) == len(noises)
-    code, text, err = narcissus("report", Path("results/s/record.json"), "--text")
+    code, _, err = narcissus("report", Path("results/s/record.json"), "--text")
     assert code == 0, err
 
 
