@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import cloudpickle
+
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
@@ -57,6 +59,8 @@ def _module(name: str, folder: Path) -> ModuleType:
         module = util.module_from_spec(spec)
         sys.modules[unique] = module  # before it runs, as pickling and dataclasses expect
         spec.loader.exec_module(module)
+        # Worker processes cannot import that name: they get the classes themselves.
+        cloudpickle.register_pickle_by_value(module)
     except BaseException:
         sys.modules.pop(unique, None)
         raise
