@@ -42,6 +42,12 @@ def load_attribute(name: str, folder: Path) -> Any:
         raise InputError(f"{module_name!r} has no {attribute!r}{hint}") from error
 
 
+def source_digest(name: str, folder: Path) -> str:
+    """Give the SHA-256 of the file that holds ``module:attribute``, '' where there is no file."""
+    path = getattr(sys.modules[load_attribute(name, folder).__module__], "__file__", None)
+    return "" if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
 def _module(name: str, folder: Path) -> ModuleType:
     """Import a module from the folder, or an installed one."""
     path = folder.joinpath(*name.split(".")).with_suffix(".py")

@@ -13,6 +13,7 @@ from narcissus.attacks.table import MeanField
 from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.plugins import source_digest
 from narcissus.study.pool import play_all
 from narcissus.study.store import TrialStore
 from narcissus.study.table.experiment import Experiment, prepare
@@ -59,7 +60,7 @@ class TableKind:
             if options.folder is not None:
                 store = TrialStore(
                     options.folder,
-                    identity_of(study, experiment),
+                    identity_of(study, experiment, folder),
                     restart=options.restart,
                     observer=options.observer,
                 )
@@ -102,7 +103,7 @@ def _source(study: TableStudy) -> str:
     return study.data.table or Path(str(study.data.path)).name
 
 
-def identity_of(study: TableStudy, experiment: Experiment) -> dict[str, object]:
+def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict[str, object]:
     """Say what trials depend on: two studies with the same identity may share trials.
 
     The number of trials and workers, thresholds and titles are not part of it, so that a run can
@@ -115,6 +116,8 @@ def identity_of(study: TableStudy, experiment: Experiment) -> dict[str, object]:
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
+    own = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
+    identity["own code"] = {n: source_digest(n, folder) for n in own if ":" in n}
     identity["version"] = metadata.version("narcissus")
     return identity
 

@@ -73,21 +73,22 @@ def judge(results: dict[str, Any], threshold: ThresholdSpec | None) -> Judgement
     )
 
 
-def _quantities(
-    results: dict[str, Any], threshold: ThresholdSpec
-) -> tuple[float, float, float | None, float]:
-    """Give (limit, lower limit of the best attack, upper limit of the ceiling, proved limit).
+def _limit(results: dict[str, Any], threshold: ThresholdSpec, end: str) -> float:
+    """Give the threshold as a mean share; an advantage is turned into the share that it allows.
 
-    All as mean shares; an advantage is turned into the share that it allows.
+    ``end`` chooses the guess without the release: "share" beside what is proved for the people
+    played, whose guess is known exactly; "low" or "high" beside what is sampled, the worse end.
     """
-    limit = threshold.share
-    if limit is None:
-        assert threshold.advantage is not None
-        guess = results["guess"]["share"]
-        limit = guess + threshold.advantage * (1 - guess)
-    lows = [a["low_joint"] for a in results["attacks"].values()]
-    ceiling = results.get("ceiling")
-    return limit, max(lows, default=0.0), ceiling and ceiling["high"], share_bound(results)
+    if threshold.share is not None:
+        return threshold.share
+    assert threshold.advantage is not None
+    guess = results["guess"][end]
+    return guess + threshold.advantage * (1 - guess)
+
+
+def _proved(results: dict[str, Any], threshold: ThresholdSpec) -> bool:
+    """Tell whether the bound on the mean share keeps the threshold."""
+    return share_bound(results) <= _limit(results, threshold, "share")
 
 
 def _status(results: dict[str, Any], threshold: ThresholdSpec | None) -> Status:
@@ -95,12 +96,13 @@ def _status(results: dict[str, Any], threshold: ThresholdSpec | None) -> Status:
         return "no threshold"
     if threshold.targets is not None:
         return _status_of_count(results, threshold.targets)
-    limit, attack, ceiling, proved = _quantities(results, threshold)
-    if proved <= limit:
+    if _proved(results, threshold):
         return "met"
-    if attack > limit:
+    lows = [a["low_joint"] for a in results["attacks"].values()]
+    if max(lows, default=0.0) > _limit(results, threshold, "high"):
         return "exceeded"
-    if ceiling is not None and ceiling <= limit:
+    ceiling = results.get("ceiling")
+    if ceiling is not None and ceiling["high"] <= _limit(results, threshold, "low"):
         return "met"
     return "inconclusive"
 
@@ -167,11 +169,7 @@ def threshold_text(threshold: ThresholdSpec) -> str:
 def _threshold_words(results: dict[str, Any], threshold: ThresholdSpec, status: Status) -> str:
     text = f"The threshold ({threshold_text(threshold)})"
     if status == "met":
-        limit = threshold.targets
-        if (
-            limit is not None
-            or _quantities(results, threshold)[3] <= _quantities(results, threshold)[0]
-        ):
+        if threshold.targets is not None or _proved(results, threshold):
             return f"{text} is met: proved."
         return f"{text} is met by measurement: the ceiling stays below it, within its limits."
     if status == "exceeded":
