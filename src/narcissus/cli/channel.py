@@ -33,8 +33,16 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
 @click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
-@click.option("--repeat", "times", type=int, help="The attacker sees this many outputs.")
-@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of a row's sum.")
+@click.option(
+    "--repeat", "times", type=click.IntRange(min=1), help="The attacker sees this many outputs."
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 0.01),
+    default=1e-9,
+    show_default=True,
+    help="Of a row's sum.",
+)
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")

@@ -39,7 +39,13 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     show_default=True,
     help="What the outputs are.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split of the samples.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of the split of the samples.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
 def command(
     *,

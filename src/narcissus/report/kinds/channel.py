@@ -249,8 +249,8 @@ def _method(result: Answer) -> Section:
     if result["source"] != "samples":
         text = (
             "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
-            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found among "
-            "all pairs."
+            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
+            "among all pairs."
         )
         return Section("Method", [Text([text])])
     found = result["estimated"]
