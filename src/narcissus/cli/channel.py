@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -64,6 +65,7 @@ def command(
     Exact: from a table of output probabilities, or a mechanism in closed form.
     """
     from narcissus import channels
+    from narcissus.cli.progress import progress
     from narcissus.errors import InputError
 
     if (file is None) == (mechanism is None):
@@ -79,7 +81,8 @@ def command(
     if times is not None:
         made = source.channel() if isinstance(source, channels.Mechanism) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
-    summary = channels.analyse(source, given, name=name)
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
     if all_pairs or plot is not None:
         if summary.channel is None:

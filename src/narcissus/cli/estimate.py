@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -37,7 +38,7 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     type=click.Choice(["auto", "discrete", "continuous"]),
     default="auto",
     show_default=True,
-    help="What the outputs are.",
+    help="Whether a lower limit is worth stating; auto looks how often outputs repeat.",
 )
 @click.option(
     "--seed",
@@ -59,16 +60,19 @@ def command(
 ) -> None:
     """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
     from narcissus import channels
+    from narcissus.cli.progress import progress
 
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    found = channels.estimate(
-        secrets,
-        outputs,
-        confidence=confidence,
-        estimators=list(estimators) or None,
-        kind=kind,
-        rng=seed,
-    )
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        found = channels.estimate(
+            secrets,
+            outputs,
+            confidence=confidence,
+            estimators=list(estimators) or None,
+            kind=kind,
+            rng=seed,
+            observer=observer,
+        )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
