@@ -98,6 +98,16 @@ def test_very_many_secrets_use_candidates(monkeypatch):
     assert set(found.pair) == {"17", "122"}
 
 
+def test_printed_limits_still_hold():
+    from narcissus.channels.estimate import rounded
+
+    rng = np.random.default_rng(0)
+    for value in [0.0, 1.0, 0.3, 0.7, *rng.random(500)]:
+        assert rounded(value, 4, up=False) <= value + 1e-12
+        assert rounded(value, 4, up=True) >= value - 1e-12
+        assert rounded(value, 4, up=True) - rounded(value, 4, up=False) < 1.0001e-4
+
+
 def test_ones_own_classifier():
     naive = pytest.importorskip("sklearn.naive_bayes")
     rng = np.random.default_rng(5)

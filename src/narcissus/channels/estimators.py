@@ -84,7 +84,7 @@ def _by_tree(points: Matrix) -> Search:
     tree = spatial.cKDTree(points)
 
     def search(queries: Matrix, count: int) -> tuple[Matrix, Codes]:
-        distance, near = tree.query(queries, k=count, workers=-1)
+        distance, near = tree.query(queries, k=count, workers=-1 if len(queries) > 5_000 else 1)
         shape = (len(queries), count)
         return np.reshape(distance, shape), np.reshape(near, shape)
 

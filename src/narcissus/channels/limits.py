@@ -18,7 +18,7 @@ from scipy import special
 
 from narcissus.channels._search import least_overlap
 from narcissus.channels.estimators import WIDE, Estimator, Guess, Scorer, portfolio
-from narcissus.channels.samples import Codes, Matrix, Samples
+from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.observer import Observer
 from narcissus.results import Estimate
 
@@ -39,12 +39,14 @@ class Split:
     """Numbers of samples, shuffled: ``train`` is ``choose`` and ``learn`` together.
 
     Random and blind to secrets and outputs, so that each part is itself a fair sample.
+    ``continuous`` tells whether outputs hardly repeat among ``train``.
     """
 
     choose: Codes
     learn: Codes
     train: Codes
     test: Codes
+    continuous: bool
 
 
 def split_at_random(data: Samples, random: np.random.Generator) -> Split:
@@ -54,10 +56,12 @@ def split_at_random(data: Samples, random: np.random.Generator) -> Split:
     # Neighbours among many columns cost most: a quarter and a fifth of the work will do there.
     wide = data.points is not None and data.points.shape[1] > WIDE
     third = min(half // 3, CHOOSE_FROM // 4 if wide else CHOOSE_FROM)
-    test = order[half:]
-    if data.continuous:
+    train, test = order[:half], order[half:]
+    # Nothing about the test samples may decide how they are used: look at the others only.
+    continuous = hardly_repeat(data.output[train])
+    if continuous:
         test = test[: CERTIFY_ON // 5 if wide else CERTIFY_ON]
-    return Split(order[:third], order[third:half], order[:half], test)
+    return Split(order[:third], order[third:half], train, test, continuous)
 
 
 def compare(
@@ -118,7 +122,13 @@ def _only(data: Samples, pair: Pair, split: Split) -> tuple[Samples, Split]:
     def part(chosen: Codes) -> Codes:
         return place[chosen[mine[chosen]]]
 
-    return two, Split(part(split.choose), part(split.learn), part(split.train), part(split.test))
+    return two, Split(
+        part(split.choose),
+        part(split.learn),
+        part(split.train),
+        part(split.test),
+        split.continuous,
+    )
 
 
 def _candidates(data: Samples, learn: Codes) -> Codes:
