@@ -98,6 +98,16 @@ def test_very_many_secrets_use_candidates(monkeypatch):
     assert set(found.pair) == {"17", "122"}
 
 
+def test_printed_limits_still_hold():
+    from narcissus.channels.estimate import rounded
+
+    rng = np.random.default_rng(0)
+    for value in [0.0, 1.0, 0.3, 0.7, *rng.random(500)]:
+        assert rounded(value, 4, up=False) <= value + 1e-12
+        assert rounded(value, 4, up=True) >= value - 1e-12
+        assert rounded(value, 4, up=True) - rounded(value, 4, up=False) < 1.0001e-4
+
+
 def test_ones_own_classifier():
     naive = pytest.importorskip("sklearn.naive_bayes")
     rng = np.random.default_rng(5)
@@ -125,6 +135,32 @@ def test_ones_own_classifier():
         ch.estimate(secret, output, estimators=[object()])
     with pytest.raises(InputError, match="did you mean `forest`"):
         ch.estimate(secret, output, estimators=["forrest"])
+
+
+def test_templates_reach_the_optimum_for_gaussian_noise():
+    rng = np.random.default_rng(9)
+    secret = rng.integers(2, size=20_000)
+    mixing = rng.normal(size=(20, 20))
+    shift = rng.normal(size=20)
+    output = (rng.normal(size=(20_000, 20)) + np.outer(secret, shift)) @ mixing
+    truth = ch.Gaussian(float(np.linalg.norm(shift)), 1)
+    found = ch.estimate(secret, output, rng=1)
+    assert found.chosen == "templates"
+    assert truth.beta_star <= found.beta_star.high < truth.beta_star + 0.02
+    assert truth.bayes_risk <= found.bayes_risk.high < truth.bayes_risk + 0.01
+    constant = ch.estimate(secret, np.c_[output, np.ones(20_000)], rng=1, estimators=["templates"])
+    assert constant.bayes_risk.high < truth.bayes_risk + 0.01
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_neighbours_by_products_are_those_of_the_tree(count):
+    from narcissus.channels.estimators import _by_products, _by_tree
+
+    rng = np.random.default_rng(3)
+    points, queries = rng.normal(size=(300, 13)), rng.normal(size=(90, 13))
+    one, other = _by_tree(points)(queries, count), _by_products(points)(queries, count)
+    assert np.array_equal(one[1], other[1])
+    assert np.allclose(one[0], other[0], rtol=1e-9)
 
 
 def test_a_channel_without_leakage_and_one_that_tells_all():

@@ -82,6 +82,7 @@ from narcissus.channels.measures import (
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.specification import MECHANISMS, mechanism
 from narcissus.channels.summary import ChannelSummary, analyse
+from narcissus.channels.templates import Templates
 
 __all__ = [
     "MECHANISMS",
@@ -108,6 +109,7 @@ __all__ = [
     "Samples",
     "SecurityBound",
     "Subset",
+    "Templates",
     "UnaryEncoding",
     "additive_g_leakage",
     "additive_leakage",

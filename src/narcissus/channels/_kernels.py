@@ -68,8 +68,10 @@ def loops() -> dict[str, Callable[..., None]]:
     """Give the loops: compiled ones, or NumPy's without numba or with NARCISSUS_NO_NUMBA set."""
     if os.environ.get("NARCISSUS_NO_NUMBA") or find_spec("numba") is None:
         return _PLAIN
-    from narcissus.channels import _compiled
-
+    try:
+        from narcissus.channels import _compiled
+    except RuntimeError:  # numba finds no folder where it may keep compiled code
+        return _PLAIN
     made: Any = _compiled
     return {name: getattr(made, name) for name in _PLAIN}
 

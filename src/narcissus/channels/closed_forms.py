@@ -254,8 +254,8 @@ class Laplace(_Shift):
 class Gaussian(_Shift):
     """Gaussian noise of standard deviation ``sigma`` on secrets between 0 and ``span``.
 
-    Source: Chatzikokolakis et al. 2023, Proposition 4, as
-    ``beta* = erfc(span / (2 sigma sqrt 2))``, which keeps its accuracy where ``1 - (Phi(a) - Phi(-a))`` has lost it.
+    Source: Chatzikokolakis et al. 2023, Proposition 4, as ``beta* = erfc(a / sqrt 2)`` with
+    ``a = span / (2 sigma)``: it keeps its accuracy where ``1 - (Phi(a) - Phi(-a))`` has lost it.
     """
 
     span: float = 1.0

@@ -124,6 +124,8 @@ def cascade(first: Any, second: Any) -> Channel:
     ------
     InputError
         The outputs of the first are not the secrets of the second.
+    TooLargeError
+        The product would not fit; the message says its size.
 
     Source: Chatzikokolakis et al. 2023, section IV-B.
     """
@@ -133,6 +135,13 @@ def cascade(first: Any, second: Any) -> Channel:
             f"the first channel has {one.shape[1]} outputs and the second takes {two.shape[0]}: "
             "in a cascade they must be the same"
         )
+    if not (one.is_sparse and two.is_sparse):
+        entries = float(one.shape[0]) * two.shape[1]
+        if entries > MOST_ENTRIES:
+            raise TooLargeError(
+                f"the cascade would have {entries:.3g} entries ({8 * entries / 2**30:.3g} GiB); "
+                "give sparse channels, or ask `cascade_security` for the theorem's bound"
+            )
     values: Any = one.matrix @ two.matrix
     if one.is_sparse and two.is_sparse:
         values = sparse.csr_array(values)

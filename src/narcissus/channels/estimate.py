@@ -5,6 +5,7 @@ Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, sectio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -135,8 +136,8 @@ class LeakageEstimate(Result):
 
     def __str__(self) -> str:
         def limits(e: Estimate) -> str:
-            low = "no limit" if e.low is None else f"{e.low:.4f}"
-            high = "no limit" if e.high is None else f"{e.high:.4f}"
+            low = "no limit" if e.low is None else f"{rounded(e.low, 4, up=False):.4f}"
+            high = "no limit" if e.high is None else f"{rounded(e.high, 4, up=True):.4f}"
             return f"{e.value:.4f}   limits {low} to {high}"
 
         worst = self.beta_star.high if self.beta_star.high is not None else 1.0
@@ -145,7 +146,7 @@ class LeakageEstimate(Result):
             "",
             f"  Bayes security (worst pair)  {limits(self.beta_star)}",
             f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
-            f"{100 - 50 * worst:.1f} of 100 attempts (50 by guessing)",
+            f"{rounded(100 - 50 * worst, 1, up=False):.1f} of 100 attempts (50 by guessing)",
             f"  Bayes risk                   {limits(self.bayes_risk)}",
             f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
             "than the upper limit",
@@ -343,6 +344,14 @@ def _as_frame(output: Any) -> pd.DataFrame:
     return pd.DataFrame(array.reshape(len(array), -1))
 
 
+def rounded(value: float, digits: int, *, up: bool) -> float:
+    """Round a limit outwards, so that what is printed still holds."""
+    scale = 10**digits
+    # A hair of room: 0.3 * 10 is not 3.
+    steps = math.ceil(value * scale - 1e-9) if up else math.floor(value * scale + 1e-9)
+    return steps / scale
+
+
 def _slack(e: Estimate) -> float:
     """Give how far the limits leave the quantity open."""
     if e.high is None:
@@ -364,6 +373,8 @@ def _assess(
     """Choose on one half of the samples, certify on the other."""
     side = alpha / 2
     split = split_at_random(data, random)
+    continuous = data.continuous if kind == "auto" else kind == "continuous"
+    data = replace(data, continuous=split.continuous)
     tried = portfolio(wanted, data)
     observer.start("estimators", len(tried) + 3)
     errors, pairs = compare(data, tried, split, observer)
@@ -373,7 +384,6 @@ def _assess(
     risk = risk_high(data, winner, split, side)
     security = security_high(data, attacker, pair, split, side)
     observer.advance()
-    continuous = data.continuous if kind == "auto" else kind == "continuous"
     risk = _with_low(risk, None if continuous else risk_low(data, side), level)
     low = None if continuous else security_low(data, side)
     security = _with_low(security, low, level)

@@ -19,7 +19,13 @@ from scipy import sparse, spatial
 from narcissus._optional import optional
 from narcissus._validation import did_you_mean
 from narcissus.channels.samples import Codes, Matrix, Samples
+from narcissus.channels.templates import Templates
 from narcissus.errors import InputError
+
+WIDE = 10
+"""More columns than this, and neighbours are searched without a tree."""
+MOST_WIDE = 20_000
+"""Training samples with which they are then compared."""
 
 Scorer = Callable[[Codes], Matrix]
 """From numbers of distinct outputs to weights, shape (outputs, secrets), proportional in each row
@@ -69,6 +75,46 @@ class Guess:
         return lambda outputs: np.tile(common, (len(outputs), 1))
 
 
+Search = Callable[[Matrix, int], tuple[Matrix, Codes]]
+"""From points and a number to the distances and places of so many nearest, nearest first."""
+
+
+def _by_tree(points: Matrix) -> Search:
+    """Search with a k-d tree: for few columns."""
+    tree = spatial.cKDTree(points)
+
+    def search(queries: Matrix, count: int) -> tuple[Matrix, Codes]:
+        distance, near = tree.query(queries, k=count, workers=-1 if len(queries) > 5_000 else 1)
+        shape = (len(queries), count)
+        return np.reshape(distance, shape), np.reshape(near, shape)
+
+    return search
+
+
+def _by_products(points: Matrix) -> Search:
+    """Search with matrix products: for many columns, where a tree prunes nothing."""
+    squares = np.einsum("ij,ij->i", points, points)
+
+    def search(queries: Matrix, count: int) -> tuple[Matrix, Codes]:
+        distance = np.empty((len(queries), count))
+        near = np.empty((len(queries), count), dtype=np.intp)
+        step = max(1, 2**24 // len(points))
+        for low in range(0, len(queries), step):
+            block = queries[low : low + step]
+            # the square of the query itself orders nothing, but distances need it
+            own = np.einsum("ij,ij->i", block, block)[:, None]
+            all_squares = squares - 2 * block @ points.T
+            some = np.argpartition(all_squares, count - 1, axis=1)[:, :count]
+            values = np.take_along_axis(all_squares, some, axis=1)
+            order = np.argsort(values, axis=1, kind="stable")
+            near[low : low + step] = np.take_along_axis(some, order, axis=1)
+            sorted_ = np.take_along_axis(values, order, axis=1) + own
+            distance[low : low + step] = np.sqrt(np.maximum(sorted_, 0))
+        return distance, near
+
+    return search
+
+
 @dataclass(frozen=True)
 class Nearest:
     """Nearest neighbours with ties included, over distinct outputs.
@@ -101,21 +147,22 @@ class Nearest:
     def fit(self, samples: Samples, chosen: Codes) -> Scorer:
         """Put the distinct training outputs in a tree."""
         assert samples.points is not None
+        wide = samples.points.shape[1] > WIDE
+        if wide:
+            chosen = chosen[:MOST_WIDE]  # in random order already
         seen = np.unique(samples.output[chosen])
         counts = samples.counts(chosen)[seen]
         totals = np.asarray(counts.sum(axis=1)).ravel()
         scale = samples.points[seen].std(axis=0)
         scaled = samples.points / np.where(scale > 0, scale, 1.0)
-        tree = spatial.cKDTree(scaled[seen])
+        search = _by_products(scaled[seen]) if wide else _by_tree(scaled[seen])
         k = self.count(len(chosen))
         # Each distinct output holds one sample at least; a few more for ties at the rim.
-        ask = min(len(seen), k + 2 * scaled.shape[1])
+        ask = min(len(seen), k + 2 * min(scaled.shape[1], 4))
         common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
 
         def scores(outputs: Codes) -> Matrix:
-            distance, near = tree.query(scaled[outputs], k=ask, workers=-1)
-            distance = np.reshape(distance, (len(outputs), ask))
-            near = np.reshape(near, (len(outputs), ask))
+            distance, near = search(scaled[outputs], ask)
             enough = np.cumsum(totals[near], axis=1) >= k
             last = np.where(enough.any(axis=1), enough.argmax(axis=1), ask - 1)
             rim = distance[np.arange(len(outputs)), last]
@@ -184,6 +231,7 @@ NAMED: dict[str, Callable[[], Estimator]] = {
     "nearest-log": lambda: Nearest("log"),
     "nearest-one": lambda: Nearest("one"),
     "nearest-root": lambda: Nearest("root"),
+    "templates": Templates,
 }
 
 
@@ -197,7 +245,7 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
             [] if samples.continuous and samples.points is not None else [Frequentist()]
         )
         if samples.points is not None:
-            chosen += [Nearest("one"), Nearest("log"), Nearest("root")]
+            chosen += [Nearest("one"), Nearest("log"), Nearest("root"), Templates()]
     else:
         chosen = []
         for one in [wanted] if isinstance(wanted, str) or hasattr(wanted, "fit") else wanted:
@@ -208,10 +256,10 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
                         f"{one!r}{did_you_mean(one, NAMED)}"
                     )
                 chosen.append(NAMED[one]())
-            elif isinstance(one, Frequentist | Nearest | Guess | Classifier):
+            elif isinstance(one, Frequentist | Nearest | Guess | Classifier | Templates):
                 chosen.append(one)
             else:
                 chosen.append(Classifier(one, type(one).__name__))
-        if samples.points is None and any(isinstance(e, Nearest) for e in chosen):
-            raise InputError("the estimators `nearest-...` need numeric outputs")
+        if samples.points is None and any(isinstance(e, Nearest | Templates) for e in chosen):
+            raise InputError("the estimators `nearest-...` and `templates` need numeric outputs")
     return [*chosen, Guess()]

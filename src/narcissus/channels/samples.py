@@ -123,9 +123,13 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
         for column in frame.columns:
             extra, levels = pd.factorize(frame[column])
             output = pd.factorize(output * max(1, len(levels)) + extra)[0]
-    shared = np.bincount(output)[output] > 1
-    continuous = float(shared.mean()) < 0.5
-    return Samples(np.asarray(codes, dtype=np.intp), output, names, points, continuous)
+    secret = np.asarray(codes, dtype=np.intp)
+    return Samples(secret, output, names, points, hardly_repeat(output))
+
+
+def hardly_repeat(output: Codes) -> bool:
+    """Tell whether fewer than half of the samples share their output with another."""
+    return float((np.bincount(output)[output] > 1).mean()) < 0.5
 
 
 def _frame(outputs: Any) -> pd.DataFrame:

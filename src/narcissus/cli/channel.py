@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -33,8 +34,16 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
 @click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
-@click.option("--repeat", "times", type=int, help="The attacker sees this many outputs.")
-@click.option("--tolerance", type=float, default=1e-9, show_default=True, help="Of a row's sum.")
+@click.option(
+    "--repeat", "times", type=click.IntRange(min=1), help="The attacker sees this many outputs."
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 0.01),
+    default=1e-9,
+    show_default=True,
+    help="Of a row's sum.",
+)
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
@@ -56,6 +65,7 @@ def command(
     Exact: from a table of output probabilities, or a mechanism in closed form.
     """
     from narcissus import channels
+    from narcissus.cli.progress import progress
     from narcissus.errors import InputError
 
     if (file is None) == (mechanism is None):
@@ -71,7 +81,8 @@ def command(
     if times is not None:
         made = source.channel() if isinstance(source, channels.Mechanism) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
-    summary = channels.analyse(source, given, name=name)
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
     if all_pairs or plot is not None:
         if summary.channel is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -37,9 +38,15 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     type=click.Choice(["auto", "discrete", "continuous"]),
     default="auto",
     show_default=True,
-    help="What the outputs are.",
+    help="Whether a lower limit is worth stating; auto looks how often outputs repeat.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split of the samples.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of the split of the samples.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
 def command(
     *,
@@ -53,16 +60,19 @@ def command(
 ) -> None:
     """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
     from narcissus import channels
+    from narcissus.cli.progress import progress
 
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    found = channels.estimate(
-        secrets,
-        outputs,
-        confidence=confidence,
-        estimators=list(estimators) or None,
-        kind=kind,
-        rng=seed,
-    )
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        found = channels.estimate(
+            secrets,
+            outputs,
+            confidence=confidence,
+            estimators=list(estimators) or None,
+            kind=kind,
+            rng=seed,
+            observer=observer,
+        )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return

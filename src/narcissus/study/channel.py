@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from narcissus import channels
 from narcissus._random import child
+from narcissus.channels.estimate import rounded
 from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
@@ -317,14 +318,15 @@ def _sampled(
     ]
     a, b = found.pair
     high = 1.0 if found.beta_star.high is None else found.beta_star.high
+    least = rounded(100 - 50 * high, 1, up=False)
     verdict = (
-        f"Of 100 attempts to tell {a!r} from {b!r}, at least {100 - 50 * high:.1f} are right with "
+        f"Of 100 attempts to tell {a!r} from {b!r}, at least {least:.1f} are right with "
         f"the output (50 without), with {100 * found.confidence:g}% confidence"
     )
     if found.beta_star.low is None:
         verdict += "; how much more leaks cannot be said from these samples."
     else:
-        most = 100 - 50 * found.beta_star.low
+        most = rounded(100 - 50 * found.beta_star.low, 1, up=True)
         verdict += f"; for no two secrets are there more than {most:.1f}."
     return Outcome(
         title=study.title or f"What {name} gives away",

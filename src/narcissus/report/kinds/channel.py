@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from narcissus.channels.estimate import rounded
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Items, Page, Section, Table, Text, Verdict
 from narcissus.results import Grade
@@ -212,9 +213,8 @@ def _plain(value: Answer) -> str:
     low, high = value["low"], value["high"]
     if low is None and high is None:
         return MISSING
-    if low is None:
-        return f"at most {high:.4f}"
-    return f"{low:.4f} to {high:.4f}"
+    top = f"{rounded(high, 4, up=True):.4f}"
+    return f"at most {top}" if low is None else f"{rounded(low, 4, up=False):.4f} to {top}"
 
 
 def _threat(record: Record, result: Answer) -> Section:
@@ -249,8 +249,8 @@ def _method(result: Answer) -> Section:
     if result["source"] != "samples":
         text = (
             "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
-            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found among "
-            "all pairs."
+            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
+            "among all pairs."
         )
         return Section("Method", [Text([text])])
     found = result["estimated"]
