@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
+    from narcissus.extraction import assess_extraction as assess_extraction
+    from narcissus.extraction import eidetic_counts as eidetic_counts
     from narcissus.game import Game as Game
     from narcissus.game import play as play
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
@@ -53,7 +55,9 @@ PUBLIC = {
     "Table": "narcissus.tables",
     "beta_star": "narcissus.channels",
     "channel": "narcissus.channels",
+    "assess_extraction": "narcissus.extraction",
     "clopper_pearson": "narcissus.evidence",
+    "eidetic_counts": "narcissus.extraction",
     "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",
     "read_table": "narcissus.tables",

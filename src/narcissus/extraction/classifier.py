@@ -1,0 +1,150 @@
+"""A two-layer classifier, trained until it is a point of the margin problem it converges to.
+
+Full-batch gradient descent on the logistic loss drives a homogeneous network to a
+Karush-Kuhn-Tucker point of the problem "least norm at margin one": its weights become a weighted
+sum of the gradients at a few training points. That is what the reconstruction reads off.
+
+Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import integer, non_negative, positive
+from narcissus.errors import InputError
+from narcissus.guarantees import GaussianDP
+from narcissus.observer import SILENT, Observer
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayerNet:
+    """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights.
+
+    Attributes
+    ----------
+    W, b, v
+        Weights of shape (width, d), (width,) and (width,).
+    """
+
+    W: FloatArray
+    b: FloatArray
+    v: FloatArray
+
+    def __call__(self, rows: ArrayLike) -> FloatArray:
+        """Give the outputs, shape (n,); the sign is the class."""
+        return np.maximum(np.asarray(rows) @ self.W.T + self.b, 0.0) @ self.v
+
+    @property
+    def norm(self) -> float:
+        """Euclidean norm of all weights."""
+        return float(np.sqrt((self.W**2).sum() + (self.b**2).sum() + (self.v**2).sum()))
+
+    def scaled(self, norm: float) -> TwoLayerNet:
+        """Give the same classifier with weights of another norm."""
+        factor = norm / self.norm
+        return TwoLayerNet(self.W * factor, self.b * factor, self.v * factor)
+
+
+def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
+    """Give what `train_classifier` with ``noise`` guarantees about each example, replace-one.
+
+    A clipped gradient moves by at most 2; full-batch Gaussian steps compose exactly.
+    """
+    return GaussianDP(2 * math.sqrt(integer("steps", steps, low=1)) / positive("noise", noise))
+
+
+def _back(v: FloatArray, z: FloatArray) -> FloatArray:
+    """Give the derivative of the output by each neuron's input, shape (n, width)."""
+    return v * (z > 0)
+
+
+def train_classifier(
+    rows: ArrayLike,
+    labels: ArrayLike,
+    *,
+    width: int = 400,
+    steps: int = 20_000,
+    learning_rate: float = 0.5,
+    start: float = 0.02,
+    noise: float = 0.0,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> TwoLayerNet:
+    """Train by full-batch gradient descent on the logistic loss, to a very small loss.
+
+    The step size grows as the loss falls (divided by the loss and by the margin), which follows
+    the same path as a constant one and gets there in this lifetime.
+
+    Parameters
+    ----------
+    rows
+        Training data, shape (n, d), centred.
+    labels
+        -1 or 1, shape (n,), both present.
+    width
+        Neurons.
+    steps, learning_rate
+        Steps, and their size.
+    start
+        Standard deviation of the first weights.
+    noise
+        0: none, the path above. Else DP-SGD: the gradient of each example is clipped to norm 1,
+        and every entry of their sum gets noise of this standard deviation; all steps together are
+        Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
+    rng
+        Draws the start and the noise.
+    observer
+        Hears of progress.
+    """
+    x = np.asarray(rows, dtype=np.float64)
+    y = np.asarray(labels, dtype=np.float64)
+    if x.ndim != 2 or y.shape != (x.shape[0],) or set(np.unique(y)) != {-1.0, 1.0}:
+        raise InputError("`rows` must have the shape (n, d) and `labels` n values, -1 and 1 both")
+    if not np.isfinite(x).all():
+        raise InputError("`rows` must be finite")
+    width, steps = integer("width", width, low=1), integer("steps", steps, low=1)
+    positive("learning_rate", learning_rate)
+    non_negative("noise", noise)
+    random = generator(rng)
+    d = x.shape[1]
+    w = random.normal(0.0, positive("start", start), (width, d))
+    b = random.normal(0.0, start, width)
+    v = random.normal(0.0, 0.3 / np.sqrt(width), width)
+    observer.start("train the classifier", steps)
+    for _ in range(steps):
+        z = x @ w.T + b
+        h = np.maximum(z, 0.0)
+        margins = y * (h @ v)
+        least = float(margins.min())
+        # Gradient of the loss divided by the loss: weights exp(-margin), safe in logs.
+        if noise > 0:
+            # Clipped to norm 1 for each example, then noise for the sum, as DP-SGD does it.
+            slope = -y * special.expit(-margins)
+            squares = (_back(v, z) ** 2).sum(axis=1) * ((x**2).sum(axis=1) + 1)
+            length = np.abs(slope) * np.sqrt(squares + (h**2).sum(axis=1))
+            g = slope / np.maximum(length, 1.0)
+            rate = learning_rate / y.size
+        else:
+            # Gradient of the loss divided by the loss: weights exp(-margin), safe in logs.
+            weight = np.exp(np.logaddexp(0, least) - np.logaddexp(0, margins))
+            g = -y * weight / weight.sum()
+            rate = learning_rate / max(1.0, least)
+        back = g[:, None] * _back(v, z)
+        gradients = [back.T @ x, back.sum(axis=0), h.T @ g]
+        if noise > 0:
+            gradients = [part + random.normal(0.0, noise, part.shape) for part in gradients]
+        w -= rate * gradients[0]
+        b -= rate * gradients[1]
+        v -= rate * gradients[2]
+        observer.advance()
+    observer.finish()
+    return TwoLayerNet(w, b, v)

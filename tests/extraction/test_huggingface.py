@@ -1,0 +1,93 @@
+"""A tiny causal model, made and trained here, behind the generator protocol."""
+
+import json
+import math
+
+import pytest
+
+from narcissus.errors import InputError, MissingExtraError
+from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.ranking import memorised, rank_samples
+
+SECRET = "zq81 xk77 vj20 wp93"
+
+
+def test_folders_that_are_no_models(tmp_path):
+    with pytest.raises(InputError, match="no such"):
+        HuggingFaceGenerator(tmp_path / "none")
+    with pytest.raises(InputError, match=r"config\.json"):
+        HuggingFaceGenerator(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(InputError, match="no weights"):
+        HuggingFaceGenerator(tmp_path)
+
+
+def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with pytest.raises(MissingExtraError, match=r"narcissus\[language\]"):
+        HuggingFaceGenerator(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    torch = pytest.importorskip("torch", reason="torch is no part of the test environment")
+    transformers = pytest.importorskip("transformers", reason="nor are transformers")
+    path = tmp_path_factory.mktemp("model")
+    letters = sorted(set("abcdefghijklmnopqrstuvwxyz0123456789 "))
+    vocabulary = {c: i for i, c in enumerate(["<s>", "<unk>", *letters])}
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [{"id": 0, "content": "<s>", "single_word": False, "lstrip": False,
+                          "rstrip": False, "normalized": False, "special": True}],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated",
+                          "invert": False},
+        "post_processor": None,
+        "decoder": {"type": "Fuse"},
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "<unk>"},
+    }  # fmt: skip
+    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>",
+                    "eos_token": "<s>", "unk_token": "<unk>"})
+    )  # fmt: skip
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=len(vocabulary), n_positions=64, n_embd=48, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    ids = torch.tensor([[0, *(vocabulary[c] for c in SECRET), 0]])
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(150):
+        loss = model(ids, labels=ids).loss
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    model.save_pretrained(path, safe_serialization=True)
+    return path
+
+
+def test_a_tiny_model_gives_its_secret_away(folder):
+    model = HuggingFaceGenerator(folder, device="cpu")
+    ranked = rank_samples(model, samples=20, length=40, shortest=5, rng=1)
+    assert memorised(ranked.top(3), [SECRET], window=len(SECRET)) == [SECRET]
+    again = rank_samples(model, samples=20, length=40, shortest=5, rng=1)
+    assert again.texts == ranked.texts
+
+
+def test_likelihood_is_a_distribution(folder):
+    """The chances of all first characters sum to one, and batching changes nothing."""
+    model = HuggingFaceGenerator(folder, device="cpu")
+    letters = list("abcdefghijklmnopqrstuvwxyz0123456789 ")
+    sums, tokens = model.negative_log_likelihood(letters)
+    assert set(tokens) == {1}
+    total = sum(math.exp(-s) for s in sums)
+    assert 0.9 < total <= 1 + 1e-6  # the start and unknown tokens have the rest
+    together = model.negative_log_likelihood([SECRET, "ab"])[0]
+    alone = [model.negative_log_likelihood([t])[0][0] for t in (SECRET, "ab")]
+    assert together == pytest.approx(alone, rel=1e-4)
+    assert together[0] < 5
