@@ -48,7 +48,7 @@ class Limit:
     def kept(self, threat_: Threat, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
         if self.advantage is not None:
-            success = best(success_bounds(threat_, guarantee)).value
+            success = best(success_bounds(threat_, guarantee, programs=False)).value
             # A success equal to the prior is rounded by a unit in the last place.
             if advantage(success, threat_.prior) > self.advantage + 1e-15:
                 return False
