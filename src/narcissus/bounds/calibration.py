@@ -129,7 +129,10 @@ def smallest_noise(
     """
 
     def make(inverse: float) -> Guarantee:
-        return dp_sgd(1.0 / inverse, rate, steps) if inverse > 0 else PureDP(0.0)
+        if inverse == 0:
+            return PureDP(0.0)
+        # A coarse interval is valid, and within the digits asked for.
+        return dp_sgd(1.0 / inverse, rate, steps, interval=1e-3)
 
     found = largest(make, threat_, limit, digits=digits)
     if found is None:
