@@ -167,8 +167,8 @@ def tail_bounds(
 
 
 def _dominated(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
-    rows = np.tile(np.array(threat_.values), (threat_.targets, 1))
-    bound = domination(rows, guarantee, v, threat_.success)
+    row = np.array(threat_.values)
+    bound = domination(row, guarantee, v, threat_.success, repeats=[threat_.targets])
     # Fewer guesses than targets: what is not guessed cannot fall, so a count above it is 0.
     if v > threat_.guesses:
         return Bound(0.0, bound.quantity, bound.theorem, bound.assumptions)

@@ -210,7 +210,7 @@ def many_target_bounds(
     r = n if guesses is None else guesses
     delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
     beta = float(posterior(p, guarantee.epsilon))
-    tails = np.array([_binomial_tail(r, beta, j) for j in range(min(v, r + 1) + 1)])
+    tails = _binomial_tails(r, beta, max(0, min(v, r + 1)))
     tail = float(tails[-1]) if v > 0 else 1.0
     said = (
         guarantee.describe(),
@@ -233,10 +233,11 @@ def many_target_bounds(
     return found
 
 
-def _binomial_tail(r: int, beta: float, v: int) -> float:
-    if v <= 0:
-        return 1.0
-    return float(special.betainc(v, r - v + 1, beta)) if v <= r else 0.0
+def _binomial_tails(r: int, beta: float, v: int) -> FloatArray:
+    """Give ``Pr[Bin(r, beta) >= j]`` for ``j = 0, ..., v``, where ``v <= r + 1``."""
+    j = np.arange(1, min(v, r) + 1)
+    inner = special.betainc(j, r - j + 1, beta)
+    return np.concatenate([[1.0], inner, np.zeros(v - j.size)])
 
 
 def _steepest(tails: FloatArray) -> float:
