@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from narcissus.audit import load_audit as load_audit
     from narcissus.audit import load_study as load_study
     from narcissus.audit import run as run
+    from narcissus.bounds import PoissonBinomial as PoissonBinomial
+    from narcissus.bounds import certify as certify
+    from narcissus.bounds import compare as compare
+    from narcissus.bounds import threat as threat
     from narcissus.channels import Channel as Channel
     from narcissus.channels import beta_star as beta_star
     from narcissus.channels import channel as channel
@@ -23,8 +27,12 @@ if TYPE_CHECKING:
     from narcissus.evidence import mean_limits as mean_limits
     from narcissus.extraction import assess_extraction as assess_extraction
     from narcissus.extraction import eidetic_counts as eidetic_counts
+    from narcissus.evidence import refute as refute
     from narcissus.game import Game as Game
     from narcissus.game import play as play
+    from narcissus.guarantees import ApproximateDP as ApproximateDP
+    from narcissus.guarantees import GaussianDP as GaussianDP
+    from narcissus.guarantees import PureDP as PureDP
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
     from narcissus.profiles import memorized_information as memorized_information
     from narcissus.profiles import profile as profile
@@ -45,27 +53,35 @@ PUBLIC = {
     "load_audit": "narcissus.audit",
     "load_study": "narcissus.audit",
     "run": "narcissus.audit",
+    "ApproximateDP": "narcissus.guarantees",
     "Bins": "narcissus.tables",
     "Bound": "narcissus.results",
     "Channel": "narcissus.channels",
     "Estimate": "narcissus.results",
     "Game": "narcissus.game",
+    "GaussianDP": "narcissus.guarantees",
     "NarcissusError": "narcissus.errors",
     "NotAssessed": "narcissus.results",
+    "PoissonBinomial": "narcissus.bounds",
+    "PureDP": "narcissus.guarantees",
     "Table": "narcissus.tables",
     "beta_star": "narcissus.channels",
+    "certify": "narcissus.bounds",
     "channel": "narcissus.channels",
     "assess_extraction": "narcissus.extraction",
     "clopper_pearson": "narcissus.evidence",
     "eidetic_counts": "narcissus.extraction",
+    "compare": "narcissus.bounds",
     "fit_bayesian_network": "narcissus.priors",
     "mean_limits": "narcissus.evidence",
     "read_table": "narcissus.tables",
     "memorized_information": "narcissus.profiles",
     "play": "narcissus.game",
     "profile": "narcissus.profiles",
+    "refute": "narcissus.evidence",
     "sampled_profile": "narcissus.profiles",
     "smallest": "narcissus.profiles",
+    "threat": "narcissus.bounds",
 }
 ROOMS = (
     "attacks",

@@ -148,7 +148,7 @@ def follow_attempts(
     tails = np.array([PoissonBinomial(np.atleast_1d(posterior(row, e))).tail(v) for row in rows])
     tail = float(tails.max() if worst else tails.mean())
     # 1 / (1 + p (e^eps - 1)) without an overflow
-    kept = np.exp(-np.logaddexp(np.log1p(-floor), _log(floor) + e))
+    kept = np.exp(-np.logaddexp(_log(1.0 - floor), _log(floor) + e))
     return Bound(
         min(1.0, tail + d * float(((1.0 - kappa) * kept).sum())),
         f"probability that at least {v} of {n} targets fall",

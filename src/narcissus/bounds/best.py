@@ -13,15 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._validation import between, distribution, integer, probability
 from narcissus.bounds.domination import domination
 from narcissus.bounds.one_target import optimum
+from narcissus.bounds.one_target_program import optimum_program
 from narcissus.bounds.published import many_target_bounds, one_target_bounds
 from narcissus.bounds.rows import success_matrix
 from narcissus.bounds.swap import swap_bound, swap_program
 from narcissus.errors import InputError
-from narcissus.guarantees import Guarantee
+from narcissus.guarantees import Guarantee, PureDP
 from narcissus.results import Bound
 
 FloatArray = NDArray[np.float64]
 
+_LARGEST_SOLVED = 20  # values up to which the one-target program is solved
 _LARGEST_PROGRAM = 1000  # guesses up to which the swap program is solved for one tail
 
 
@@ -123,8 +125,11 @@ def threat(
     )
 
 
-def success_bounds(threat_: Threat, guarantee: Guarantee) -> list[Bound]:
-    """List all bounds on the success of one target."""
+def success_bounds(threat_: Threat, guarantee: Guarantee, *, programs: bool = True) -> list[Bound]:
+    """List all bounds on the success of one target.
+
+    ``programs`` off leaves out the exact program of 4.6, which is solved for up to 20 values.
+    """
     found = one_target_bounds(
         guarantee,
         threat_.prior,
@@ -133,6 +138,10 @@ def success_bounds(threat_: Threat, guarantee: Guarantee) -> list[Bound]:
     )
     if threat_.values is not None:
         value = float(optimum(threat_.values, guarantee, threat_.success)[0])
+        pure = isinstance(guarantee, PureDP)  # already exact
+        if programs and not pure and len(threat_.values) <= _LARGEST_SOLVED:
+            exact = optimum_program(threat_.values, guarantee, threat_.success)[0]
+            value = min(value, float(exact))
         said = (guarantee.describe(), "the prior of the target's value is as given")
         name = "Narcissus theory 4.6 (one-target optimum)"
         found.insert(0, Bound(value, "success on one target", name, said))
@@ -158,8 +167,8 @@ def tail_bounds(
 
 
 def _dominated(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
-    rows = np.tile(np.array(threat_.values), (threat_.targets, 1))
-    bound = domination(rows, guarantee, v, threat_.success)
+    row = np.array(threat_.values)
+    bound = domination(row, guarantee, v, threat_.success, repeats=[threat_.targets])
     # Fewer guesses than targets: what is not guessed cannot fall, so a count above it is 0.
     if v > threat_.guesses:
         return Bound(0.0, bound.quantity, bound.theorem, bound.assumptions)

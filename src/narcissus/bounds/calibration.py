@@ -48,7 +48,7 @@ class Limit:
     def kept(self, threat_: Threat, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
         if self.advantage is not None:
-            success = best(success_bounds(threat_, guarantee)).value
+            success = best(success_bounds(threat_, guarantee, programs=False)).value
             # A success equal to the prior is rounded by a unit in the last place.
             if advantage(success, threat_.prior) > self.advantage + 1e-15:
                 return False
@@ -129,7 +129,10 @@ def smallest_noise(
     """
 
     def make(inverse: float) -> Guarantee:
-        return dp_sgd(1.0 / inverse, rate, steps) if inverse > 0 else PureDP(0.0)
+        if inverse == 0:
+            return PureDP(0.0)
+        # A coarse interval is valid, and within the digits asked for.
+        return dp_sgd(1.0 / inverse, rate, steps, interval=1e-3)
 
     found = largest(make, threat_, limit, digits=digits)
     if found is None:

@@ -22,6 +22,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _POINTS = 41
+_COLOURED = (
+    "Narcissus theory 4.6 (one-target",
+    "Narcissus theory 4.6",
+    "Narcissus theory 4.4",
+    "Narcissus theory 4.3 (swap bound)",
+    "Swanberg et al. 2025, Theorem 3.2",
+    "Swanberg et al. 2025, Corollary 3.4",
+    "Hayes",
+    "Balle",
+    "Swanberg et al. 2025, Theorem 3.3",
+    "Swanberg et al. 2025, Theorem 3.5",
+    "Steinke",
+    "Humphries",
+    "Yeom",
+    "Stock",
+    "Chatzikokolakis",
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +104,8 @@ class Comparison(Result):
         axes = _figure(1).axes[0] if ax is None else ax
         if against == "prior":
             _draw(axes, *self._against_prior(), label="success without the release (prior)")
-            axes.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
+            if self.at_least is None:
+                axes.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         else:
             family = _family(self.guarantee)
             if family is None:
@@ -110,16 +128,24 @@ class Comparison(Result):
         self.plot(figure.axes[0])
         self.plot(figure.axes[1], against="parameter")
         figure.suptitle(f"{self.bounds[0].quantity}\n{self.guarantee.describe()}", fontsize=10)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
+        shown: dict[str, Any] = {}
+        for axes in figure.axes:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                shown.setdefault(label, handle)
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=2, fontsize=8, frameon=False
+            list(shown.values()),
+            list(shown),
+            loc="outside lower center",
+            ncols=2,
+            fontsize=8,
+            frameon=False,
         )
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
     def _bounds(self, threat_: Threat, guarantee: Guarantee) -> list[Bound]:
         if self.at_least is None:
-            return success_bounds(threat_, guarantee)
+            return success_bounds(threat_, guarantee, programs=False)
         return tail_bounds(threat_, guarantee, self.at_least, programs=False)
 
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
@@ -151,7 +177,7 @@ def compare(threat_: Threat, guarantee: Guarantee, at_least: int | None = None) 
     >>> from narcissus.guarantees import ApproximateDP
     >>> found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     >>> found.best.theorem
-    'Swanberg et al. 2025, Corollary 3.4'
+    'Narcissus theory 4.3 (swap bound)'
     """
     if at_least is None:
         found = success_bounds(threat_, guarantee)
@@ -187,6 +213,14 @@ def _figure(panels: int) -> Figure:
     return figure
 
 
+def _colour(theorem: str) -> str:
+    """Give a theorem the same colour in every picture."""
+    for i, start in enumerate(_COLOURED):
+        if theorem.startswith(start):
+            return f"C{i % 10}"
+    return "black"
+
+
 def _draw(axes: Axes, grid: np.ndarray, lines: list[list[Bound]], *, label: str) -> None:
     """Draw one line a theorem, dashed where it is not a bound."""
     curves: dict[str, list[tuple[float, float]]] = {}
@@ -195,13 +229,13 @@ def _draw(axes: Axes, grid: np.ndarray, lines: list[list[Bound]], *, label: str)
         for bound in bounds:
             curves.setdefault(bound.theorem, []).append((float(x), bound.value))
             valid[bound.theorem] = bound.valid
-    for i, (name, points) in enumerate(curves.items()):
+    for name, points in curves.items():
         xs, ys = zip(*points, strict=True)
         good = valid[name]
         axes.plot(
             xs,
             ys,
-            color=f"C{i % 10}",
+            color=_colour(name),
             linestyle="-" if good else "--",
             linewidth=2.2 if name.startswith("Narcissus") else 1.2,
             label=name if good else f"{name} (not a bound)",

@@ -13,6 +13,7 @@ from narcissus._validation import integer, non_negative
 from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
 
@@ -68,6 +69,7 @@ def domination(
     at_least: int,
     success: ArrayLike | None = None,
     *,
+    repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
     """Limit the probability that at least so many independent targets fall.
@@ -86,6 +88,8 @@ def domination(
     success
         None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right when
         the value is ``x``, the same for all targets. It takes a linear program per different prior.
+    repeats
+        How many targets each row stands for, shape (n,); default one each.
     epsilons
         Points of the profile; default the guarantee's tangents. For exact match the best single
         one is taken in closed form; the linear program shares the work among several (at most
@@ -105,33 +109,44 @@ def domination(
     rows = prior_rows("priors", priors)
     v = integer("at_least", at_least)
     points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
-    value = _tail_by_domination(rows, guarantee, v, success, points)
+    if repeats is None:
+        different, counts = np.unique(rows, axis=0, return_counts=True)
+    else:
+        different, counts = rows, np.atleast_1d(np.asarray(repeats, dtype=np.int64))
+        if counts.shape != (rows.shape[0],) or (counts < 1).any():
+            raise InputError("`repeats` must be whole numbers from 1, one for each prior")
+    value = _tail_by_domination(different, counts, guarantee, v, success=success, points=points)
     kind = "are matched exactly" if success is None else "fall"
     return Bound(
         value,
-        f"probability that at least {v} of {rows.shape[0]} targets {kind}",
+        f"probability that at least {v} of {int(counts.sum())} targets {kind}",
         "Narcissus theory 4.4 (domination)",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
 
 
 def _tail_by_domination(
-    rows: FloatArray, guarantee: Guarantee, v: int, success: ArrayLike | None, points: FloatArray
+    rows: FloatArray,
+    repeats: NDArray[np.int64],
+    guarantee: Guarantee,
+    v: int,
+    *,
+    success: ArrayLike | None,
+    points: FloatArray,
 ) -> float:
     """Give the smaller of the closed form and the program, where each applies."""
-    n = rows.shape[0]
+    n = int(repeats.sum())
     if v <= 0 or v > n:
         return float(v <= 0)
     best = 1.0
     if success is None:
         heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
         for epsilon in points:
-            optima = optimum_of_heads(heads, np.full(n, epsilon))
-            spent = float(guarantee.profile(epsilon)) * float((1.0 - optima).sum())
+            optima = optimum_of_heads(heads, np.full(rows.shape[0], epsilon))
+            spent = float(guarantee.profile(epsilon)) * float((1.0 - optima) @ repeats)
             if spent < best:
-                best = min(best, _sum_tail(optima, v) + spent)
-    different, back, repeats = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    small = rows.shape[1] <= 6 and different.shape[0] <= 20
+                best = min(best, _sum_tail(optima, repeats, v) + spent)
+    small = rows.shape[1] <= 6 and rows.shape[0] <= 20
     if success is None and (points.size == 1 or not small):
         return best
     matrix = np.eye(rows.shape[1]) if success is None else success_matrix(success, rows.shape[1])
@@ -140,24 +155,24 @@ def _tail_by_domination(
     # The exchange rate between work and success: what a target's success adds to the tail.
     rate = 1.0
     for _ in range(4):
-        found = [dominate(row, matrix, chosen, deltas, rate) for row in different]
-        optima = np.array([o for o, _ in found])[np.ravel(back)]
+        found = [dominate(row, matrix, chosen, deltas, rate) for row in rows]
+        optima = np.array([o for o, _ in found])
         spent = float(np.array([work for _, work in found]) @ repeats)
-        tail = _sum_tail(optima, v)
+        tail = _sum_tail(optima, repeats, v)
         best = min(best, tail + spent)
         if not deltas.any():
             break
-        nudged = _sum_tail(np.minimum(optima + 1e-4, 1.0), v)
+        nudged = _sum_tail(np.minimum(optima + 1e-4, 1.0), repeats, v)
         rate = n * 1e-4 / max(nudged - tail, 1e-300)
     return best
 
 
-def _sum_tail(probabilities_: FloatArray, v: int) -> float:
+def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
     """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
-    n, first = probabilities_.size, float(probabilities_[0])
-    if n > 64 and (probabilities_ == first).all():
+    n, first = int(repeats.sum()), float(chances[0])
+    if n > 64 and (chances == first).all():
         return float(special.betainc(v, n - v + 1, first))
-    return PoissonBinomial(probabilities_).tail(v)
+    return PoissonBinomial(np.repeat(chances, repeats)).tail(v)
 
 
 def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:

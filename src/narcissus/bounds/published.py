@@ -5,6 +5,7 @@ Source: Narcissus theory 4.2 and 4.7, which says why the invalid ones are.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -81,7 +82,7 @@ def one_target_bounds(
             value = min(1.0, float(posterior(p, guarantee.epsilon)) + delta)
             found.append(Bound(value, _ONE, "Swanberg et al. 2025, Corollary 3.4", said))
         if p == 0.5:
-            found += _membership(guarantee.epsilon, delta, said)
+            found += _membership(guarantee.epsilon, delta, said, coin=kappa >= 0.5)
     value = max(p, float(guarantee.power(p)))
     found.append(Bound(value, _ONE, "Hayes et al. 2023 (1 - f(prior))", said))
     if isinstance(guarantee, BayesSecurity):
@@ -94,7 +95,8 @@ def one_target_bounds(
                 valid=exact_match,
             )
         )
-    return found
+    # Rounding must not put a bound below what is reached without the release.
+    return [dataclasses.replace(b, value=min(1.0, max(p, b.value))) for b in found]
 
 
 def _log(p: float) -> float:
@@ -107,12 +109,18 @@ def _power(p: float, guarantee: RenyiDP) -> float:
     return math.exp(min(0.0, exponent))
 
 
-def _membership(epsilon: float, delta: float, said: tuple[str, ...]) -> list[Bound]:
-    """Give the bounds on membership advantage as success on a fair bit."""
+def _membership(epsilon: float, delta: float, said: tuple[str, ...], *, coin: bool) -> list[Bound]:
+    """Give the bounds on membership advantage as success on a fair bit.
+
+    Guesses that cover half of many values also have a prior success of 1/2, and are no fair bit:
+    there two draws are told apart more often than not, and delta adds more.
+    """
     fair = (*said, "membership of a fair coin: success is (1 + advantage) / 2")
     yeom = min(1.0, 0.5 + math.expm1(min(epsilon, 1.0)) / 2)
     humphries = 0.5 + humphries_advantage(epsilon, delta) / 2
-    bounds = [Bound(humphries, _ONE, "Humphries et al. 2023 (total variation)", fair)]
+    bounds: list[Bound] = []
+    if coin:
+        bounds.append(Bound(humphries, _ONE, "Humphries et al. 2023 (total variation)", fair))
     if delta == 0:
         bounds.append(Bound(yeom, _ONE, "Yeom et al. 2018, Theorem 1", fair))
     return bounds
@@ -202,7 +210,7 @@ def many_target_bounds(
     r = n if guesses is None else guesses
     delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
     beta = float(posterior(p, guarantee.epsilon))
-    tails = np.array([_binomial_tail(r, beta, j) for j in range(min(v, r + 1) + 1)])
+    tails = _binomial_tails(r, beta, max(0, min(v, r + 1)))
     tail = float(tails[-1]) if v > 0 else 1.0
     said = (
         guarantee.describe(),
@@ -225,10 +233,11 @@ def many_target_bounds(
     return found
 
 
-def _binomial_tail(r: int, beta: float, v: int) -> float:
-    if v <= 0:
-        return 1.0
-    return float(special.betainc(v, r - v + 1, beta)) if v <= r else 0.0
+def _binomial_tails(r: int, beta: float, v: int) -> FloatArray:
+    """Give ``Pr[Bin(r, beta) >= j]`` for ``j = 0, ..., v``, where ``v <= r + 1``."""
+    j = np.arange(1, min(v, r) + 1)
+    inner = special.betainc(j, r - j + 1, beta)
+    return np.concatenate([[1.0], inner, np.zeros(v - j.size)])
 
 
 def _steepest(tails: FloatArray) -> float:

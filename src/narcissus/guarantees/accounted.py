@@ -18,6 +18,7 @@ from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency
 from narcissus.guarantees.curve import ProfileCurve
 
 _POINTS = 2000
+_INTERVAL = 1e-4
 _PURPOSE = "A guarantee by privacy loss distributions"
 
 
@@ -50,8 +51,20 @@ def from_privacy_loss(
     )
 
 
-def from_event(event: Any, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
+def from_event(
+    event: Any, *, adjacency: Adjacency = "replace-one", interval: float = _INTERVAL
+) -> ProfileCurve:
     """Account for a ``dp_accounting.DpEvent`` (compositions included).
+
+    Parameters
+    ----------
+    event
+        What the mechanism does.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+    interval
+        Privacy losses are rounded up to multiples of it: valid at every size, sharper and slower
+        the smaller it is.
 
     Raises
     ------
@@ -64,7 +77,9 @@ def from_event(event: Any, *, adjacency: Adjacency = "replace-one") -> ProfileCu
     pld = optional("dp_accounting.pld", extra="accounting", purpose=_PURPOSE)
     relations = accounting.NeighboringRelation
     relation = relations.REPLACE_ONE if adjacency == "replace-one" else relations.ADD_OR_REMOVE_ONE
-    accountant = pld.PLDAccountant(relation)
+    accountant = pld.PLDAccountant(
+        relation, value_discretization_interval=positive("interval", interval)
+    )
     if not accountant.supports(event):
         raise InputError(
             f"`event` is not supported by dp-accounting for {adjacency} neighbours: {event!r}"
@@ -83,7 +98,12 @@ def from_event(event: Any, *, adjacency: Adjacency = "replace-one") -> ProfileCu
 
 
 def dp_sgd(
-    noise: float, rate: float, steps: int, *, adjacency: Adjacency = "replace-one"
+    noise: float,
+    rate: float,
+    steps: int,
+    *,
+    adjacency: Adjacency = "replace-one",
+    interval: float = _INTERVAL,
 ) -> ProfileCurve:
     """Account for DP-SGD: Poisson-sampled Gaussian steps.
 
@@ -98,6 +118,8 @@ def dp_sgd(
         How many steps; at least 1.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
+    interval
+        See `from_event`.
 
     Notes
     -----
@@ -112,4 +134,5 @@ def dp_sgd(
     step = (
         gaussian if math.isclose(sampled, 1.0) else events.PoissonSampledDpEvent(sampled, gaussian)
     )
-    return from_event(events.SelfComposedDpEvent(step, times), adjacency=adjacency)
+    composed = events.SelfComposedDpEvent(step, times)
+    return from_event(composed, adjacency=adjacency, interval=interval)

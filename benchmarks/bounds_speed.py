@@ -1,0 +1,119 @@
+"""Speed of the bounds: our targets, and ratios in one run against SciPy and our own plain loop.
+
+Run with ``python benchmarks/bounds_speed.py``. The package fast-poibin joins the comparison where
+it is installed. Times are medians of a few runs, single-threaded where the library allows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+from scipy import stats
+
+from narcissus.bounds import PoissonBinomial, optimum, optimum_program, swap_program, swap_tail
+from narcissus.evidence import refute, refute_scores
+from narcissus.guarantees import GaussianDP
+
+
+def seconds(work: Callable[[], object], repeats: int = 5) -> float:
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return median(taken)
+
+
+def show(what: str, taken: float, target: float | None = None, note: str = "") -> None:
+    goal = "" if target is None else f"target {target:g} s, {taken / target:.2f} of it"
+    print(f"{what:<58}{taken:>12.6f} s   {goal}{note}", flush=True)
+
+
+def plain_loop(p: np.ndarray, v: int) -> float:
+    mass = np.zeros(p.size + 1)
+    mass[0] = 1.0
+    for i, x in enumerate(p):
+        mass[1 : i + 2] = mass[1 : i + 2] * (1 - x) + mass[: i + 1] * x
+        mass[0] *= 1 - x
+    return float(mass[v:].sum())
+
+
+def tails() -> None:
+    print("Poisson-binomial tails, heterogeneous probabilities")
+    rng = np.random.default_rng(0)
+    for n, target in [(10**4, 0.01), (10**5, 0.1), (10**6, 1.0)]:
+        p = rng.random(n)
+        v = int(n / 2 + 8 * np.sqrt(n / 6))
+        one = seconds(lambda p=p, v=v: PoissonBinomial(p).tail(v), 3)
+        show(f"  one tail, n = {n:,}", one, target)
+        table = seconds(lambda p=p: PoissonBinomial(p).tails(), 1)
+        show(f"  whole table, n = {n:,}", table, 20 * target, f", {table / one:.1f} tails")
+    p = rng.random(5000)
+    v = 2500 + 10 * 29
+    ours = seconds(lambda: PoissonBinomial(p).tail(v))
+    loop = seconds(lambda: plain_loop(p, v), 1)
+    show("  our plain loop, n = 5,000", loop, note=f"{loop / ours:.0f} times ours")
+    theirs = seconds(lambda: stats.poisson_binom.sf(v - 1, p), 1)
+    value = float(stats.poisson_binom.sf(v - 1, p))
+    show("  SciPy poisson_binom.sf, n = 5,000", theirs, note=f"{theirs / ours:.0f} times ours")
+    print(f"    ours {PoissonBinomial(p).tail(v):.6e}, SciPy {value:.6e}")
+    try:
+        from fast_poibin import PoiBin
+    except ImportError:
+        print("  fast-poibin is not installed")
+        return
+    for n in (10**4, 10**5):
+        p = rng.random(n)
+        v = int(n / 2 + 10 * np.sqrt(n / 6))
+        ours = seconds(lambda p=p, v=v: PoissonBinomial(p).tail(v), 3)
+        theirs = seconds(lambda p=p: PoiBin(p), 3)
+        found = 1.0 - float(PoiBin(p).cdf[v - 1])
+        show(f"  fast-poibin, n = {n:,}", theirs, note=f"{theirs / ours:.1f} times ours")
+        print(f"    ours {PoissonBinomial(p).tail(v):.6e}, fast-poibin {found:.6e}")
+
+
+def bounds() -> None:
+    print("Bounds")
+    rng = np.random.default_rng(1)
+    guarantee = GaussianDP(1.0)
+    points = guarantee.tangents(40)
+    scalar = seconds(lambda: swap_tail(100, 0.3, 1.0, 1e-5, 70), 500)
+    show("  closed form, one", scalar, 5e-5)
+    p, e = rng.random((300, 1)), rng.uniform(0, 5, (1, 300))
+    grid = seconds(lambda: swap_tail(100, p, e, 1e-5, 70))
+    show("  closed form, 90,000 at once", grid, note=f"{grid / 90_000 / scalar:.3f} of one, each")
+    twenty = rng.dirichlet(np.ones(20))
+    taken = seconds(lambda: optimum_program(twenty, guarantee, epsilons=points), 3)
+    show("  one-target program, 20 values, 40 tangents", taken, 5.0)
+    five = rng.dirichlet(np.ones(5), 1000)
+    taken = seconds(lambda: optimum_program(five, guarantee, epsilons=points), 1)
+    show("  one-target program, 1,000 priors of 5 values", taken, 20.0)
+    many = rng.dirichlet(np.full(24, 0.5), 15_000)
+    taken = seconds(lambda: optimum(many, guarantee), 1)
+    show("  one-target closed form, 15,000 priors of 24 values", taken)
+    taken = seconds(
+        lambda: swap_program(1000, 0.5, guarantee, 700, inseparable=0.5, epsilons=points), 3
+    )
+    show("  swap program, n = 1,000, 40 tangents", taken, 2.0)
+
+
+def refutation() -> None:
+    print("Refutation")
+    m = 10**6
+    show("  counts, m = 10^6", seconds(lambda: refute(m, m, 600_000, delta=1e-6), 3), 1.0)
+    rng = np.random.default_rng(2)
+    for m in (10**4, 10**5, 10**6):
+        member = rng.integers(0, 2, m)
+        score = rng.normal(size=m) + member
+        taken = seconds(lambda s=score, x=member: refute_scores(s, x, delta=1e-5), 1)
+        epsilon = refute_scores(score, member, delta=1e-5).epsilon
+        show(f"  scores, m = {m:,}", taken, 1.0, f", epsilon {epsilon:.3f} of 4.38")
+
+
+if __name__ == "__main__":
+    tails()
+    bounds()
+    refutation()

@@ -1,0 +1,231 @@
+"""The commands bound, protect and refute: keys, numbers, words, and one clear error each."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from narcissus.cli.main import main
+
+
+@pytest.fixture
+def call(capsys):
+    def run(line: str, *more: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([*line.split(), *more])
+        out, err = capsys.readouterr()
+        return stopped.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def answer(call):
+    def run(line: str, *more: str) -> dict:
+        code, out, err = call(line + " --json", *more)
+        assert code == 0, err
+        assert not err
+        return json.loads(out)
+
+    return run
+
+
+def test_bound_on_one_target(answer):
+    found = answer("bound --epsilon 1 --prior 0.1")
+    assert found["success"] == pytest.approx(0.23196931668, abs=1e-11)
+    assert found["advantage"] == pytest.approx((found["success"] - 0.1) / 0.9, rel=1e-12)
+    assert "4.6" in found["theorem"]
+    assert any("replace-one" in said for said in found["assumptions"])
+    assert all(set(row) == {"name", "value", "valid"} for row in found["others"])
+    assert "tail" not in found
+    assert "at_most" not in found
+    assert "optimum" not in found
+
+
+def test_bound_on_many_targets(answer):
+    line = "bound --epsilon 0.1 --delta 0.01 --prior 0.5 --inseparable 0.5 --targets 2"
+    found = answer(line + " --at-least 1")
+    assert found["tail"] == pytest.approx(0.781362, abs=6e-7)
+    invalid = {row["name"]: row["value"] for row in found["others"] if not row["valid"]}
+    assert invalid["Swanberg et al. 2025, Theorem 3.5"] == pytest.approx(0.778868, abs=6e-7)
+    found = answer("bound --mu 0.5 --prior 0.5 --targets 100 --confidence 0.95")
+    assert found["at_most"] == 80
+    assert answer("bound --epsilon 1 --prior 0.5 --targets 10")["confidence"] == 0.95
+
+
+def test_bound_with_a_whole_prior(answer):
+    found = answer("bound --epsilon 3 --values 0.7,0.2,0.1")
+    assert found["optimum"] == pytest.approx(0.90944, abs=6e-6)
+    assert found["success"] == found["optimum"]
+    found = answer("bound --epsilon 1 --values 0.7,0.3 --targets 12 --at-least 9")
+    assert found["tail"] == pytest.approx(0.589582, abs=6e-7)
+    found = answer("bound --epsilon 1 --values 0.25,0.25,0.25,0.25 --within 1")
+    assert found["prior"] == 0.75
+    assert 0.75 < found["optimum"] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "success"),
+    [
+        ("--mu 1", 0.69146),
+        ("--rho 0.5", None),
+        ("--renyi 4:0.5", None),
+        ("--bayes-security 0.9", 0.6),
+        ("--epsilon 0 --delta 0.1", 0.6),
+        ("--dp-sgd noise=1,rate=0.01,steps=10", None),
+    ],
+)
+def test_every_guarantee_has_an_option(answer, options, success):
+    found = answer(f"bound {options} --prior 0.5")
+    assert 0.5 < found["success"] < 1
+    if success is not None and "mu" not in options:
+        assert found["success"] == pytest.approx(success, abs=6e-6)
+    if "mu" in options:
+        coin = answer(f"bound {options} --prior 0.5 --inseparable 0.5")
+        assert coin["success"] == pytest.approx(success, abs=6e-6)
+
+
+def test_bound_in_words(call):
+    code, out, _ = call("bound --epsilon 0.1 --delta 0.01 --prior 0.5 --targets 3 --at-least 1")
+    assert code == 0
+    assert "Without the release" in out
+    assert "PROVED by" in out
+    assert "NOT A BOUND" in out
+
+
+def test_bound_draws_a_picture(call, tmp_path):
+    for name, line in [
+        ("a.svg", "bound --epsilon 1 --delta 1e-5 --prior 0.1"),
+        ("b.svg", "bound --mu 1 --values 0.7,0.2,0.1 --targets 5 --at-least 4"),
+        ("c.svg", "protect --prior 0.1 --advantage 0.05 --delta 1e-5"),
+    ]:
+        code, out, _ = call(line, "--plot", str(tmp_path / name))
+        assert code == 0
+        assert "Picture:" in out
+        assert (tmp_path / name).read_text().startswith("<?xml")
+    first = (tmp_path / "a.svg").read_text()
+    call("bound --epsilon 1 --delta 1e-5 --prior 0.1", "--plot", str(tmp_path / "a.svg"))
+    assert (tmp_path / "a.svg").read_text() == first
+    code, _, err = call("bound --epsilon 1 --prior 0.1", "--plot", str(tmp_path / "no" / "a.svg"))
+    assert code == 2
+    assert "--plot" in err
+    code, _, err = call("bound --epsilon 1 --prior 0.1", "--plot", str(tmp_path / "a.txt"))
+    assert code == 2
+
+
+def test_protect(answer):
+    found = answer("protect --prior 0.1072326 --advantage 0.05 --delta 1e-5")
+    assert found["epsilon"] == pytest.approx(0.399247, abs=1e-5)
+    assert found["advantage"] <= 0.05 + 1e-12
+    back = answer(f"bound --mu {found['mu']!r} --prior 0.1072326")
+    assert back["advantage"] == pytest.approx(0.05, abs=1e-6)
+    line = "protect --prior 0.5 --delta 1e-6 --targets 100 --at-most 70 --confidence 0.95"
+    found = answer(line)
+    assert found["exceeded"] <= 0.05
+    back = answer(f"bound --epsilon {found['epsilon']!r} --delta 1e-6 --prior 0.5 --targets 100")
+    assert back["at_most"] == 70
+    found = answer("protect --values 0.7,0.2,0.1 --advantage 0.1")
+    assert found["epsilon"] > found["by_value"]["most"]
+    assert set(found["by_value"]) == {"least", "median", "most"}
+
+
+def test_refute(answer, call):
+    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4")
+    assert found["epsilon"] == pytest.approx(0.695126, abs=1e-5)
+    assert all({"name", "epsilon", "p_value", "valid"} == set(m) for m in found["methods"])
+    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4 --claim 0.673")
+    (theirs,) = [m for m in found["methods"] if "Steinke" in m["name"]]
+    assert theirs["p_value"] == pytest.approx(0.05, abs=1e-4)
+    code, out, _ = call("refute --canaries 10 --guesses 5 --correct 3")
+    assert code == 0
+    assert "NOTHING REFUTED" in out
+
+
+def test_refute_from_scores(answer, call, tmp_path):
+    rng = np.random.default_rng(1)
+    member = rng.integers(0, 2, 3000)
+    score = rng.normal(size=3000) + 2 * member
+    path = tmp_path / "scores.csv"
+    rows = "\n".join(f"{s},{m}" for s, m in zip(score, member, strict=True))
+    path.write_text("score,member\n" + rows + "\n")
+    found = answer("refute --delta 1e-5", "--scores", str(path))
+    assert found["epsilon"] > 2
+    assert found["chosen_on"] == 1000
+    path.write_text("points,member\n1,0\n")
+    code, _, err = call("refute", "--scores", str(path))
+    assert code == 2
+    assert "`score`" in err
+    path.write_text("")
+    assert call("refute", "--scores", str(path))[0] == 2
+    path.write_text("score,member\n" + "1,yes\n" * 9)
+    assert call("refute", "--scores", str(path))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("bound --epsilon 1 --mu 1 --prior 0.1", "--mu"),
+        ("bound --prior 0.1", "--epsilon"),
+        ("bound --epsilon 1", "--prior"),
+        ("bound --epsilon 1 --prior 0.1 --values 0.5,0.5", "--values"),
+        ("bound --epsilon -1 --prior 0.1", "--epsilon"),
+        ("bound --epsilon nan --prior 0.1", "--epsilon"),
+        ("bound --epsilon inf --prior 0.1", "--epsilon"),
+        ("bound --epsilon 1 --prior 1.5", "--prior"),
+        ("bound --epsilon 1 --prior nan", "--prior"),
+        ("bound --epsilon 1 --delta 2 --prior 0.1", "--delta"),
+        ("bound --epsilon 1 --values 0.5,0.2", "--values"),
+        ("bound --epsilon 1 --values 0.5,x", "--values"),
+        ("bound --epsilon 1 --values 0.5,0.5 --within -1", "--within"),
+        ("bound --epsilon 1 --prior 0.5 --within 1", "--within"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --guesses 5", "--guesses"),
+        ("bound --epsilon 1 --prior 0.5 --targets 0", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --at-least 2", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --confidence 0.9", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --at-least 1 --confidence 0.9", "--at-least"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --confidence 1", "--confidence"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --inseparable 2", "--inseparable"),
+        ("bound --epsilon 1 --values 0.5,0.5 --inseparable 0.5", "--inseparable"),
+        ("bound --mu -1 --prior 0.5", "--mu"),
+        ("bound --mu 1 --delta 0.1 --prior 0.5", "--delta"),
+        ("bound --rho -1 --prior 0.5", "--rho"),
+        ("bound --renyi 4 --prior 0.5", "--renyi"),
+        ("bound --renyi 1:4 --prior 0.5", "--renyi"),
+        ("bound --bayes-security 1.5 --prior 0.5", "--bayes-security"),
+        ("bound --dp-sgd noise=1 --prior 0.5", "--dp-sgd"),
+        ("bound --dp-sgd noise=1,rate=2,steps=3 --prior 0.5", "--dp-sgd rate"),
+        ("bound --dp-sgd noise=0,rate=0.1,steps=3 --prior 0.5", "--dp-sgd noise"),
+        ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
+        ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
+        ("protect --prior 0.1", "--advantage"),
+        ("protect --prior 0.1 --advantage 2", "--advantage"),
+        ("protect --prior 0.1 --advantage 0 --delta 1e-5", "--delta"),
+        ("protect --prior 1 --advantage 0.1", "--prior"),
+        ("protect --prior 0.1 --targets 5", "--at-most"),
+        ("protect --prior 0.5 --targets 5 --at-most 0", "limit"),
+        ("protect --prior 0.1 --advantage 0.1 --confidence 0.9", "--confidence"),
+        ("refute --canaries 10 --guesses 20 --correct 3", "--guesses"),
+        ("refute --canaries 10 --guesses 5 --correct 6", "--correct"),
+        ("refute --canaries 10 --guesses 5", "--correct"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --delta -1", "--delta"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --confidence 2", "--confidence"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --values 1", "--values"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --claim -1", "--claim"),
+    ],
+)
+def test_bad_input_gives_one_error_that_names_the_option(call, line, option):
+    code, out, err = call(line)
+    assert code == 2
+    assert not out
+    assert option in err
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["bound", "protect", "refute"])
+def test_help_has_examples(call, command):
+    code, out, _ = call(f"{command} --help")
+    assert code == 0
+    assert out.count(f"narcissus {command} ") >= 3
