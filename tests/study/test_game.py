@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import jsonschema
 import pytest
@@ -85,6 +86,20 @@ def test_shipped_studies_say_what_they_show_and_where_it_is_from():
         assert study.source
     with pytest.raises(InputError, match="did you mean `counting-query`"):
         shipped_study("counting-querry")
+
+
+def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
+    from narcissus.cli.schema import study_schema
+
+    schema = study_schema("game")
+    validator = jsonschema.Draft202012Validator(schema)
+    for shipped in shipped_studies():
+        assert validator.is_valid(tomllib.loads(shipped.path.read_text(encoding="utf-8")))
+    good = tomllib.loads(SMALL)
+    assert validator.is_valid(good)
+    for section, key, value in (("world", "name", "bitz"), ("world", "m", 1), ("run", "trial", 5)):
+        bad = {**good, section: {**good.get(section, {}), key: value}}
+        assert not validator.is_valid(bad)
 
 
 def test_reports_are_drawn():

@@ -309,7 +309,7 @@ class WrittenOut:
         return math.fsum(float(x) for values in top.values() for x in values)
 
 
-def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
+def write_out(game: Game, *, limit: int = LIMIT, work: int = WORK) -> WrittenOut:
     """Write a small game out.
 
     Parameters
@@ -318,6 +318,8 @@ def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
         World, mechanism and relation must be ones that can be written out.
     limit
         Largest number of (data set, release) pairs.
+    work
+        Largest number of (data set, release, guess) triples.
 
     Raises
     ------
@@ -352,8 +354,7 @@ def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
     )
     count = len(guesses)
     told = len(np.unique(enumeration.known))
-    work = count * channel.matrix.shape[1] * told
-    if work > WORK // 4 or count * int(channel.matrix.nnz) * told > WORK:
+    if count * max(4 * channel.matrix.shape[1], int(channel.matrix.nnz)) * told > work:
         raise TooLargeError(
             f"an exact answer would go through {count:,} guesses for each of "
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "

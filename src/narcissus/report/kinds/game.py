@@ -89,8 +89,9 @@ def _evidence(results: Answer) -> tuple[list[str], list[str]]:
             f"{number(results['trials'])} trials of {len(results['attackers'])} attacker(s) found "
             "no violation; that is no proof"
         )
-    if results["largest_epsilon_refuted"] is not None:
-        bad.append(f"refuted up to epsilon {results['largest_epsilon_refuted']:.2f} at this delta")
+    refuted = results["largest_epsilon_refuted"]
+    if refuted is not None and results["decided"] is not None:
+        bad.append(f"refuted up to epsilon {refuted:.2f} at this delta")
     return good, bad
 
 
@@ -190,6 +191,10 @@ def _attackers(results: Answer) -> list[Block]:
             percent=("success", "own baseline"),
         )
     ]
+    refuted = results["largest_epsilon_refuted"]
+    if refuted is not None:
+        words = f"{refuted:.2f}, by all attackers together (sampled)"
+        blocks.append(Facts([("Largest epsilon refuted at the statement's delta", words)]))
     if results["remarks"]:
         blocks.append(Items("Remarks", results["remarks"], "warning"))
     return blocks
