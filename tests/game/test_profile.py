@@ -251,6 +251,11 @@ def test_too_large_says_how_large():
         memorized_information(Uniform(10, 10), Parity())
 
 
+def test_numbers_of_thousands_of_digits_are_written_short():
+    with pytest.raises(TooLargeError, match=r"about 10\^301030 data sets"):
+        profile(Game(Uniform(1000, 1000), Parity(), Member()))
+
+
 def test_a_relation_that_never_holds_is_refused():
     game = Game(Bits(3), Identity(), Own(lambda s, z: False, attempts=[1, 2]))
     with pytest.raises(InputError, match="never true"):
@@ -311,6 +316,8 @@ def test_posterior_is_the_best_attacker_of_a_count():
 
 
 def test_results_read_well():
+    members = profile(Game(Records(2, [0.5, 0.3, 0.2]), ExactAverage(), RandomRow()), 0.0)
+    assert any(row["release"] == 2.0 and row["attempt"] == [2] for row in members.table(0.0))
     result = profile(counting(10, 0.3), [0.0, 1.0])
     assert "PROVED" in str(result)
     assert result.to_dict()["delta"] == list(result.delta)

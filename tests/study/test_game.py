@@ -243,6 +243,16 @@ def test_nothing_to_go_by_is_not_assessed(tmp_path):
         load_study(write(tmp_path, text + '[exact]\nwhen = "never"\n'))
 
 
+def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
+    (tmp_path / "mine.py").write_text("def attack(release):\n    raise OSError('no')\n")
+    text = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
+    text += '[exact]\nwhen = "never"\n'
+    audit = run(load_study(write(tmp_path, text)), rng=1)
+    assert audit.status == "not assessed"
+    assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
+    page_of(audit.record)
+
+
 def test_a_promise_of_privacy_proves_resilience(tmp_path):
     text = """
 kind = "game"

@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
 from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import distinct, gather
+from narcissus.priors.worlds.batches import distinct, gather, key_of
 from narcissus.priors.worlds.finite import Finite
 from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
 from narcissus.results import Estimate, Grade, Result
@@ -85,23 +85,24 @@ class Profile(Result):
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
         """Give what the best attacker does: the releases that gain most, with its attempt.
 
-        Attempts of a membership attacker are lists of records; see `attacker` for all releases.
+        The attempt of a membership attacker is the list of records of which it says "in".
         """
-        if self.exact.additive:
-            return []
         from narcissus.success.relations.base import take
 
-        releases, labels = self.exact.channel.releases, self.exact.enumeration.labels
-        entries = sorted(self.exact.best(epsilon), key=lambda entry: -entry[3])
-        return [
-            {
-                "release": _shown(releases[y]),
-                **({} if labels[k] is None else {"told": _shown(labels[k])}),
-                "attempt": None if z < 0 else _shown(_one(take(self.exact.guesses, np.array([z])))),
-                "gain": gain,
-            }
-            for k, y, z, gain in entries[:rows]
-        ]
+        exact = self.exact
+        releases, labels = exact.channel.releases, exact.enumeration.labels
+        entries = sorted(exact.best(epsilon), key=lambda entry: -entry[3])[:rows]
+        masks = exact.attacker(epsilon).table if exact.additive else {}
+        found: list[dict[str, Any]] = []
+        for k, y, z, gain in entries:
+            if exact.additive:
+                mask = masks[key_of(labels[k]), key_of(releases[y])]
+                attempt = _shown(exact.guesses.support[mask])
+            else:
+                attempt = None if z < 0 else _shown(_one(take(exact.guesses, np.array([z]))))
+            told = {} if labels[k] is None else {"told": _shown(labels[k])}
+            found.append({"release": _shown(releases[y]), **told, "attempt": attempt, "gain": gain})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values that JSON can hold."""

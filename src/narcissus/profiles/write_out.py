@@ -343,7 +343,7 @@ def write_out(game: Game, *, limit: int = LIMIT, work: int = WORK) -> WrittenOut
     _fits(
         len(enumeration.data) * each,
         limit,
-        f"{len(enumeration.data):,} data sets with up to {each:,} releases each",
+        f"{len(enumeration.data):,} data sets with up to {amount(each)} releases each",
     )
     enumeration = refine(enumeration, game.side)
     channel = game.mechanism.channel(enumeration.data)
@@ -384,14 +384,19 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
         if enumeration is not None:
             return enumeration, True
     size = game.world.count()
-    _fits(size, limit, f"{size:,} data sets")
+    _fits(size, limit, f"{amount(size)} data sets")
     return game.world.enumerate(), False
+
+
+def amount(size: int) -> str:
+    """Write a number of things, which may have thousands of digits."""
+    return f"{size:,}" if size < 10**15 else f"about 10^{math.log10(size):.0f}"
 
 
 def _fits(size: int, limit: int, what: str) -> None:
     if size > limit:
         raise TooLargeError(
-            f"the exact answer would write out {what}, {size:,} pairs; at most {limit:,} are. "
-            "Make the world smaller, or ask for an estimate by sampling (`sampled_profile`, or "
+            f"the exact answer would write out {what}, {amount(size)} pairs; at most {limit:,} "
+            "are. Make the world smaller, or ask for an estimate by sampling (`sampled_profile`, or "
             "`--sample` on the command line)"
         )

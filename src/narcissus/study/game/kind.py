@@ -105,14 +105,24 @@ class GameKind:
                 )
             )
         memorized = _memorized(study, setup, unanswered)
-        outcome, status = _judge(exact, proofs, statement, played)
+        useless = [] if played is None else [a for a in played.attackers if _useless(a)]
+        unanswered += [
+            NotAssessed(
+                f"the attack {a.name}",
+                f"it failed on every trial: {a.failures[0].error}",
+                "mend it, and play again",
+            )
+            for a in useless
+        ]
+        nobody = played is None or len(useless) == len(played.attackers)
+        outcome, status = _judge(exact, proofs, statement, None if nobody else played)
         if outcome == "not assessed":
             unanswered.append(
                 NotAssessed(
                     "the statement",
-                    "the game is too large to write out, no lemma applies, and there is no "
-                    "attacker to play",
-                    "add an [[attack]], or make the world smaller",
+                    "the game was not written out, no lemma applies, and no attacker could be "
+                    "played",
+                    "add an [[attack]] that works, or make the world smaller",
                 )
             )
         remarks = [] if played is None else list(played.remarks)
@@ -125,7 +135,7 @@ class GameKind:
         return Outcome(
             title=study.title,
             status=status,
-            verdict=_verdict(outcome, statement, exact, proofs, played),
+            verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played),
             results={
                 "outcome": outcome,
                 "expected": study.expected,
@@ -337,6 +347,10 @@ def _verdict(
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     return {**estimate.to_dict(), "grade": estimate.grade}
+
+
+def _useless(one: Attacked) -> bool:
+    return one.failed == one.success.trials
 
 
 def _attacker(one: Attacked) -> dict[str, Any]:
