@@ -397,6 +397,6 @@ def _fits(size: int, limit: int, what: str) -> None:
     if size > limit:
         raise TooLargeError(
             f"the exact answer would write out {what}, {amount(size)} pairs; at most {limit:,} "
-            "are. Make the world smaller, or ask for an estimate by sampling (`sampled_profile`, or "
-            "`--sample` on the command line)"
+            "are. Make the world smaller, or ask for an estimate by sampling (`sampled_profile`; "
+            "on the command line, `--sample`)"
         )
