@@ -232,6 +232,20 @@ def test_subsample_channel_matches_play():
     assert one.baseline.low <= result.baseline[0] <= one.baseline.high
 
 
+def test_an_attacker_who_may_not_abstain_gains_less():
+    """Three data sets, nothing released: the forced guess loses (e - 1) / 3 at epsilon 1."""
+    game = Game(Finite([[0], [1], [2]]), Constant(), Prefix())
+    assert write_out(game, abstain=False).sweep([1.0])[0].rates == pytest.approx((1 / 3, 1 / 3))
+    assert profile(game, 1.0, abstain=False).delta[0] == 0
+    game = Game(Bits(3, 0.1), ExactAverage(), Pinned(1))
+    free, forced = (profile(game, 0.5, abstain=a).delta[0] for a in (True, False))
+    lines = [b.success - math.exp(0.5) * b.baseline for b in write_out(game).blocks()]
+    per_release = np.concatenate(lines).max(axis=0)
+    assert free == pytest.approx(np.maximum(per_release, 0).sum())
+    assert forced == pytest.approx(max(0.0, per_release.sum()))
+    assert forced < free
+
+
 def test_epsilon_at_inverts_the_profile():
     result = profile(counting(20, 0.3), [0.0, 1.0])
     epsilon = result.epsilon_at(0.01)

@@ -253,6 +253,14 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     page_of(audit.record)
 
 
+def test_options_for_tables_are_refused(tmp_path):
+    study = load_study(write(tmp_path, SMALL))
+    with pytest.raises(InputError, match="--policy"):
+        run(study, rng=1, policy=tmp_path / "policy.toml")
+    with pytest.raises(InputError, match="--records"):
+        run(study, rng=1, internal=tmp_path / "records.csv")
+
+
 def test_a_promise_of_privacy_proves_resilience(tmp_path):
     text = """
 kind = "game"

@@ -166,7 +166,11 @@ def _shown(value: Any) -> Any:
 
 
 def profile(
-    game: Any, epsilon: float | Iterable[float] = EPSILONS, *, limit: int = LIMIT
+    game: Any,
+    epsilon: float | Iterable[float] = EPSILONS,
+    *,
+    limit: int = LIMIT,
+    abstain: bool | None = None,
 ) -> Profile:
     """Compute the exact resilience profile of a small game.
 
@@ -178,6 +182,8 @@ def profile(
         Where to compute ``delta``; at least 0.
     limit
         Largest number of (data set, release) pairs to write out.
+    abstain
+        Whether an attacker may make no attempt; by default as the study says, otherwise true.
 
     Raises
     ------
@@ -198,12 +204,15 @@ def profile(
     >>> round(profile(game, 1.0).delta[0], 8)
     0.00101828
     """
+    if abstain is None:
+        said = getattr(getattr(game, "settings", None), "exact", None)
+        abstain = bool(getattr(said, "abstain", True))
     game = _game_of(game)
     points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     points = tuple(non_negative("epsilon", point) for point in points)
     if not points:
         raise InputError("`epsilon` must hold at least one number")
-    exact = write_out(game, limit=limit)
+    exact = write_out(game, limit=limit, abstain=abstain)
     best = exact.sweep(points)
     return Profile(
         epsilon=points,

@@ -88,6 +88,12 @@ class GameKind:
 
     def play(self, study: GameStudyBase, folder: Path, options: RunOptions) -> Outcome:
         """Prove, play and judge."""
+        if options.policy is not None:
+            raise InputError(
+                "`--policy` is for audits of tables: the threshold of a game is its [statement]"
+            )
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: a game has no records to name")
         setup = study.build(folder)
         unanswered: list[NotAssessed] = []
         written = _written(study, setup, unanswered)
@@ -179,7 +185,9 @@ def _written(
     try:
         # Where it was not asked for, an exact answer may take seconds, not minutes.
         work = WORK if study.exact.when == "required" else WORK // 20
-        return write_out(setup.game, limit=study.exact.limit, work=work)
+        return write_out(
+            setup.game, limit=study.exact.limit, work=work, abstain=study.exact.abstain
+        )
     except (TooLargeError, InputError) as error:
         if study.exact.when == "required":
             raise
