@@ -250,6 +250,8 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     audit = run(load_study(write(tmp_path, text)), rng=1)
     assert audit.status == "not assessed"
     assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
+    assert "failed with an error on" in audit.verdict
+    assert audit.results["attackers"][0]["failures"][0]["seed"] in audit.verdict
     page_of(audit.record)
 
 

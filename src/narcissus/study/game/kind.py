@@ -141,7 +141,8 @@ class GameKind:
         return Outcome(
             title=study.title,
             status=status,
-            verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played),
+            verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played)
+            + _failures(played),
             results={
                 "outcome": outcome,
                 "expected": study.expected,
@@ -355,6 +356,19 @@ def _verdict(
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     return {**estimate.to_dict(), "grade": estimate.grade}
+
+
+def _failures(played: Play | None) -> str:
+    """Say which attackers raised: a reader must not take their failures for safety."""
+    if played is None:
+        return ""
+    return "".join(
+        f" The attack {one.name} failed with an error on {one.failed} of {played.trials} trials "
+        f"(first: trial {one.failures[0].trial}, seed {one.failures[0].seed}: "
+        f"{one.failures[0].error}); they count as unsuccessful."
+        for one in played.attackers
+        if one.failed
+    )
 
 
 def _useless(one: Attacked) -> bool:
