@@ -288,6 +288,7 @@ epsilon = 1.0
     audit = run(load_study(write(tmp_path, text)), rng=1)
     assert audit.results["outcome"] == "resilient, proved"
     assert "A.4" in audit.verdict
+    assert "differentially private" in render_html(audit.record)
 
 
 def test_profile_takes_a_study():

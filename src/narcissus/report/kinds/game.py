@@ -160,7 +160,12 @@ def _setting(record: Record, results: Answer) -> Section:
     if results["expected"]:
         rows.append(("Expected by the source", results["expected"]))
     blocks: list[Block] = [Text([results["about"]])] if results["about"] else []
-    return Section("Threat model and statement", [*blocks, Facts(rows)])
+    blocks.append(Facts(rows))
+    assumed = [text for bound in results["proofs"] for text in bound["assumptions"]]
+    if assumed:
+        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        blocks.append(Items(title, list(dict.fromkeys(assumed))))
+    return Section("Threat model and statement", blocks)
 
 
 def _attackers(results: Answer) -> list[Block]:
