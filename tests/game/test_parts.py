@@ -104,6 +104,7 @@ def test_bernoulli_takes_a_rate_for_each_column_and_shape():
         Uniform(2, 1, 3),
         Finite([[0, 1], [1, 1], [0, 0]], [[0.2, 0.3, 0.5], [0.9, 0.1, 0.0]], [0.25, 0.75]),
         Pairs([[[0, 1], [1, 1]], [[0, 0], [1, 0]]], [0.2, 0.8]),
+        MonaLisa(2, 1, 0.3),
     ],
     ids=lambda w: type(w).__name__,
 )

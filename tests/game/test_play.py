@@ -12,6 +12,7 @@ from narcissus.attacks import (
     Fingerprint,
     FixedGuess,
     OwnAttack,
+    ParityMembership,
     Posterior,
     Reencryption,
     ReleasedPlaces,
@@ -25,6 +26,7 @@ from narcissus.mechanisms import (
     ExactAverage,
     Identity,
     NoisyAverage,
+    Parity,
     PublicKey,
 )
 from narcissus.observer import SilentObserver
@@ -187,6 +189,46 @@ def test_an_attack_that_fails_now_and_then_is_reported_and_the_run_goes_on():
     assert not one.scores.success[first.trial]
     assert str(first.seed) in run.remarks[0]
     assert f"failed on {one.failed} of 3000 trials" in run.remarks[0]
+
+
+def test_an_attack_in_batches_loses_only_the_trials_at_which_it_fails():
+    class Batchwise:
+        def attempt(self, release, known, rng):
+            if (release == 1).all(axis=1).any():
+                raise RuntimeError("all ones")
+            return release
+
+    one = play(Game(Bits(8), Identity(), Prefix()), Batchwise(), trials=3000, stop=False, rng=2)
+    attacked = one.attackers[0]
+    assert 0 < attacked.failed < 40
+    assert attacked.success.value == pytest.approx(1 - attacked.failed / 3000)
+
+    class Predicates:
+        def attempt(self, release, known, rng):
+            if (release[:, 0] == 1).all(axis=1).any():
+                raise RuntimeError("all ones")
+            return ParityMembership().attempt(release, known, rng)
+
+    game = Game(Uniform(2, 8), Parity(), RandomRow())
+    attacked = play(game, Predicates(), trials=500, stop=False, rng=2).attackers[0]
+    assert 0 < attacked.failed < 80
+    assert attacked.success.value == pytest.approx(1 - attacked.failed / 500)
+
+
+@pytest.mark.parametrize("part", ["world", "mechanism"])
+def test_a_world_or_mechanism_that_raises_is_one_error(part):
+    class Broken(Bits, Identity):
+        def draw(self, trials, rng):
+            if part == "world":
+                raise KeyError("lost")
+            return super().draw(trials, rng)
+
+        def release(self, data, rng):
+            raise KeyError("lost")
+
+    broken = Broken(4)
+    with pytest.raises(InputError, match=f"the {part} Broken raised KeyError"):
+        play(Game(broken, broken, Prefix()), ReleasedRow("all"), trials=10)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_published_cut_is_far_larger_than_needed():
     gamma, tau = published_cut(1, 0.01, 2100)
     assert gamma == pytest.approx(8.36533, abs=1e-5)
     assert tau == pytest.approx(0.247389, abs=1e-6)
-    rates = [*np.geomspace(1e-4, 0.5, 120), *(1 - np.geomspace(1e-4, 0.5, 40))]
+    rates = [*np.geomspace(1e-4, 0.5, 50), *(1 - np.geomspace(1e-4, 0.5, 12))]
     worst = max(profile(counting(2100, float(p), tau), 1.0).delta[0] for p in rates)
     assert 0 <= worst < 1e-90
     with pytest.raises(InputError, match="tau <= 1/4"):
@@ -232,6 +232,20 @@ def test_subsample_channel_matches_play():
     assert one.baseline.low <= result.baseline[0] <= one.baseline.high
 
 
+def test_an_attacker_who_may_not_abstain_gains_less():
+    """Three data sets, nothing released: the forced guess loses (e - 1) / 3 at epsilon 1."""
+    game = Game(Finite([[0], [1], [2]]), Constant(), Prefix())
+    assert write_out(game, abstain=False).sweep([1.0])[0].rates == pytest.approx((1 / 3, 1 / 3))
+    assert profile(game, 1.0, abstain=False).delta[0] == 0
+    game = Game(Bits(3, 0.1), ExactAverage(), Pinned(1))
+    free, forced = (profile(game, 0.5, abstain=a).delta[0] for a in (True, False))
+    lines = [b.success - math.exp(0.5) * b.baseline for b in write_out(game).blocks()]
+    per_release = np.concatenate(lines).max(axis=0)
+    assert free == pytest.approx(np.maximum(per_release, 0).sum())
+    assert forced == pytest.approx(max(0.0, per_release.sum()))
+    assert forced < free
+
+
 def test_epsilon_at_inverts_the_profile():
     result = profile(counting(20, 0.3), [0.0, 1.0])
     epsilon = result.epsilon_at(0.01)
@@ -249,6 +263,11 @@ def test_too_large_says_how_large():
         profile(Game(Tardos(10, 2, 3), ExactAverage(), Member()))
     with pytest.raises(TooLargeError, match="memorized"):
         memorized_information(Uniform(10, 10), Parity())
+
+
+def test_numbers_of_thousands_of_digits_are_written_short():
+    with pytest.raises(TooLargeError, match=r"about 10\^301030 data sets"):
+        profile(Game(Uniform(1000, 1000), Parity(), Member()))
 
 
 def test_a_relation_that_never_holds_is_refused():
@@ -311,6 +330,8 @@ def test_posterior_is_the_best_attacker_of_a_count():
 
 
 def test_results_read_well():
+    members = profile(Game(Records(2, [0.5, 0.3, 0.2]), ExactAverage(), RandomRow()), 0.0)
+    assert any(row["release"] == 2.0 and row["attempt"] == [2] for row in members.table(0.0))
     result = profile(counting(10, 0.3), [0.0, 1.0])
     assert "PROVED" in str(result)
     assert result.to_dict()["delta"] == list(result.delta)

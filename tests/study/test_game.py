@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import jsonschema
 import pytest
@@ -85,6 +86,20 @@ def test_shipped_studies_say_what_they_show_and_where_it_is_from():
         assert study.source
     with pytest.raises(InputError, match="did you mean `counting-query`"):
         shipped_study("counting-querry")
+
+
+def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
+    from narcissus.cli.schema import study_schema
+
+    schema = study_schema("game")
+    validator = jsonschema.Draft202012Validator(schema)
+    for shipped in shipped_studies():
+        assert validator.is_valid(tomllib.loads(shipped.path.read_text(encoding="utf-8")))
+    good = tomllib.loads(SMALL)
+    assert validator.is_valid(good)
+    for section, key, value in (("world", "name", "bitz"), ("world", "m", 1), ("run", "trial", 5)):
+        bad = {**good, section: {**good.get(section, {}), key: value}}
+        assert not validator.is_valid(bad)
 
 
 def test_reports_are_drawn():
@@ -228,6 +243,26 @@ def test_nothing_to_go_by_is_not_assessed(tmp_path):
         load_study(write(tmp_path, text + '[exact]\nwhen = "never"\n'))
 
 
+def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
+    (tmp_path / "mine.py").write_text("def attack(release):\n    raise OSError('no')\n")
+    text = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
+    text += '[exact]\nwhen = "never"\n'
+    audit = run(load_study(write(tmp_path, text)), rng=1)
+    assert audit.status == "not assessed"
+    assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
+    assert "failed with an error on" in audit.verdict
+    assert audit.results["attackers"][0]["failures"][0]["seed"] in audit.verdict
+    page_of(audit.record)
+
+
+def test_options_for_tables_are_refused(tmp_path):
+    study = load_study(write(tmp_path, SMALL))
+    with pytest.raises(InputError, match="--policy"):
+        run(study, rng=1, policy=tmp_path / "policy.toml")
+    with pytest.raises(InputError, match="--records"):
+        run(study, rng=1, internal=tmp_path / "records.csv")
+
+
 def test_a_promise_of_privacy_proves_resilience(tmp_path):
     text = """
 kind = "game"
@@ -253,6 +288,7 @@ epsilon = 1.0
     audit = run(load_study(write(tmp_path, text)), rng=1)
     assert audit.results["outcome"] == "resilient, proved"
     assert "A.4" in audit.verdict
+    assert "differentially private" in render_html(audit.record)
 
 
 def test_profile_takes_a_study():

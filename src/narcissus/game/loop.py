@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import between, integer
-from narcissus.attacks.base import Answers, Failure
+from narcissus.attacks.base import Failure
 from narcissus.errors import InputError
 from narcissus.evidence.sequential import log_mean
+from narcissus.game.asking import ask, converse, guarded
 from narcissus.game.outcome import Block, Play, remarks, summary
 from narcissus.game.rules import Game
 from narcissus.observer import SILENT, Observer
@@ -131,7 +132,7 @@ _BLOCK_BYTES = 32_000_000
 
 def _blocks(game: Game, trials: int) -> Iterator[int]:
     """Give block sizes: such that a block's data is some 32 MB, whatever the machine."""
-    sample = game.world.draw(1, np.random.default_rng(0))
+    sample = guarded("world", game.world, lambda: game.world.draw(1, np.random.default_rng(0)))
     entry = sample.data[0]
     size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
     if isinstance(sample.nature, np.ndarray):
@@ -152,17 +153,21 @@ def _play_block(
     """Play one block, given by its number and size; give the scores of each attacker."""
     number, size = block
     rng = child(entropy, 0, number)
-    draw = game.world.draw(size, rng)
+    draw = guarded("world", game.world, lambda: game.world.draw(size, rng))
     known = None if game.side is None else game.side.reveal(game.world, draw, rng)
     interactive = getattr(game.mechanism, "interactive", False)
-    release = None if interactive else game.mechanism.release(draw.data, rng)
+    release = (
+        None
+        if interactive
+        else guarded("mechanism", game.mechanism, lambda: game.mechanism.release(draw.data, rng))
+    )
     made: dict[str, tuple[Attempts, list[Failure]]] = {}
     for place, (name, attack) in enumerate(players.items()):
         own = child(entropy, 1 + place, number)
         if interactive:
-            made[name] = _converse(game.mechanism, draw, attack, own)
+            made[name] = converse(game.mechanism, draw, attack, own)
         else:
-            made[name] = _attempts(attack.attempt(release, known, own), size)
+            made[name] = ask(attack, release, known, size, own)
     success: dict[str, NDArray[np.bool_]] = {}
     exact: dict[str, NDArray[np.float64] | None] = {}
     for name, (attempts, _) in made.items():
@@ -172,11 +177,7 @@ def _play_block(
         exact[name] = _exact_baseline(game, attempts)
     sampled = {name: np.zeros(size) for name, chance in exact.items() if chance is None}
     for _ in range(fresh if sampled else 0):
-        others = (
-            game.world.fresh(draw, rng)
-            if game.side is None
-            else game.side.fresh(game.world, draw, known, rng)
-        )
+        others = guarded("world", game.world, lambda: _fresh(game, draw, known, rng))
         for name in sampled:
             attempts = made[name][0]
             sampled[name] += _score(game, game.looser or game.relation, others, attempts, rng)
@@ -194,33 +195,10 @@ def _play_block(
     return result
 
 
-def _attempts(answer: Any, size: int) -> tuple[Attempts, list[Failure]]:
-    if isinstance(answer, Attempts):
-        return answer, []
-    if isinstance(answer, Answers):
-        return Attempts(answer.values, answer.made), answer.failures
-    return Attempts(answer, np.ones(size, dtype=bool)), []
-
-
-def _converse(
-    mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator
-) -> tuple[Attempts, list[Failure]]:
-    """Let the mechanism and the attacker exchange messages, one trial after the other."""
-    seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
-    values = np.zeros(draw.trials, dtype=np.int64)
-    made = np.ones(draw.trials, dtype=bool)
-    failures: list[Failure] = []
-    for trial, seed in enumerate(seeds):
-        try:
-            values[trial] = mechanism.interact(
-                draw.data[trial], player, np.random.default_rng(int(seed))
-            )
-        except ImportError:
-            raise
-        except Exception as error:
-            made[trial] = False
-            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
-    return Attempts(values, made), failures
+def _fresh(game: Game, draw: Draw, known: Any, rng: np.random.Generator) -> Any:
+    if game.side is None:
+        return game.world.fresh(draw, rng)
+    return game.side.fresh(game.world, draw, known, rng)
 
 
 def _score(

@@ -10,11 +10,12 @@ from narcissus.profiles.profile import (
     sampled_profile,
     smallest,
 )
-from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
+from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
 
 __all__ = [
     "EPSILONS",
     "LIMIT",
+    "WORK",
     "Bayes",
     "Profile",
     "Smallest",

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from narcissus.errors import TooLargeError
-from narcissus.profiles.write_out import LIMIT
+from narcissus.profiles.write_out import LIMIT, amount
 
 
 def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> float:
@@ -42,8 +42,8 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
     size = world.count()
     if size > limit:
         raise TooLargeError(
-            f"the world has {size:,} data sets; memorized information is computed for at most "
-            f"{limit:,}"
+            f"the world has {amount(size)} data sets; memorized information is computed for at "
+            f"most {limit:,}"
         )
     written = world.enumerate()
     matrix = mechanism.channel(written.data).matrix

@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
 from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import distinct, gather
+from narcissus.priors.worlds.batches import distinct, gather, key_of
 from narcissus.priors.worlds.finite import Finite
 from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
 from narcissus.results import Estimate, Grade, Result
@@ -85,23 +85,24 @@ class Profile(Result):
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
         """Give what the best attacker does: the releases that gain most, with its attempt.
 
-        Attempts of a membership attacker are lists of records; see `attacker` for all releases.
+        The attempt of a membership attacker is the list of records of which it says "in".
         """
-        if self.exact.additive:
-            return []
         from narcissus.success.relations.base import take
 
-        releases, labels = self.exact.channel.releases, self.exact.enumeration.labels
-        entries = sorted(self.exact.best(epsilon), key=lambda entry: -entry[3])
-        return [
-            {
-                "release": _shown(releases[y]),
-                **({} if labels[k] is None else {"told": _shown(labels[k])}),
-                "attempt": None if z < 0 else _shown(_one(take(self.exact.guesses, np.array([z])))),
-                "gain": gain,
-            }
-            for k, y, z, gain in entries[:rows]
-        ]
+        exact = self.exact
+        releases, labels = exact.channel.releases, exact.enumeration.labels
+        entries = sorted(exact.best(epsilon), key=lambda entry: -entry[3])[:rows]
+        masks = exact.attacker(epsilon).table if exact.additive else {}
+        found: list[dict[str, Any]] = []
+        for k, y, z, gain in entries:
+            if exact.additive:
+                mask = masks[key_of(labels[k]), key_of(releases[y])]
+                attempt = _shown(exact.guesses.support[mask])
+            else:
+                attempt = None if z < 0 else _shown(_one(take(exact.guesses, np.array([z]))))
+            told = {} if labels[k] is None else {"told": _shown(labels[k])}
+            found.append({"release": _shown(releases[y]), **told, "attempt": attempt, "gain": gain})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values that JSON can hold."""
@@ -165,7 +166,11 @@ def _shown(value: Any) -> Any:
 
 
 def profile(
-    game: Any, epsilon: float | Iterable[float] = EPSILONS, *, limit: int = LIMIT
+    game: Any,
+    epsilon: float | Iterable[float] = EPSILONS,
+    *,
+    limit: int = LIMIT,
+    abstain: bool | None = None,
 ) -> Profile:
     """Compute the exact resilience profile of a small game.
 
@@ -177,6 +182,8 @@ def profile(
         Where to compute ``delta``; at least 0.
     limit
         Largest number of (data set, release) pairs to write out.
+    abstain
+        Whether an attacker may make no attempt; by default as the study says, otherwise true.
 
     Raises
     ------
@@ -197,12 +204,15 @@ def profile(
     >>> round(profile(game, 1.0).delta[0], 8)
     0.00101828
     """
+    if abstain is None:
+        said = getattr(getattr(game, "settings", None), "exact", None)
+        abstain = bool(getattr(said, "abstain", True))
     game = _game_of(game)
     points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     points = tuple(non_negative("epsilon", point) for point in points)
     if not points:
         raise InputError("`epsilon` must hold at least one number")
-    exact = write_out(game, limit=limit)
+    exact = write_out(game, limit=limit, abstain=abstain)
     best = exact.sweep(points)
     return Profile(
         epsilon=points,

@@ -84,11 +84,14 @@ class Best:
     guess: dict[int, NDArray[np.int64]]
 
     @classmethod
-    def nothing(cls, epsilon: float, told: Sequence[int], width: int) -> Best:
-        """Start with the attacker who makes no attempt."""
+    def nothing(
+        cls, epsilon: float, told: Sequence[int], width: int, *, abstain: bool = True
+    ) -> Best:
+        """Start with the attacker who makes no attempt, or who must make one yet."""
+        start = 0.0 if abstain else -math.inf
         return cls(
             epsilon,
-            {k: np.zeros(width) for k in told},
+            {k: np.full(width, start) for k in told},
             {k: np.zeros(width) for k in told},
             {k: np.zeros(width) for k in told},
             {k: np.full(width, -1, dtype=np.int64) for k in told},
@@ -115,8 +118,8 @@ class Best:
 
     @property
     def delta(self) -> float:
-        """What the attacker gains in all."""
-        return _total(self.gain)
+        """What the attacker gains in all; at least 0, since no delta is less."""
+        return max(0.0, _total(self.gain))
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -145,6 +148,8 @@ class WrittenOut:
         All attempts worth making.
     count
         How many those are.
+    abstain
+        Whether an attacker may make no attempt; membership predicates always may.
     """
 
     game: Game
@@ -152,6 +157,7 @@ class WrittenOut:
     channel: Channel
     guesses: Any
     count: int
+    abstain: bool = True
 
     @property
     def additive(self) -> bool:
@@ -220,7 +226,8 @@ class WrittenOut:
         becomes a sum of what is positive.
         """
         width = self.channel.matrix.shape[1]
-        found = [Best.nothing(epsilon, self.told, width) for epsilon in epsilons]
+        may = self.abstain or self.additive
+        found = [Best.nothing(epsilon, self.told, width, abstain=may) for epsilon in epsilons]
         for block in self.blocks():
             for best in found:
                 best.add(block, additive=self.additive)
@@ -309,7 +316,9 @@ class WrittenOut:
         return math.fsum(float(x) for values in top.values() for x in values)
 
 
-def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
+def write_out(
+    game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
+) -> WrittenOut:
     """Write a small game out.
 
     Parameters
@@ -318,6 +327,10 @@ def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
         World, mechanism and relation must be ones that can be written out.
     limit
         Largest number of (data set, release) pairs.
+    work
+        Largest number of (data set, release, guess) triples.
+    abstain
+        Whether an attacker may make no attempt.
 
     Raises
     ------
@@ -341,7 +354,7 @@ def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
     _fits(
         len(enumeration.data) * each,
         limit,
-        f"{len(enumeration.data):,} data sets with up to {each:,} releases each",
+        f"{len(enumeration.data):,} data sets with up to {amount(each)} releases each",
     )
     enumeration = refine(enumeration, game.side)
     channel = game.mechanism.channel(enumeration.data)
@@ -352,14 +365,13 @@ def write_out(game: Game, *, limit: int = LIMIT) -> WrittenOut:
     )
     count = len(guesses)
     told = len(np.unique(enumeration.known))
-    work = count * channel.matrix.shape[1] * told
-    if work > WORK // 4 or count * int(channel.matrix.nnz) * told > WORK:
+    if count * max(4 * channel.matrix.shape[1], int(channel.matrix.nnz)) * told > work:
         raise TooLargeError(
             f"an exact answer would go through {count:,} guesses for each of "
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
-    exact = WrittenOut(game, enumeration, channel, guesses, count)
+    exact = WrittenOut(game, enumeration, channel, guesses, count, abstain)
     if not any(block.success.any() or block.baseline.any() for block in exact.blocks()):
         raise InputError(
             f"the relation {type(game.relation).__name__} holds for no data set and no attempt: "
@@ -383,14 +395,19 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
         if enumeration is not None:
             return enumeration, True
     size = game.world.count()
-    _fits(size, limit, f"{size:,} data sets")
+    _fits(size, limit, f"{amount(size)} data sets")
     return game.world.enumerate(), False
+
+
+def amount(size: int) -> str:
+    """Write a number of things, which may have thousands of digits."""
+    return f"{size:,}" if size < 10**15 else f"about 10^{math.log10(size):.0f}"
 
 
 def _fits(size: int, limit: int, what: str) -> None:
     if size > limit:
         raise TooLargeError(
-            f"the exact answer would write out {what}, {size:,} pairs; at most {limit:,} are. "
-            "Make the world smaller, or ask for an estimate by sampling (`sampled_profile`, or "
-            "`--sample` on the command line)"
+            f"the exact answer would write out {what}, {amount(size)} pairs; at most {limit:,} "
+            "are. Make the world smaller, or ask for an estimate by sampling (`sampled_profile`; "
+            "on the command line, `--sample`)"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import integer, probability
-from narcissus.priors.worlds.base import Array, Draw, bernoulli
+from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,17 @@ class MonaLisa:
         fresh = self.fresh(draw, rng)
         fresh[:, :rows] = draw.data[:, :rows]
         return fresh
+
+    def count(self) -> int:
+        """Give the number of data sets."""
+        return 2 ** (self.n * self.d)
+
+    def enumerate(self) -> Enumeration:
+        """Write out all data sets."""
+        rows = all_tuples(2, self.d)
+        chance = (1 - self.rate) / len(rows) + self.rate * (rows == 0).all(axis=1)
+        index = all_tuples(len(rows), self.n)
+        return Enumeration.of(rows[index].astype(np.uint8), chance[index].prod(axis=1))
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,9 @@ def _evidence(results: Answer) -> tuple[list[str], list[str]]:
             f"{number(results['trials'])} trials of {len(results['attackers'])} attacker(s) found "
             "no violation; that is no proof"
         )
-    if results["largest_epsilon_refuted"] is not None:
-        bad.append(f"refuted up to epsilon {results['largest_epsilon_refuted']:.2f} at this delta")
+    refuted = results["largest_epsilon_refuted"]
+    if refuted is not None and results["decided"] is not None:
+        bad.append(f"refuted up to epsilon {refuted:.2f} at this delta")
     return good, bad
 
 
@@ -159,7 +160,12 @@ def _setting(record: Record, results: Answer) -> Section:
     if results["expected"]:
         rows.append(("Expected by the source", results["expected"]))
     blocks: list[Block] = [Text([results["about"]])] if results["about"] else []
-    return Section("Threat model and statement", [*blocks, Facts(rows)])
+    blocks.append(Facts(rows))
+    assumed = [text for bound in results["proofs"] for text in bound["assumptions"]]
+    if assumed:
+        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        blocks.append(Items(title, list(dict.fromkeys(assumed))))
+    return Section("Threat model and statement", blocks)
 
 
 def _attackers(results: Answer) -> list[Block]:
@@ -190,6 +196,10 @@ def _attackers(results: Answer) -> list[Block]:
             percent=("success", "own baseline"),
         )
     ]
+    refuted = results["largest_epsilon_refuted"]
+    if refuted is not None:
+        words = f"{refuted:.2f}, by all attackers together (sampled)"
+        blocks.append(Facts([("Largest epsilon refuted at the statement's delta", words)]))
     if results["remarks"]:
         blocks.append(Items("Remarks", results["remarks"], "warning"))
     return blocks

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from narcissus._random import child
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
-from narcissus.profiles import WrittenOut, memorized_information, write_out
+from narcissus.profiles import WORK, WrittenOut, memorized_information, write_out
 from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
@@ -88,6 +88,12 @@ class GameKind:
 
     def play(self, study: GameStudyBase, folder: Path, options: RunOptions) -> Outcome:
         """Prove, play and judge."""
+        if options.policy is not None:
+            raise InputError(
+                "`--policy` is for audits of tables: the threshold of a game is its [statement]"
+            )
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: a game has no records to name")
         setup = study.build(folder)
         unanswered: list[NotAssessed] = []
         written = _written(study, setup, unanswered)
@@ -105,14 +111,24 @@ class GameKind:
                 )
             )
         memorized = _memorized(study, setup, unanswered)
-        outcome, status = _judge(exact, proofs, statement, played)
+        useless = [] if played is None else [a for a in played.attackers if _useless(a)]
+        unanswered += [
+            NotAssessed(
+                f"the attack {a.name}",
+                f"it failed on every trial: {a.failures[0].error}",
+                "mend it, and play again",
+            )
+            for a in useless
+        ]
+        nobody = played is None or len(useless) == len(played.attackers)
+        outcome, status = _judge(exact, proofs, statement, None if nobody else played)
         if outcome == "not assessed":
             unanswered.append(
                 NotAssessed(
                     "the statement",
-                    "the game is too large to write out, no lemma applies, and there is no "
-                    "attacker to play",
-                    "add an [[attack]], or make the world smaller",
+                    "the game was not written out, no lemma applies, and no attacker could be "
+                    "played",
+                    "add an [[attack]] that works, or make the world smaller",
                 )
             )
         remarks = [] if played is None else list(played.remarks)
@@ -125,7 +141,8 @@ class GameKind:
         return Outcome(
             title=study.title,
             status=status,
-            verdict=_verdict(outcome, statement, exact, proofs, played),
+            verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played)
+            + _failures(played),
             results={
                 "outcome": outcome,
                 "expected": study.expected,
@@ -167,7 +184,11 @@ def _written(
     if study.exact.when == "never":
         return None
     try:
-        return write_out(setup.game, limit=study.exact.limit)
+        # Where it was not asked for, an exact answer may take seconds, not minutes.
+        work = WORK if study.exact.when == "required" else WORK // 20
+        return write_out(
+            setup.game, limit=study.exact.limit, work=work, abstain=study.exact.abstain
+        )
     except (TooLargeError, InputError) as error:
         if study.exact.when == "required":
             raise
@@ -335,6 +356,23 @@ def _verdict(
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     return {**estimate.to_dict(), "grade": estimate.grade}
+
+
+def _failures(played: Play | None) -> str:
+    """Say which attackers raised: a reader must not take their failures for safety."""
+    if played is None:
+        return ""
+    return "".join(
+        f" The attack {one.name} failed with an error on {one.failed} of {played.trials} trials "
+        f"(first: trial {one.failures[0].trial}, seed {one.failures[0].seed}: "
+        f"{one.failures[0].error}); they count as unsuccessful."
+        for one in played.attackers
+        if one.failed
+    )
+
+
+def _useless(one: Attacked) -> bool:
+    return one.failed == one.success.trials
 
 
 def _attacker(one: Attacked) -> dict[str, Any]:

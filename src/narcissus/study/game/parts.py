@@ -149,6 +149,7 @@ class Part(BaseModel):
 class OwnPart(Part):
     """A part that the user wrote: ``name = "module:attribute"``."""
 
+    name: str = Field(json_schema_extra={"pattern": "^[^:]+:[^:]+$"})
     options: dict[str, Any] = Field(
         default_factory=dict, description="Arguments for a class of your own."
     )
@@ -255,10 +256,16 @@ def one_part(room: str, *, nested: bool = False) -> Any:
     return by_name(models, own)
 
 
+def _nothing(schema: dict[str, Any]) -> None:
+    """Make a JSON Schema that nothing satisfies."""
+    schema.clear()
+    schema["not"] = {}
+
+
 class _Unknown(BaseModel):
     """A section whose name is not known: refused, with the names that are."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra=_nothing)
     known: ClassVar[tuple[str, ...]] = ()
     more: ClassVar[str] = ""
 

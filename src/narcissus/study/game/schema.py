@@ -48,6 +48,7 @@ class Exact(_Section):
         default_factory=lambda: [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0],
         min_length=1,
     )
+    abstain: bool = Field(default=True, description="Whether an attacker may make no attempt.")
     memorized: bool = Field(default=False, description="Also give I(S; release | Nature) in bits.")
 
 

@@ -1,0 +1,138 @@
+"""Ask an attacker for its attempts; one that fails here and there does not end the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.base import Answers, Failure
+from narcissus.errors import InputError, NarcissusError
+from narcissus.priors.worlds.base import Array, Batch, Draw
+from narcissus.priors.worlds.batches import gather
+from narcissus.success.relations.base import Attempts, take
+
+Result = TypeVar("Result")
+
+
+def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
+    """Call a method of a part of the game; an error in it becomes one that names the part.
+
+    Raises
+    ------
+    InputError
+        The part raised.
+    """
+    try:
+        return call()
+    except NarcissusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the {what} {type(part).__name__} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def ask(
+    attack: Any, release: Batch, known: Batch, size: int, rng: np.random.Generator
+) -> tuple[Attempts, list[Failure]]:
+    """Ask for the attempts of a batch.
+
+    An attack that raises is asked again for one trial at a time, each with a seed of its own, so
+    that only the trials at which it fails are lost.
+    """
+    seeds = rng.integers(0, 2**63, size, dtype=np.int64)
+    try:
+        answer = attack.attempt(release, known, rng)
+    except NarcissusError:
+        raise
+    except Exception:
+        return _one_by_one(attack, release, known, seeds)
+    if isinstance(answer, Attempts):
+        return answer, []
+    if isinstance(answer, Answers):
+        return Attempts(answer.values, answer.made), answer.failures
+    return Attempts(answer, np.ones(size, dtype=bool)), []
+
+
+def _one_by_one(
+    attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]
+) -> tuple[Attempts, list[Failure]]:
+    values: list[Any] = [None] * len(seeds)
+    made = np.zeros(len(seeds), dtype=bool)
+    failures: list[Failure] = []
+    for trial, seed in enumerate(seeds):
+        only = np.array([trial])
+        told = None if known is None else gather(known, only)
+        try:
+            answer = attack.attempt(gather(release, only), told, np.random.default_rng(int(seed)))
+        except NarcissusError:
+            raise
+        except Exception as error:
+            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+            continue
+        if isinstance(answer, Attempts | Answers):
+            made[trial] = bool(answer.made[0])
+            answer = answer.values
+        else:
+            made[trial] = True
+        values[trial] = answer
+    if any(callable(value) for value in values):
+        return Attempts(JoinedPredicates(values), made), failures
+    return Attempts([None if v is None else v[0] for v in values], made), failures
+
+
+@dataclass(frozen=True)
+class JoinedPredicates:
+    """Predicates of single trials, put together; one that is missing holds nowhere."""
+
+    parts: list[Any]
+    exact = False
+
+    def __call__(self, rows: Array) -> NDArray[np.float64]:
+        """Ask each part about its own rows."""
+        said = np.zeros(rows.shape[:2])
+        for trial, part in enumerate(self.parts):
+            if part is not None:
+                said[trial] = part(rows[trial : trial + 1])[0]
+        return said
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def take(self, index: Array) -> JoinedPredicates:
+        """Take some of the predicates."""
+        return JoinedPredicates(take(self.parts, index))
+
+    def weight(self, world: Any) -> NDArray[np.float64]:
+        """Give the weights of the parts that know them; NaN for the others."""
+        weights = np.full(len(self.parts), np.nan)
+        for trial, part in enumerate(self.parts):
+            known = part.weight(world) if hasattr(part, "weight") else None
+            if known is not None:
+                weights[trial] = known[0]
+        return weights
+
+
+def converse(
+    mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator
+) -> tuple[Attempts, list[Failure]]:
+    """Let the mechanism and the attacker exchange messages, one trial after the other."""
+    seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
+    values = np.zeros(draw.trials, dtype=np.int64)
+    made = np.ones(draw.trials, dtype=bool)
+    failures: list[Failure] = []
+    for trial, seed in enumerate(seeds):
+        try:
+            values[trial] = mechanism.interact(
+                draw.data[trial], player, np.random.default_rng(int(seed))
+            )
+        except ImportError:
+            raise
+        except Exception as error:
+            made[trial] = False
+            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+    return Attempts(values, made), failures
