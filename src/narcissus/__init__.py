@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
+    from narcissus.evidence import refute as refute
     from narcissus.extraction import assess_extraction as assess_extraction
     from narcissus.extraction import eidetic_counts as eidetic_counts
-    from narcissus.evidence import refute as refute
     from narcissus.game import Game as Game
     from narcissus.game import play as play
     from narcissus.guarantees import ApproximateDP as ApproximateDP

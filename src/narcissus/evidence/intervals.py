@@ -115,7 +115,7 @@ def bernstein_limits(
     --------
     >>> limits = bernstein_limits(5000.0, 2600.0, 10_000)
     >>> round(limits.low, 4), round(limits.high, 4)
-    (0.4962, 0.5038)
+    (0.496, 0.504)
     """
     n = integer("count", count, low=2)
     total = between("total", total, 0, n)

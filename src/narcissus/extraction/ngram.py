@@ -64,8 +64,8 @@ class CharacterNgram:
     Examples
     --------
     >>> model = CharacterNgram(["banana", "bandana"], order=3)
-    >>> model.sample(1, 20, rng=0)[0][:3]
-    'ban'
+    >>> model.sample(1, 20, rng=0)[0][:2]
+    'ba'
     """
 
     def __init__(self, documents: Iterable[str], *, order: int = 6) -> None:

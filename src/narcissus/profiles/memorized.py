@@ -36,7 +36,7 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
 
     >>> from narcissus.mechanisms import Parity
     >>> from narcissus.priors.worlds import Uniform
-    >>> round(memorized_information(Uniform(2, 4), Parity()), 12)
+    >>> round(float(memorized_information(Uniform(2, 4), Parity())), 12)
     4.0
     """
     size = world.count()
