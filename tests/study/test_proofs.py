@@ -12,7 +12,7 @@ from narcissus.audit import load_study
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.mechanisms import MarginalQueries
 from narcissus.study.table import proofs
-from narcissus.study.table.experiment import prepare
+from narcissus.study.table.prepare import prepare
 from narcissus.study.table.summary import summarise
 from narcissus.success import ColumnsRight, exact_match
 

@@ -16,8 +16,9 @@ from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.plugins import source_digest
 from narcissus.study.pool import play_all
 from narcissus.study.store import TrialStore
-from narcissus.study.table.experiment import Experiment, prepare
+from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
+from narcissus.study.table.prepare import prepare
 from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.summary import summarise

@@ -14,7 +14,8 @@ from narcissus.evidence import bernstein_limits, clopper_pearson, mean_limits
 from narcissus.guarantees import Guarantee
 from narcissus.results import Estimate
 from narcissus.study.table import proofs
-from narcissus.study.table.experiment import Experiment, Setting
+from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.settings import Setting
 
 Trial = Mapping[str, NDArray[Any]]
 
