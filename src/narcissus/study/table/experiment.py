@@ -7,8 +7,10 @@ and curves are smooth; attacks have generators of their own.
 
 from __future__ import annotations
 
+import traceback
 import zlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np

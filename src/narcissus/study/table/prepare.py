@@ -140,7 +140,8 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
         attack = made(**spec.options)
     except Exception as error:
         raise InputError(
-            f"attack `{name}`: cannot make {kind} with options {spec.options}: {raised_where(error)}"
+            f"attack `{name}`: cannot make {kind} with options {spec.options}: "
+            f"{raised_where(error)}"
         ) from error
     for member in ("guess", "title", "uses", "informed"):
         if not hasattr(attack, member):
