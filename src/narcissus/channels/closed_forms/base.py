@@ -1,0 +1,84 @@
+"""What a channel in closed form offers, and the limits of its matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from narcissus.channels.channel import Channel
+from narcissus.errors import InputError, TooLargeError
+
+MOST_ENTRIES = 150_000_000
+
+
+def check_size(secrets: float, outputs: float) -> None:
+    """Refuse a matrix of more than 150 million entries, with its size."""
+    if secrets * outputs > MOST_ENTRIES:
+        raise TooLargeError(
+            f"the channel would have {secrets:.3g} secrets x {outputs:.3g} outputs "
+            f"({8 * secrets * outputs / 2**30:.3g} GiB); use the closed form "
+            "(`beta_star`, `capacity`, `delta`), which needs no matrix"
+        )
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What every mechanism in closed form offers."""
+
+    @property
+    def secrets(self) -> int:
+        """Number of secrets."""
+        raise NotImplementedError
+
+    @property
+    def beta_star(self) -> float:
+        """Bayes security."""
+        raise NotImplementedError
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Two secrets that reach it (all pairs do in a symmetric mechanism)."""
+        return "1", str(self.secrets)
+
+    @property
+    def capacity(self) -> float:
+        """Multiplicative capacity, ``sum_o max_s C_so``."""
+        raise NotImplementedError
+
+    @property
+    def local_epsilon(self) -> float:
+        """Smallest epsilon of epsilon-LDP; ``inf`` if there is none."""
+        raise NotImplementedError
+
+    def delta(self, epsilon: float) -> float:
+        """Give the smallest delta at ``epsilon`` (the LDP profile)."""
+        raise NotImplementedError
+
+    @property
+    def guessing_error(self) -> float:
+        """Error of guessing without the output, uniform prior."""
+        return 1 - 1 / self.secrets
+
+    @property
+    def bayes_risk(self) -> float:
+        """Error of the best attacker, uniform prior."""
+        return max(0.0, 1 - self.capacity / self.secrets)
+
+    def channel(self) -> Channel:
+        """Give the channel, where the outputs are finitely many and fit.
+
+        Raises
+        ------
+        InputError
+            The outputs are continuous or infinitely many.
+        TooLargeError
+            The matrix would be too large; the message says how large.
+        """
+        raise InputError(
+            f"{type(self).__name__} has continuous or infinitely many outputs, so no matrix; "
+            "use its closed form, or the geometric mechanism for a discrete one"
+        )
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    """Name secrets 1, 2, 3, ..."""
+    return tuple(str(i + 1) for i in range(count))

@@ -1,0 +1,101 @@
+"""Unary encoding, as in RAPPOR, symmetric or optimised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from narcissus._validation import integer, non_negative
+from narcissus.channels.channel import Channel, Matrix, channel
+from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+
+
+@dataclass(frozen=True)
+class UnaryEncoding(Mechanism):
+    """RAPPOR-style unary encoding: one bit per value, each kept or flipped on its own.
+
+    A bit that is one is reported as one with probability ``p``, a zero with probability ``q``.
+    ``optimized`` false: ``p = e^(epsilon/2) / (1 + e^(epsilon/2))``, ``q = 1 - p`` (basic RAPPOR);
+    true: ``p = 1/2``, ``q = 1 / (1 + e^epsilon)`` (Wang et al. 2017).
+    """
+
+    values: int
+    epsilon: float
+    optimized: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", integer("values", self.values, low=2))
+        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
+
+    @property
+    def secrets(self) -> int:
+        """Number of values."""
+        return self.values
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The first two values; all pairs are tied."""
+        return "1", "2"
+
+    @property
+    def _rates(self) -> tuple[float, float, float, float]:
+        """``p, 1 - p, q, 1 - q``, each computed on its own."""
+        if self.optimized:
+            return 0.5, 0.5, special.expit(-self.epsilon).item(), special.expit(self.epsilon).item()
+        keep, flip = special.expit(self.epsilon / 2).item(), special.expit(-self.epsilon / 2).item()
+        return keep, flip, flip, keep
+
+    @property
+    def beta_star(self) -> float:
+        """``1 - p + q``: only the two bits of the pair differ."""
+        _, not_p, q, _ = self._rates
+        return min(1.0, not_p + q)
+
+    @property
+    def capacity(self) -> float:
+        """``n`` times the chance that the attacker, guessing a reported one, is right."""
+        return self.values * (1 - self.bayes_risk)
+
+    @property
+    def bayes_risk(self) -> float:
+        """For a uniform prior: the attacker names one of the reported ones, or any value if none.
+
+        With ``j`` of the other bits reported as ones (binomial), the secret's own bit wins with
+        ``1 / (j + 1)``; without any one all values are alike.
+        """
+        p, not_p, q, not_q = self._rates
+        n = self.values
+        # E[1 / (1 + J)], J binomial(n - 1, q): (1 - (1 - q)^n) / (n q)
+        share = -math.expm1(n * math.log1p(-q)) / (n * q) if 0 < q < 1 else (1 / n if q else 1.0)
+        return 1 - (p * share + not_p * not_q ** (n - 1) / n)
+
+    @property
+    def local_epsilon(self) -> float:
+        """``ln(p (1 - q) / ((1 - p) q))``, which is epsilon."""
+        return self.epsilon
+
+    def delta(self, epsilon: float) -> float:
+        """Sum over the four values of the pair's two bits."""
+        epsilon = non_negative("epsilon", epsilon)
+        p, not_p, q, not_q = self._rates
+        likely, unlikely = p * not_q, q * not_p
+        # Reports 11 and 00 are equally likely under both secrets.
+        return max(0.0, likely - math.exp(min(epsilon, 700)) * unlikely)
+
+    def channel(self) -> Channel:
+        """Give the channel, an output per string of bits."""
+        n = self.values
+        check_size(n, 2.0**n)
+        p, not_p, q, not_q = self._rates
+        bits = (np.arange(2**n)[:, None] >> np.arange(n - 1, -1, -1)) & 1
+        zeros = np.where(bits == 1, q, not_q)
+        rows: list[Matrix] = []
+        for i in range(n):
+            factors = zeros.copy()
+            factors[:, i] = np.where(bits[:, i] == 1, p, not_p)
+            rows.append(factors.prod(axis=1))
+        names = [format(i, f"0{n}b") for i in range(2**n)]
+        return channel(np.array(rows), secrets=numbered(n), outputs=names)
