@@ -87,8 +87,9 @@ def mean_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = 
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     mean = float(array.mean())
     stakes = _predictable_stakes(array, 1 - level)
-    low = _edge(array, stakes, 1 - level, inside=mean, outside=0.0)
-    high = _edge(array, stakes, 1 - level, inside=mean, outside=1.0)
+    # A run that drifts can refuse its own mean; the limits are widened to hold it.
+    low = min(mean, _lower_edge(array, stakes, 1 - level))
+    high = max(mean, 1 - _lower_edge(1 - array, stakes, 1 - level))
     return Estimate(mean, low, high, level, array.size, quantity, method="betting")
 
 
@@ -146,44 +147,26 @@ def _predictable_stakes(values: NDArray[np.float64], alpha: float) -> NDArray[np
     return np.sqrt(2 * math.log(2 / alpha) / (n * before))
 
 
-def _refused(
-    values: NDArray[np.float64], stakes: NDArray[np.float64], alpha: float, mean: float
-) -> bool:
-    """Tell whether the two hedged gamblers together refuse ``mean``.
+def _lower_edge(values: NDArray[np.float64], stakes: NDArray[np.float64], alpha: float) -> float:
+    """Give the largest mean that a gambler refuses who bets that the mean is larger.
 
-    Each starts with half the stake, so either one alone refuses at twice ``1 / alpha``.
+    Half of ``alpha`` is this gambler's, the other half belongs to the one who bets the other way
+    (on ``1 - values``). The capital falls as the mean grows, so that bisection finds the edge; it
+    ends on the refused side, so that the limit errs outwards.
     """
-    gain = values - mean
-    up = np.minimum(stakes, MOST_AT_STAKE / mean if mean > 0 else np.inf)
-    down = np.minimum(stakes, MOST_AT_STAKE / (1 - mean) if mean < 1 else np.inf)
-    capital = max(
-        float(np.cumsum(np.log1p(up * gain)).max()),
-        float(np.cumsum(np.log1p(-down * gain)).max()),
-    )
-    return capital >= math.log(2 / alpha)
 
+    def refused(mean: float) -> bool:
+        bet = np.minimum(stakes, MOST_AT_STAKE / mean) if mean > 0 else stakes
+        capital = np.cumsum(np.log1p(bet * (values - mean)))
+        return float(capital.max()) >= math.log(2 / alpha)
 
-def _edge(
-    values: NDArray[np.float64],
-    stakes: NDArray[np.float64],
-    alpha: float,
-    *,
-    inside: float,
-    outside: float,
-) -> float:
-    """Bisect for the end of the interval; ``outside`` itself when even it is not refused.
-
-    The set of means that are not refused is an interval up to the truncation of the stakes; the
-    bisection returns the refused end of its last bracket, so that the limit errs outwards.
-    """
-    if not _refused(values, stakes, alpha, outside):
-        return outside
-    if _refused(values, stakes, alpha, inside):  # a drifting run can refuse its own mean
-        inside = (inside + (1 - outside)) / 2
+    low, high = 0.0, 1.0
+    if not refused(low):
+        return low
     for _ in range(40):
-        middle = (inside + outside) / 2
-        if _refused(values, stakes, alpha, middle):
-            outside = middle
+        middle = (low + high) / 2
+        if refused(middle):
+            low = middle
         else:
-            inside = middle
-    return outside
+            high = middle
+    return low
