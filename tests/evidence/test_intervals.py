@@ -8,6 +8,7 @@ from scipy import stats
 
 from narcissus import clopper_pearson, mean_limits
 from narcissus.errors import InputError
+from narcissus.evidence import bernstein_limits
 
 
 @given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -63,3 +64,28 @@ def test_mean_limits_refuse(bad):
 def test_mean_limits_hold_the_mean(values):
     limits = mean_limits(values)
     assert 0 <= limits.low <= limits.high <= 1
+
+
+@pytest.mark.parametrize("values", [[0.0] * 60 + [1.0] * 60, [1.0] * 60 + [0.0] * 60])
+def test_a_drifting_run_keeps_its_mean(values):
+    limits = mean_limits(values)
+    assert limits.low <= limits.value <= limits.high
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=60))
+def test_limits_mirror(values):
+    ours, mirrored = mean_limits(values), mean_limits([1 - v for v in values])
+    assert ours.low == pytest.approx(1 - mirrored.high, abs=1e-9)
+    assert ours.high == pytest.approx(1 - mirrored.low, abs=1e-9)
+
+
+@pytest.mark.coverage_claim
+def test_bernstein_limits_cover():
+    """2,000 repeats of 3,000 values at 95%; false alarm 1e-6."""
+    rng = np.random.default_rng(7)
+    hits = 0
+    for _ in range(2000):
+        values = rng.beta(0.3, 0.7, 3000)
+        limits = bernstein_limits(values.sum(), (values**2).sum(), values.size)
+        hits += limits.low <= 0.3 <= limits.high
+    assert hits >= coverage_floor(0.95, 2000)
