@@ -3,13 +3,16 @@
 A trial draws ``Nature`` and ``S``, tells the attacker ``K``, releases ``y = M(S)``, takes the
 attempt ``z = A(y, K)`` and scores ``R(S, z)``; then it draws fresh data sets ``T`` from the same
 ``Nature`` given ``K`` and scores the same ``z`` against them: the attacker's own baseline.
-Trials are played in blocks whose size and random numbers depend on the game and the seed alone.
+Trials are played in blocks whose size and random numbers depend on the game and the seed alone,
+so that they may be played anywhere, and stored; they are looked at in order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,13 +24,22 @@ from narcissus.attacks.base import Failure
 from narcissus.errors import InputError
 from narcissus.evidence.sequential import log_mean
 from narcissus.game.asking import ask, converse, guarded
-from narcissus.game.outcome import Block, Play, remarks, summary
+from narcissus.game.outcome import Arrays, Block, Play, packed, remarks, summary, unpacked
 from narcissus.game.rules import Game
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.worlds.base import Draw
 from narcissus.priors.worlds.batches import gather
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.statements import Evidence, Resilience, Scores, Statement, largest_refuted
+
+Blocks = Generator[Arrays, None, None]
+Through = Callable[[Callable[[str], Arrays], Sequence[str]], Blocks]
+
+
+def in_turn(player: Callable[[str], Arrays], keys: Sequence[str]) -> Blocks:
+    """Play one block after the other, in this process."""
+    for key in keys:
+        yield player(key)
 
 
 def play(
@@ -41,6 +53,7 @@ def play(
     stop: bool = True,
     rng: RandomSource = None,
     observer: Observer = SILENT,
+    through: Through = in_turn,
 ) -> Play:
     """Play a game and weigh the evidence against a statement.
 
@@ -64,6 +77,9 @@ def play(
         Seed; with it a run is repeated exactly.
     observer
         Hears of progress.
+    through
+        Plays blocks by their keys and gives them in the order of the keys: in worker processes,
+        or out of a store. The numbers do not depend on it.
 
     Raises
     ------
@@ -82,19 +98,23 @@ def play(
     collected: dict[str, list[Block]] = {name: [] for name in players}
     done, decided, best = 0, None, -math.inf
     observer.start("trials", trials)
-    for number, size in enumerate(_blocks(game, trials)):
-        blocks = _play_block(game, players, (number, size), fresh=fresh, entropy=entropy)
-        paths = np.stack([evidence[name].update(blocks[name].scores) for name in players])
-        capital = log_mean(paths)
-        for name, block in blocks.items():
-            collected[name].append(block.moved(done))
-        best = max(best, float(capital.max()))
-        if decided is None and best >= hurdle:
-            decided = done + int(np.argmax(capital >= hurdle)) + 1
-        done += size
-        observer.advance(size)
-        if stop and decided is not None:
-            break
+    sizes = list(_blocks(game, players, trials))
+    # The size stands in the key: a longer run may cut its last block elsewhere.
+    keys = [f"batch/{number}/{size}" for number, size in enumerate(sizes)]
+    with closing(through(BlockPlayer(game, players, fresh, entropy), keys)) as results:
+        for size, arrays in zip(sizes, results, strict=True):
+            blocks = {name: unpacked(arrays, place) for place, name in enumerate(players)}
+            paths = np.stack([evidence[name].update(blocks[name].scores) for name in players])
+            capital = log_mean(paths)
+            for name, block in blocks.items():
+                collected[name].append(block.moved(done))
+            best = max(best, float(capital.max()))
+            if decided is None and best >= hurdle:
+                decided = done + int(np.argmax(capital >= hurdle)) + 1
+            done += size
+            observer.advance(size)
+            if stop and decided is not None:
+                break
     observer.finish()
     share = (1 - level) / len(players)
     attackers = [
@@ -128,23 +148,54 @@ def _prepared(game: Game, attacks: Mapping[str, Any] | Any) -> dict[str, Any]:
 
 
 _BLOCK_BYTES = 32_000_000
+_FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
 
 
-def _blocks(game: Game, trials: int) -> Iterator[int]:
+def _blocks(game: Game, players: Mapping[str, Any], trials: int) -> Iterator[int]:
     """Give block sizes: such that a block's data is some 32 MB, whatever the machine."""
     sample = guarded("world", game.world, lambda: game.world.draw(1, np.random.default_rng(0)))
     entry = sample.data[0]
     size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
     if isinstance(sample.nature, np.ndarray):
         size += sample.nature.nbytes
-    block = max(1, min(50_000, _BLOCK_BYTES // max(size, 1)))
+    block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
     # The first blocks are small, so that a plain violation is seen at once.
-    done, now = 0, min(block, 500)
+    done, now = 0, min(block, _FIRST_BLOCK)
+    if _slow(game, players):
+        block = now  # an interrupted run loses the blocks in flight
     while done < trials:
         count = min(now, trials - done)
         yield count
         done += count
         now = min(block, now * 4)
+
+
+def _slow(game: Game, players: Mapping[str, Any]) -> bool:
+    """Say whether a trial may take long: parts of the user's own, or a conversation."""
+    parts = [game.world, game.mechanism, game.relation, game.side, game.looser, *players.values()]
+    return getattr(game.mechanism, "interactive", False) or any(
+        # a user's function is held by a class of the package, as its `function`
+        not type(part).__module__.startswith("narcissus.") or hasattr(part, "function")
+        for part in parts
+        if part is not None
+    )
+
+
+@dataclass(frozen=True)
+class BlockPlayer:
+    """Plays a block by its key, ``batch/NUMBER/SIZE``; what comes out depends on that alone."""
+
+    game: Game
+    players: dict[str, Any]
+    fresh: int
+    entropy: int
+
+    def __call__(self, key: str) -> Arrays:
+        """Play the block; give its scores as arrays."""
+        _, number, size = key.split("/")
+        block = (int(number), int(size))
+        played = _play_block(self.game, self.players, block, fresh=self.fresh, entropy=self.entropy)
+        return packed(list(played.values()))
 
 
 def _play_block(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -104,6 +106,39 @@ class Block:
         """Count the trials of failures from the start of the run."""
         moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
         return Block(self.scores, self.failed, moved)
+
+
+Arrays = Mapping[str, NDArray[np.generic]]
+"""A block of all attackers as plain arrays, to be stored or sent."""
+
+
+def packed(blocks: list[Block]) -> dict[str, NDArray[np.generic]]:
+    """Give the blocks of the attackers, in their order, as plain arrays."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for place, block in enumerate(blocks):
+        scores = block.scores
+        failures = json.dumps([astuple(failure) for failure in block.failures])
+        arrays |= {
+            f"{place}/success": scores.success,
+            f"{place}/baseline": scores.baseline,
+            f"{place}/fresh": np.array(scores.fresh),
+            f"{place}/weight": scores.weight,
+            f"{place}/made": _made(scores),
+            f"{place}/failed": np.array(block.failed),
+            f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
+        }
+    return arrays
+
+
+def unpacked(arrays: Arrays, place: int) -> Block:
+    """Give the block of one attacker back."""
+    got: dict[str, Any] = {
+        name: arrays[f"{place}/{name}"]
+        for name in ("success", "baseline", "fresh", "weight", "made", "failed", "failures")
+    }
+    scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
+    failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
+    return Block(scores, int(got["failed"]), failures)
 
 
 def summary(name: str, blocks: list[Block], level: float, *, stopped: bool) -> Attacked:

@@ -43,9 +43,14 @@ def load_attribute(name: str, folder: Path) -> Any:
 
 
 def source_digest(name: str, folder: Path) -> str:
-    """Give the SHA-256 of the file that holds ``module:attribute``, '' where there is no file."""
-    path = getattr(sys.modules[load_attribute(name, folder).__module__], "__file__", None)
-    return "" if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    """Give the SHA-256 of the files that name and define ``module:attribute``; '' without any."""
+    found = load_attribute(name, folder)
+    named = _module(name.partition(":")[0], folder)
+    # An object of a class from elsewhere: what it was made with stands in the module that names it.
+    defined = sys.modules.get(getattr(found, "__module__", ""))
+    files = [getattr(module, "__file__", None) for module in (named, defined)]
+    sources = [Path(path).read_bytes() for path in dict.fromkeys(files) if path is not None]
+    return hashlib.sha256(b"".join(sources)).hexdigest() if sources else ""
 
 
 def _module(name: str, folder: Path) -> ModuleType:

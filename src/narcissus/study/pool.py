@@ -13,9 +13,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from typing import Any
 
 from loky import ProcessPoolExecutor
@@ -107,24 +108,67 @@ def play_all(
         finished[key] = payload
         observer.advance()
 
-    count = min(workers or default_workers(), len(todo))
-    if count <= 1:
-        with threadpool_limits(1):
-            for key in todo:
-                try:
-                    keep(key, play(key))
-                except Exception as error:
-                    error.add_note(f"in trial {key}")
-                    raise
-    else:
-        _play_in_processes(play, todo, count, keep)
+    with closing(_as_they_end(play, todo, workers)) as ending:
+        for key, payload in ending:
+            keep(key, payload)
     observer.finish()
     return {key: finished[key] for key in keys}
 
 
-def _play_in_processes(
-    play: Play, todo: Sequence[str], count: int, keep: Callable[[str, Payload], None]
-) -> None:
+def play_in_order(
+    play: Play,
+    keys: Sequence[str],
+    *,
+    store: TrialStore | None,
+    workers: int | None,
+    observer: Observer = SILENT,
+) -> Generator[Payload, None, None]:
+    """Give the payloads in the order of the keys, and play ahead what the store does not hold.
+
+    Whoever looks at them may stop at any key: what was seen until then does not depend on the
+    workers. Parameters and errors are those of `play_all`; nothing is played before it is asked
+    for.
+    """
+    held = store.keys() if store is not None else set[str]()
+    todo = [key for key in keys if key not in held]
+    ahead: dict[str, Payload] = {}
+    with closing(_as_they_end(play, todo, workers)) as ending:
+        for key in keys:
+            if store is not None and key in held:
+                yield store.get(key)
+                continue
+            if key == todo[0] and len(todo) < len(keys):
+                kept = len(keys) - len(todo)
+                observer.note(f"continuing: {kept} of {len(keys)} batches were already played")
+            while key not in ahead:
+                ended, payload = next(ending)
+                if store is not None:
+                    store.put(ended, payload)
+                ahead[ended] = payload
+            yield ahead.pop(key)
+
+
+def _as_they_end(
+    play: Play, todo: Sequence[str], workers: int | None
+) -> Generator[tuple[str, Payload], None, None]:
+    """Play all keys; give each as it ends. Close it to end the workers."""
+    count = min(workers or default_workers(), len(todo))
+    if count > 1:
+        yield from _in_processes(play, todo, count)
+        return
+    with threadpool_limits(1):
+        for key in todo:
+            try:
+                payload = play(key)
+            except Exception as error:
+                error.add_note(f"in trial {key}")
+                raise
+            yield key, payload
+
+
+def _in_processes(
+    play: Play, todo: Sequence[str], count: int
+) -> Generator[tuple[str, Payload], None, None]:
     """Keep two trials a worker in flight, so that an interrupt loses no more than those."""
     pool = ProcessPoolExecutor(count, initializer=_begin, initargs=(play,))
     waiting = iter(todo)
@@ -139,7 +183,7 @@ def _play_in_processes(
             for future in done:
                 key = flying.pop(future)
                 try:
-                    keep(key, future.result())
+                    payload = future.result()
                 except BrokenProcessPool as error:
                     raise NarcissusError(
                         f"a worker process was killed during trial {key}, usually because memory "
@@ -151,6 +195,7 @@ def _play_in_processes(
                 following = next(waiting, None)
                 if following is not None:
                     flying[pool.submit(_one, following)] = following
+                yield key, payload
     except BaseException:
         # End the workers at once: their trials will be played again.
         pool.shutdown(wait=True, kill_workers=True)

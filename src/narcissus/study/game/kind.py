@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,12 @@ from narcissus.game import Attacked, Play, play
 from narcissus.profiles import WORK, WrittenOut, memorized_information, write_out
 from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
+from narcissus.study.game.identity import identity_of
 from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.pool import play_in_order
 from narcissus.study.record import Status
+from narcissus.study.store import TrialStore
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
@@ -94,85 +99,101 @@ class GameKind:
             )
         if options.internal is not None:
             raise InputError("`--records` is for audits of tables: a game has no records to name")
-        setup = study.build(folder)
-        unanswered: list[NotAssessed] = []
-        written = _written(study, setup, unanswered)
-        statement = _completed(setup.statement, written)
-        exact = None if written is None else _exactly(written, statement, study.exact.epsilons)
-        proofs = _proofs(study, setup, statement)
-        played = _played(study, setup, statement, options)
-        if isinstance(statement, FixedBaseline) and statement.best == 1.0 and exact is None:
-            unanswered.append(
-                NotAssessed(
-                    "best fixed guess",
-                    "it has no formula for this world and relation, so 1 was taken for it, and "
-                    "nothing can violate the statement",
-                    "give its chance, or an upper limit of it, as `best` in [statement]",
+        with ExitStack() as stack:
+            store = None
+            if options.folder is not None:
+                store = stack.enter_context(
+                    TrialStore(
+                        options.folder,
+                        identity_of(study, folder, options.entropy),
+                        restart=options.restart,
+                        observer=options.observer,
+                    )
                 )
-            )
-        memorized = _memorized(study, setup, unanswered)
-        useless = [] if played is None else [a for a in played.attackers if _useless(a)]
-        unanswered += [
+            return _outcome(study, folder, options, store)
+
+
+def _outcome(
+    study: GameStudyBase, folder: Path, options: RunOptions, store: TrialStore | None
+) -> Outcome:
+    setup = study.build(folder)
+    unanswered: list[NotAssessed] = []
+    written = _written(study, setup, unanswered)
+    statement = _completed(setup.statement, written)
+    exact = None if written is None else _exactly(written, statement, study.exact.epsilons)
+    proofs = _proofs(study, setup, statement)
+    played = _played(study, setup, statement, options, store)
+    if isinstance(statement, FixedBaseline) and statement.best == 1.0 and exact is None:
+        unanswered.append(
             NotAssessed(
-                f"the attack {a.name}",
-                f"it failed on every trial: {a.failures[0].error}",
-                "mend it, and play again",
+                "best fixed guess",
+                "it has no formula for this world and relation, so 1 was taken for it, and "
+                "nothing can violate the statement",
+                "give its chance, or an upper limit of it, as `best` in [statement]",
             )
-            for a in useless
-        ]
-        nobody = played is None or len(useless) == len(played.attackers)
-        outcome, status = _judge(exact, proofs, statement, None if nobody else played)
-        if outcome == "not assessed":
-            unanswered.append(
-                NotAssessed(
-                    "the statement",
-                    "the game was not written out, no lemma applies, and no attacker could be "
-                    "played",
-                    "add an [[attack]] that works, or make the world smaller",
-                )
-            )
-        remarks = [] if played is None else list(played.remarks)
-        proved = exact is not None and exact.holds
-        if proved and played is not None and played.outcome == "violates":
-            remarks.append(
-                "the run refuted a statement that is proved: a false alarm, which happens "
-                f"with chance at most {1 - played.confidence:g}"
-            )
-        return Outcome(
-            title=study.title,
-            status=status,
-            verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played)
-            + _failures(played),
-            results={
-                "outcome": outcome,
-                "expected": study.expected,
-                "about": study.about,
-                "source": study.source,
-                "statement": {
-                    **study.statement.model_dump(mode="json"),
-                    "words": statement.words(),
-                    "definition": CLAIMS[study.statement.name][1],
-                },
-                "confidence": study.run.confidence,
-                "trials": 0 if played is None else played.trials,
-                "decided": None if played is None else played.decided,
-                "largest_epsilon_refuted": None if played is None else played.refuted,
-                "attackers": [] if played is None else [_attacker(a) for a in played.attackers],
-                "exact": None if exact is None else exact.data,
-                "proofs": [bound.to_dict() for bound in proofs],
-                "curve": [] if played is None else _curve(statement, played),
-                "memorized_bits": memorized,
-                "remarks": remarks,
-            },
-            assessed=_assessed(exact, proofs, played),
-            not_assessed=unanswered,
-            not_covered=[
-                "attackers who know more than the study says",
-                "data that is distributed otherwise than the study says",
-                "side channels: running time, access patterns, errors",
-                *([] if exact or proofs else ["attackers other than the ones that were played"]),
-            ],
         )
+    memorized = _memorized(study, setup, unanswered)
+    useless = [] if played is None else [a for a in played.attackers if _useless(a)]
+    unanswered += [
+        NotAssessed(
+            f"the attack {a.name}",
+            f"it failed on every trial: {a.failures[0].error}",
+            "mend it, and play again",
+        )
+        for a in useless
+    ]
+    nobody = played is None or len(useless) == len(played.attackers)
+    outcome, status = _judge(exact, proofs, statement, None if nobody else played)
+    if outcome == "not assessed":
+        unanswered.append(
+            NotAssessed(
+                "the statement",
+                "the game was not written out, no lemma applies, and no attacker could be played",
+                "add an [[attack]] that works, or make the world smaller",
+            )
+        )
+    remarks = [] if played is None else list(played.remarks)
+    proved = exact is not None and exact.holds
+    if proved and played is not None and played.outcome == "violates":
+        remarks.append(
+            "the run refuted a statement that is proved: a false alarm, which happens "
+            f"with chance at most {1 - played.confidence:g}"
+        )
+    return Outcome(
+        title=study.title,
+        status=status,
+        verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played)
+        + _failures(played),
+        results={
+            "outcome": outcome,
+            "expected": study.expected,
+            "about": study.about,
+            "source": study.source,
+            "statement": {
+                **study.statement.model_dump(mode="json"),
+                "words": statement.words(),
+                "definition": CLAIMS[study.statement.name][1],
+            },
+            "confidence": study.run.confidence,
+            "trials": 0 if played is None else played.trials,
+            "decided": None if played is None else played.decided,
+            "largest_epsilon_refuted": None if played is None else played.refuted,
+            "attackers": [] if played is None else [_attacker(a) for a in played.attackers],
+            "exact": None if exact is None else exact.data,
+            "proofs": [bound.to_dict() for bound in proofs],
+            "curve": [] if played is None else _curve(statement, played),
+            "memorized_bits": memorized,
+            "remarks": remarks,
+        },
+        assessed=_assessed(exact, proofs, played),
+        not_assessed=unanswered,
+        not_covered=[
+            "attackers who know more than the study says",
+            "data that is distributed otherwise than the study says",
+            "side channels: running time, access patterns, errors",
+            *([] if exact or proofs else ["attackers other than the ones that were played"]),
+        ],
+    )
 
 
 KIND = GameKind()
@@ -269,7 +290,13 @@ def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
     return [bound for bound in bounds if bound is not None]
 
 
-def _played(study: GameStudyBase, setup: Setup, statement: Any, options: RunOptions) -> Play | None:
+def _played(
+    study: GameStudyBase,
+    setup: Setup,
+    statement: Any,
+    options: RunOptions,
+    store: TrialStore | None,
+) -> Play | None:
     if not setup.attacks:
         return None
     run = study.run
@@ -283,6 +310,13 @@ def _played(study: GameStudyBase, setup: Setup, statement: Any, options: RunOpti
         stop=run.stop,
         rng=int(child(options.entropy, 0).integers(2**63)),
         observer=options.observer,
+        # Most games take seconds, less than it takes to start processes.
+        through=partial(
+            play_in_order,
+            store=store,
+            workers=options.workers or 1,
+            observer=options.observer,
+        ),
     )
 
 
