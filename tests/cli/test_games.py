@@ -70,6 +70,54 @@ def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
     assert sampled["delta"][0] <= answer["delta"][0]
 
 
+def test_smallest_parameter_meets_the_target_and_the_one_before_does_not(call, tmp_path):
+    call("examples", "counting-query-uncut", "--out", "c.toml")
+    options = ("--smallest", "tau", "--epsilon", 1, "--delta", 1e-6)
+    code, out, _ = call("profile", "c.toml", *options, "--values", "0:0.1:0.01", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert (answer["parameter"], answer["tried"], answer["proved"]) == ("tau", 6, True)
+    assert (answer["value"], answer["epsilon"], answer["target"]) == (0.05, 1.0, 1e-6)
+    text = (tmp_path / "c.toml").read_text(encoding="utf-8")
+    exact = {}
+    for tau in (0.04, 0.05):
+        (tmp_path / "one.toml").write_text(text.replace("tau = 0.0", f"tau = {tau}"))
+        exact[tau] = json.loads(call("profile", "one.toml", "--epsilon", 1, "--json")[1])["delta"]
+    assert exact[0.04][0] > 1e-6 >= exact[0.05][0]
+    assert answer["delta"] == pytest.approx(exact[0.05][0], rel=1e-12)
+    code, out, _ = call("profile", "c.toml", *options, "--values", "0,0.02,0.04")
+    assert code == 1
+    assert "no tau of the 3" in out
+    # Target of the statement; another section.
+    code, out, _ = call("profile", "c.toml", "--smallest", "world.n", "--values", "100:400:100")
+    assert code == 0
+    assert "world.n = 200 is enough" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (["--smallest", "taw", "--values", "0,1"], "did you mean `tau`"),
+        (["--smallest", "sky.tau", "--values", "0,1"], r"no section [sky]"),
+        (["--smallest", "tau"], "needs `--values`"),
+        (["--smallest", "tau", "--values", "0:1"], "FROM:TO:STEP"),
+        (["--smallest", "tau", "--values", "0,1e400"], "FROM:TO:STEP"),
+        (["--smallest", "tau", "--values", "1:0:0.1"], "never gets"),
+        (["--smallest", "tau", "--values", "0:1:1e-9"], "more than 100,000"),
+        (["--smallest", "tau", "--values", "0.7"], "must be in [0, 0.5]"),
+        (["--smallest", "tau", "--values", "0", "--delta", "2"], "`--delta`"),
+        (["--smallest", "tau", "--values", "0", "--sample", "9"], "leave out `--sample`"),
+        (["--smallest", "tau", "--values", "0", "--epsilon", "1", "--epsilon", "2"], "takes one"),
+        (["--delta", "0.1"], "`--delta` is for"),
+    ],
+)
+def test_smallest_refuses_bad_options(call, options, match):
+    call("examples", "counting-query-uncut", "--out", "c.toml")
+    code, out, err = call("profile", "c.toml", *options)
+    assert (code, out.count("wrote")) == (2, 0)
+    assert match in err
+
+
 def test_profile_refuses_what_it_cannot_do(call, tmp_path):
     call("examples", "known-rows", "--out", "large.toml")
     code, _, err = call("profile", "large.toml")

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from narcissus.cli.main import EXCEEDED, OK
+
+if TYPE_CHECKING:
+    from narcissus.audit import Study
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
 Exact, and against every attacker at once: the study (of kind "game") is written out, with all
 data sets, releases and attempts. The best attacker comes with it. A study that is too large gets
 an error that says how large it would be; --sample estimates it from below instead.
+
+--smallest finds the first of the --values of a parameter of the mechanism (or of another section,
+as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
 
 \b
 Examples:
@@ -20,6 +29,8 @@ Examples:
   narcissus profile counting.toml --epsilon 1 --epsilon 2
   narcissus profile counting.toml --epsilon 1 --json
   narcissus profile large.toml --sample 5000 --seed 1
+  narcissus examples counting-query-uncut --out uncut.toml
+  narcissus profile uncut.toml --smallest tau --values 0:0.1:0.01 --epsilon 1 --delta 1e-6
 """
 
 
@@ -45,6 +56,23 @@ Examples:
     help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed for --sample.")
+@click.option(
+    "--smallest",
+    "parameter",
+    metavar="PARAMETER",
+    help="Find the smallest value of a parameter of the mechanism that meets --epsilon, --delta.",
+)
+@click.option(
+    "--values",
+    metavar="VALUES",
+    help="Values for --smallest, tried in order: FROM:TO:STEP, or a list with commas.",
+)
+@click.option(
+    "--delta",
+    type=float,
+    metavar="D",
+    help="Largest delta for --smallest.  [default: that of the study's statement]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, in full precision.")
 def command(
     *,
@@ -53,8 +81,11 @@ def command(
     limit: int | None,
     sample: int | None,
     seed: int | None,
+    parameter: str | None,
+    values: str | None,
+    delta: float | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Compute a profile."""
     from narcissus.audit import load_study
     from narcissus.errors import InputError
@@ -67,8 +98,24 @@ def command(
         raise InputError(
             f"{study} is a study of kind {loaded.kind!r}; a profile needs the kind 'game'"
         )
-    points = epsilons or EPSILONS
     most = LIMIT if limit is None else limit
+    if parameter is not None:
+        if sample is not None:
+            raise InputError("`--smallest` is exact: leave out `--sample`")
+        return _smallest(
+            loaded,
+            parameter,
+            values=values,
+            epsilons=epsilons,
+            delta=delta,
+            limit=most,
+            as_json=as_json,
+        )
+    if values is not None or delta is not None:
+        raise InputError(
+            f"`{'--delta' if values is None else '--values'}` is for `--smallest PARAMETER`"
+        )
+    points = epsilons or EPSILONS
     if sample is not None:
         estimates = sampled_profile(loaded, points, draws=sample, limit=most, rng=seed)
         if as_json:
@@ -81,15 +128,15 @@ def command(
                 "confidence": estimates[0].confidence,
             }
             click.echo(json.dumps(answer, indent=1))
-            return
+            return OK
         click.echo("SAMPLED from below: delta is at least this, with 95% confidence each")
         for point, estimate in zip(points, estimates, strict=True):
             click.echo(f"epsilon {point:8.4g}: delta >= {estimate.low:.6g}")
-        return
+        return OK
     result = profile(loaded, points, limit=most)
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
-        return
+        return OK
     click.echo(str(result))
     table = result.table(points[0], rows=8)
     if table:
@@ -98,3 +145,65 @@ def command(
             told = f"told {row['told']}, " if "told" in row else ""
             attempt = "no attempt" if row["attempt"] is None else f"attempt {row['attempt']}"
             click.echo(f"  {told}release {row['release']}: {attempt}, gains {row['gain']:.6g}")
+    return OK
+
+
+def _smallest(
+    study: Study,
+    parameter: str,
+    *,
+    values: str | None,
+    epsilons: tuple[float, ...],
+    delta: float | None,
+    limit: int,
+    as_json: bool,
+) -> int:
+    """Find the smallest value of a parameter that meets a target."""
+    from narcissus.errors import InputError
+    from narcissus.profiles import smallest
+    from narcissus.study.game.vary import spread, varied
+
+    settings: Any = study.settings
+    if values is None:
+        raise InputError(
+            "`--smallest` needs `--values`, such as --values 0:0.5:0.01 or --values 1,2,4"
+        )
+    if len(epsilons) > 1:
+        raise InputError("`--smallest` takes one `--epsilon`")
+    epsilon = epsilons[0] if epsilons else getattr(settings.statement, "epsilon", 0.0)
+    target = getattr(settings.statement, "delta", None) if delta is None else delta
+    if target is None:
+        raise InputError("`--smallest` needs `--delta`: the study's statement has none")
+    if not 0 <= target <= 1:
+        raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
+    tried = spread(values)
+    found = smallest(
+        lambda value: varied(settings, study.folder, parameter, value),
+        tried,
+        epsilon=epsilon,
+        delta=target,
+        limit=limit,
+    )
+    if as_json:
+        answer = {
+            "parameter": parameter,
+            "value": found.value,
+            "epsilon": epsilon,
+            "delta": found.delta,
+            "target": target,
+            "tried": found.tried,
+            "proved": True,
+        }
+        click.echo(json.dumps(answer, indent=1))
+    elif found.value is None:
+        click.echo(
+            f"PROVED: no {parameter} of the {found.tried} from {tried[0]:g} to {tried[-1]:g} is "
+            f"enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, above {target:g}"
+        )
+    else:
+        click.echo(
+            f"PROVED, against every attacker: {parameter} = {found.value:g} is enough, the first "
+            f"of {found.tried} tried: delta({epsilon:g}) = {found.delta:.6g}, "
+            f"at most {target:g}"
+        )
+    return OK if found.value is not None else EXCEEDED
