@@ -64,7 +64,8 @@ class Play:
         Log of the largest capital of the gambler against the statement.
     refuted
         Largest epsilon refuted at the statement's delta, by all attackers together; None if none
-        is, or the statement has no such epsilon.
+        is, or the statement has no such epsilon. Holds at the confidence singly, not jointly with
+        the outcome.
     attackers
         One entry for each attacker.
     entropy
