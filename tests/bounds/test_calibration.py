@@ -58,6 +58,15 @@ def test_at_most_is_the_least_count_that_the_tails_allow():
         assert best(tail_bounds(danger, guarantee, found)).value > 0.05
 
 
+@pytest.mark.parametrize("prior", [0.02, 0.5])
+def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
+    danger = threat(prior=prior, targets=40)
+    for guarantee in (GaussianDP(0.3), GaussianDP(1.5)):
+        tails = [best(tail_bounds(danger, guarantee, v)).value for v in range(42)]
+        least = next(v for v in range(41) if tails[v + 1] <= 0.05)
+        assert at_most(danger, guarantee, 0.95).value == least
+
+
 def test_dp_sgd_noise():
     danger, limit = threat(prior=0.5, inseparable=0.5), Limit(advantage=0.2)
     noise = smallest_noise(danger, limit, rate=0.05, steps=9, digits=2)

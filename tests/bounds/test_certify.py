@@ -14,6 +14,7 @@ from narcissus.bounds import (
     certify,
     domination,
     exact_optimum,
+    f_dp_one_run_p_value,
     follow_attempts,
     optimum,
     optimum_program,
@@ -97,6 +98,45 @@ def test_several_points_of_a_profile_at_once(seed):
             if danger.exact_match:  # only events of several guesses are left out
                 assert fast <= exact + 2e-3
         assert min(bounds) >= found.value - SLACK
+
+
+@pytest.mark.parametrize("guesses_made", ["all", "some"])
+def test_the_f_dp_recursion_is_not_below_the_optimum(guesses_made):
+    """From the same points of a profile; uniform values, exact match."""
+    rng = np.random.default_rng(7)
+    looser = 0
+    for _ in range(24):
+        values, targets = int(rng.integers(2, 4)), int(rng.integers(1, 3))
+        made = targets if guesses_made == "all" else int(rng.integers(1, targets + 1))
+        v = int(rng.integers(1, made + 1))
+        mu = float(rng.choice([0.2, 1.0, 2.0]))
+        points = np.linspace(0, 2.5 * mu, 3)
+        deltas = GaussianDP(mu).profile(points)
+        curve = ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()))
+        prior = np.full(values, 1 / values)
+        found = exact_optimum([prior] * targets, curve, v, guesses=made, epsilons=points)
+        claimed = f_dp_one_run_p_value(targets, made, v, curve, values)
+        assert claimed >= found.value - SLACK
+        looser += claimed > found.value + 1e-3
+    assert 0 < looser < 24 or guesses_made == "some"
+
+
+def test_the_recursion_stands_beside_the_program_where_it_applies():
+    name = "Mahloujifar et al. 2024 (f-DP in one run)"
+    even = threat(values=[0.5, 0.5], targets=2)
+    found = {b.theorem: b.value for b in tail_bounds(even, GaussianDP(1.0), 2)}
+    # at two targets the exact optimum under many tangents, which relax the curve, is near it
+    exact = exact_optimum(
+        [[0.5, 0.5]] * 2, GaussianDP(1.0), 2, epsilons=np.linspace(0, 6.5, 12)
+    ).value
+    assert found[name] >= exact - 2e-3
+    for danger, guarantee in [
+        (threat(values=[0.6, 0.4], targets=2), GaussianDP(1.0)),
+        (threat(prior=0.5, targets=2), GaussianDP(1.0)),
+        (threat(values=[1 / 3] * 3, within=1, targets=2), GaussianDP(1.0)),
+        (even, ApproximateDP(1.0, 1e-3)),
+    ]:
+        assert name not in {b.theorem for b in tail_bounds(danger, guarantee, 2)}
 
 
 def test_a_half_of_four_values_is_no_fair_bit():

@@ -75,6 +75,7 @@ def test_bound_with_a_whole_prior(answer):
         ("--bayes-security 0.9", 0.6),
         ("--epsilon 0 --delta 0.1", 0.6),
         ("--dp-sgd noise=1,rate=0.01,steps=10", None),
+        ("--dp-sgd noise=1,rate=0.01,steps=10,interval=1e-4", None),
     ],
 )
 def test_every_guarantee_has_an_option(answer, options, success):
@@ -197,6 +198,7 @@ def test_refute_from_scores(answer, call, tmp_path):
         ("bound --dp-sgd noise=1 --prior 0.5", "--dp-sgd"),
         ("bound --dp-sgd noise=1,rate=2,steps=3 --prior 0.5", "--dp-sgd rate"),
         ("bound --dp-sgd noise=0,rate=0.1,steps=3 --prior 0.5", "--dp-sgd noise"),
+        ("bound --dp-sgd noise=1,rate=0.1,steps=3,interval=0 --prior 0.5", "--dp-sgd interval"),
         ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
         ("protect --prior 0.1", "--advantage"),

@@ -224,6 +224,15 @@ def test_dp_sgd_by_accounting():
     assert (less.profile(epsilon) <= more.profile(epsilon)).all()
 
 
+def test_dp_sgd_with_hardly_any_noise_is_told_by_how_often_a_record_is_sampled():
+    """Losses beyond 600 give NaN in dp-accounting and are not asked for."""
+    found = dp_sgd(0.05, 0.01, 2, interval=1e-2)
+    assert max(found.points) == 600
+    # delta is at most the chance to be sampled at all, and nearly that
+    assert float(found.profile(0.0)) == pytest.approx(1 - 0.99**2, abs=1e-4)
+    assert float(found.profile(1e4)) >= 0
+
+
 def test_accounting_refuses_what_it_cannot_do():
     events = pytest.importorskip("dp_accounting").dp_event
     with pytest.raises(InputError, match="event"):

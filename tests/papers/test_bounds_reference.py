@@ -25,6 +25,7 @@ from narcissus.bounds import (
     one_run_p_value,
     one_target_bounds,
     posterior,
+    sampled_reconstruction,
     swap_bound,
     swap_program,
     swap_tail,
@@ -289,6 +290,43 @@ def test_4_7_membership_advantages():
     yeom = found["Yeom et al. 2018, Theorem 1"]
     assert yeom.value == pytest.approx(0.5 + math.expm1(0.2) / 2, rel=1e-12)
     assert yeom.value > found["Narcissus theory 4.6 (one target)"].value
+
+
+def test_4_7_narcissus_f_1_and_distributional_robustness():
+    for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
+        single = {b.theorem: b for b in one_target_bounds(guarantee, 0.2)}
+        reached = math.exp(0.5) * 0.2 + delta
+        assert single["Cohen et al. 2024, Theorem F.1"].value == pytest.approx(reached, rel=1e-12)
+        assert single["Cohen et al. 2024, Theorem F.1"].valid
+        once = published("distributional", guarantee, 0.2, 2, 1)
+        assert once.valid
+        assert once.value == pytest.approx(2 * reached, rel=1e-12)
+        prior = [0.2] * 5
+        shared = np.eye(5)
+        assert certify(once, [prior] * 2, guarantee, 1, shared).holds
+        assert not any(
+            "distributional" in b.theorem for b in many_target_bounds(guarantee, 0.2, 2, 2)
+        )
+    # a value nobody takes, and one that all take
+    assert published("distributional", PureDP(3.0), 0.0, 5, 1).value == 0
+    assert published("distributional", PureDP(3.0), 1.0, 5, 1).value == 1
+
+
+def test_4_7_reconstruction_by_sampling_estimates_the_exact_success():
+    """One step of full sampling is a Gaussian test: success Phi(Phi^-1(p) + 1/sigma)."""
+    draws, p, sigma = 200_000, 0.1, 1.0
+    found = sampled_reconstruction(sigma, 1.0, 1, p, samples=draws, rng=11)
+    assert not found.valid
+    exact = stats.norm.cdf(stats.norm.ppf(p) + 1 / sigma)
+    # Its variance is that of max(ratio - t, 0), at most var(ratio) = exp(1/sigma^2) - 1.
+    # 4.9 deviations: false-alarm rate 1e-6.
+    assert abs(found.value - exact) <= 4.9 * math.sqrt((math.e - 1) / draws)
+    # Never sampled: nothing is learnt.
+    never = sampled_reconstruction(sigma, 0.0, 3, p, samples=1000, rng=11)
+    assert never.value == pytest.approx(p, abs=1e-12)
+    # It lies on both sides of the truth, so that it is no bound.
+    few = [sampled_reconstruction(sigma, 1.0, 1, p, samples=300, rng=s).value for s in range(20)]
+    assert min(few) < exact < max(few)
 
 
 # --- 4.8 -----------------------------------------------------------------------------------------

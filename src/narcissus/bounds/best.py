@@ -12,18 +12,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import between, distribution, integer, probability
 from narcissus.bounds.domination import domination
+from narcissus.bounds.one_run import f_dp_one_run_p_value
 from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
 from narcissus.bounds.published import many_target_bounds, one_target_bounds
 from narcissus.bounds.rows import success_matrix
-from narcissus.bounds.swap import swap_bound, swap_program
+from narcissus.bounds.swap import (
+    PROGRAM_POINTS,
+    assumptions,
+    quantity,
+    swap_bound,
+    swap_program,
+)
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, PureDP
+from narcissus.guarantees.base import ProfileGuarantee
 from narcissus.results import Bound
 
 FloatArray = NDArray[np.float64]
 
 _LARGEST_SOLVED = 20  # values up to which the one-target program is solved
+_LARGEST_RECURSION = 100  # successes up to which the f-DP recursion is run for one tail
 _LARGEST_PROGRAM = 1000  # guesses up to which the swap program is solved for one tail
 
 
@@ -163,6 +172,10 @@ def tail_bounds(
         found.append(swap_program(n, p, guarantee, v, guesses=r, inseparable=kappa))
     if threat_.values is not None:
         found.append(_dominated(threat_, guarantee, v))
+        # From points of a profile the recursion would know no more than the program, and be slow.
+        curve = several and not isinstance(guarantee, ProfileGuarantee)
+        if programs and curve and 0 < v <= min(r, _LARGEST_RECURSION) and _uniform(threat_):
+            found.append(_recursion(threat_, guarantee, v))
     return found + many_target_bounds(guarantee, p, n, v, guesses=r)
 
 
@@ -173,6 +186,23 @@ def _dominated(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
     if v > threat_.guesses:
         return Bound(0.0, bound.quantity, bound.theorem, bound.assumptions)
     return bound
+
+
+def _uniform(threat_: Threat) -> bool:
+    """Tell whether the values are equally likely and must be matched exactly."""
+    row = threat_.values
+    return threat_.exact_match and row is not None and len(row) > 1 and max(row) == min(row)
+
+
+def _recursion(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
+    """Give the published recursion, which uses the whole trade-off function and no tangents."""
+    n, r, k = threat_.targets, threat_.guesses, round(1 / threat_.prior)
+    return Bound(
+        f_dp_one_run_p_value(n, r, v, guarantee, k),
+        quantity(n, v),
+        "Mahloujifar et al. 2024 (f-DP in one run)",
+        assumptions(guarantee, threat_.prior, r, n, threat_.inseparable),
+    )
 
 
 def best(bounds: list[Bound]) -> Bound:
@@ -205,19 +235,24 @@ def at_most(threat_: Threat, guarantee: Guarantee, confidence: float) -> Bound:
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
     allowed = 1.0 - level
+
+    def closed(v: int) -> Bound:
+        return best(tail_bounds(threat_, guarantee, v, programs=False))
+
     low, high = -1, threat_.guesses
     chosen: Bound | None = None
-    # The closed forms bracket the answer; the programs, dearer and sharper, refine it.
-    for programs in (False, True):
-        if programs:
-            low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            bound = best(tail_bounds(threat_, guarantee, middle + 1, programs=programs))
-            if bound.value <= allowed:
-                high, chosen = middle, bound
-            else:
-                low = middle
+    while high - low > 1:
+        middle = (low + high) // 2
+        bound = closed(middle + 1)
+        if bound.value <= allowed:
+            high, chosen = middle, bound
+        else:
+            low = middle
+    # The closed forms say no more. The program is sharper and dear, so every third point of the
+    # profile, which is cheaper and never below all of them, first comes near the answer.
+    for points in _program_points(threat_, guarantee):
+        high, sharper = _fewer(threat_, guarantee, allowed, high, points)
+        chosen = sharper or chosen
     if chosen is None:
         chosen = Bound(0.0, "", "every target may fall", ())
     return Bound(
@@ -226,6 +261,38 @@ def at_most(threat_: Threat, guarantee: Guarantee, confidence: float) -> Bound:
         chosen.theorem,
         chosen.assumptions,
     )
+
+
+def _program_points(threat_: Threat, guarantee: Guarantee) -> list[FloatArray]:
+    """Give the points for the swap program, few first; none where it has nothing to add."""
+    points = guarantee.tangents(PROGRAM_POINTS)
+    several = guarantee.tangents(2).size > 1
+    return [points[::3], points] if several and threat_.guesses <= _LARGEST_PROGRAM else []
+
+
+def _fewer(
+    threat_: Threat, guarantee: Guarantee, allowed: float, high: int, points: FloatArray
+) -> tuple[int, Bound | None]:
+    """Go down from ``high`` by doubling steps, then by bisection, while the program allows it."""
+    low, step = -1, 1
+    chosen: Bound | None = None
+    doubling = True
+    while high - low > 1:
+        middle = max(high - step, low + 1) if doubling else (low + high) // 2
+        bound = swap_program(
+            threat_.targets,
+            threat_.prior,
+            guarantee,
+            middle + 1,
+            guesses=threat_.guesses,
+            inseparable=threat_.inseparable,
+            epsilons=points,
+        )
+        if bound.value <= allowed:
+            high, chosen, step = middle, bound, 2 * step
+        else:
+            low, doubling = middle, False
+    return high, chosen
 
 
 def advantage(success: float, prior: float) -> float:

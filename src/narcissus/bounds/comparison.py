@@ -38,6 +38,9 @@ _COLOURED = (
     "Yeom",
     "Stock",
     "Chatzikokolakis",
+    "Cohen",
+    "distributional",
+    "Mahloujifar",
 )
 
 

@@ -6,6 +6,7 @@ Source: Narcissus theory 4.3.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ from narcissus.results import Bound
 FloatArray = NDArray[np.float64]
 
 THEOREM = "Narcissus theory 4.3 (swap bound)"
+PROGRAM_POINTS = 40  # tangents that the program uses where none are named
 
 
 def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
@@ -206,20 +208,28 @@ def swap_program(
     about = quantity(n, v), f"{THEOREM}, linear program", assumptions(guarantee, p, r, n, kappa)
     if v <= 0 or v > r or p == 1:
         return Bound(1.0 if v <= r else 0.0, *about)
-    points = guarantee.tangents(40) if epsilons is None else np.atleast_1d(np.asarray(epsilons))
+    points = (
+        guarantee.tangents(PROGRAM_POINTS)
+        if epsilons is None
+        else np.atleast_1d(np.asarray(epsilons))
+    )
     limits = (1 - kappa) * guarantee.profile(points)
-    value = _solve(n, p, r, v, points=points, limits=limits)
+    value = _solve(n, p, r, v, points=tuple(points.tolist()), limits=tuple(limits.tolist()))
     closed = swap_tail(n, p, points, guarantee.profile(points), v, guesses=r, inseparable=kappa)
     return Bound(min(value, float(closed.min()), 1.0), *about)
 
 
-def _solve(n: int, p: float, r: int, v: int, *, points: FloatArray, limits: FloatArray) -> float:
+@lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it ask for the same tail
+def _solve(
+    n: int, p: float, r: int, v: int, *, points: tuple[float, ...], limits: tuple[float, ...]
+) -> float:
     """Solve the program; rows are divided by ``n`` and by ``exp(eps)`` where that exceeds 1."""
-    k = points.size
+    where = np.array(points)
+    k = where.size
     j = np.arange(r)
-    shrink = np.exp(-np.maximum(points, 0.0))
+    shrink = np.exp(-np.maximum(where, 0.0))
     up = np.outer(shrink, (1 - p) * (j + 1) / n)
-    down = np.outer(np.exp(np.minimum(points, 0.0)), p * (r - j) / n)
+    down = np.outer(np.exp(np.minimum(where, 0.0)), p * (r - j) / n)
     rows = np.arange(k * r)
     column = np.tile(j, k)
     counts = sparse.csr_array(
@@ -240,10 +250,10 @@ def _solve(n: int, p: float, r: int, v: int, *, points: FloatArray, limits: Floa
             ),
         ]
     )
-    limits = np.concatenate([np.zeros(k * r), limits * shrink])
+    most = np.concatenate([np.zeros(k * r), np.array(limits) * shrink])
     gain = np.concatenate([(np.arange(r + 1) >= v).astype(float), np.zeros(k * r)])
     one = sparse.csr_array(np.concatenate([np.ones(r + 1), np.zeros(k * r)])[None, :])
-    found = maximise(gain, upper, limits, one, np.ones(1))
+    found = maximise(gain, upper, most, one, np.ones(1))
     return 1.0 if found is None else found.bound
 
 

@@ -39,6 +39,9 @@ Examples:
   narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
   narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
 
+DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a little pessimistic.
+Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
+
 \b
 Keys of --json: prior, success, advantage, theorem, assumptions, others (name, value, valid);
 optimum with --values; tail or at_most with --targets, --at-least or --confidence (theorem,

@@ -218,7 +218,9 @@ def _program(m: int, r: int, v: int, guarantee: Guarantee, k: int) -> float:
 def refuted_mu(m: int, r: int, v: int, k: int, alpha: float) -> float:
     """Find the largest mu refuted, by the closed form at the best point of the profile.
 
-    Up to some hundreds of guesses the program over many points refines it.
+    Up to some hundreds of guesses two methods that hold at many points refine it, at each mu the
+    smaller p-value of the two: the program over tangents, and the published recursion over the
+    whole curve.
     """
 
     def p_value(mu: float) -> float:
@@ -231,11 +233,16 @@ def refuted_mu(m: int, r: int, v: int, k: int, alpha: float) -> float:
         )
 
     closed = largest_refuted(p_value, alpha, 1e-6, largest=100.0)
-    if r > _LARGEST_PROGRAM or v == 0:
+    solved, recursed = r <= _LARGEST_PROGRAM, v <= _LARGEST_RECURSION
+    if v == 0 or not (solved or recursed):
         return closed
 
     def refined(mu: float) -> float:
-        return _program(m, r, v, GaussianDP(mu), k)
+        guarantee = GaussianDP(mu)
+        curve = f_dp_one_run_p_value(m, r, v, guarantee, k) if recursed else 1.0
+        if curve <= alpha or not solved:  # the program could only confirm it
+            return curve
+        return min(curve, _program(m, r, v, guarantee, k))
 
     return max(closed, largest_refuted(refined, alpha, 1e-3, start=closed, largest=100.0))
 

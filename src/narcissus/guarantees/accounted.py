@@ -19,6 +19,9 @@ from narcissus.guarantees.curve import ProfileCurve
 
 _POINTS = 2000
 _INTERVAL = 1e-4
+# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and gives NaN. The profile
+# cannot rise after its last point, so that stopping is valid.
+_FARTHEST = 600.0
 _PURPOSE = "A guarantee by privacy loss distributions"
 
 
@@ -44,6 +47,7 @@ def from_privacy_loss(
     high = 1e-3
     while delta(high) > NEGLIGIBLE_DELTA and high < 1e4:
         high *= 2
+    high = min(high, _FARTHEST)
     where = np.linspace(0.0, high, integer("points", points, low=2))
     deltas = np.asarray(distribution.get_delta_for_epsilon(where.tolist()), dtype=np.float64)
     return ProfileCurve(

@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus.attacks.table import Targets
-from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum
+from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum, posterior, swap_tail
 from narcissus.guarantees import Guarantee, PureDP
 
 Floats = NDArray[np.float64]
 
 PILOT = 256  # people by whom a point of the profile is chosen
-
-
-def odds_up(chance: Floats, epsilon: float | Floats) -> Floats:
-    """Multiply success odds by ``e^epsilon``: ``expit(logit(p) + epsilon)``, broadcast."""
-    with np.errstate(divide="ignore"):
-        return special.expit(special.logit(chance) + epsilon)
 
 
 def best_chances(targets: Targets) -> Floats:
@@ -42,10 +36,10 @@ def mean_share(targets: Targets, guarantee: Guarantee) -> float:
         return float(optimum(targets.prior, guarantee).mean())
     p = best_chances(targets)
     if isinstance(guarantee, PureDP):
-        return float(odds_up(p, guarantee.epsilon).mean())
+        return float(posterior(p, guarantee.epsilon).mean())
     points = np.asarray(guarantee.tangents(200))[:, None]
     delta = np.asarray(guarantee.profile(points[:, 0]))[:, None]
-    value = odds_up(p[None], points) + delta / (1 + p * np.expm1(points))
+    value = swap_tail(1, p[None], points, delta, 1)
     return float(np.clip(value.min(axis=0), p, 1.0).mean())
 
 
@@ -58,7 +52,7 @@ def single_success(targets: Targets, epsilon: float) -> tuple[Floats, Floats]:
     if targets.success.exact:
         o = exact_match_optimum(targets.prior, epsilon)
         return o, 1 - o
-    o = odds_up(best_chances(targets), epsilon)
+    o = posterior(best_chances(targets), epsilon)
     return o, np.ones_like(o)
 
 
@@ -108,7 +102,7 @@ def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
     3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it limits
     every attacker, since the tail grows with each chance. Shape (n + 2,).
     """
-    table = np.minimum(PoissonBinomial(odds_up(chances, epsilon)).tails() + spent, 1.0)
+    table = np.minimum(PoissonBinomial(posterior(chances, epsilon)).tails() + spent, 1.0)
     table[-1] = 0.0
     return table
 
