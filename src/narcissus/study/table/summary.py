@@ -86,6 +86,14 @@ def _limited(values: list[float], level: float) -> dict[str, float | None]:
     return {"share": found.value, "low": found.low, "high": found.high}
 
 
+def _difference(shares: NDArray[np.float64], others: NDArray[np.float64], level: float) -> Estimate:
+    """Limit the mean of ``shares - others``, which lies in [-1, 1], through the unit interval.
+
+    Sums of probabilities may be past 1 by rounding; a whole audit must not be lost to that.
+    """
+    return mean_limits(np.clip((shares - others + 1) / 2, 0, 1), confidence=level)
+
+
 def _attack(
     experiment: Experiment, name: str, attack: Attack, trials: list[Trial], level: float
 ) -> dict[str, Any]:
@@ -94,8 +102,7 @@ def _attack(
     hits = [int(t[f"{name}/hits"]) for t in trials]
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     baseline = mean_limits(np.clip(fresh, 0, 1), confidence=level)
-    # The gain of a trial lies in [-1, 1]: limits of its mean through the unit interval.
-    gain = mean_limits((np.array(hits) / n - fresh + 1) / 2, confidence=level)
+    gain = _difference(np.array(hits) / n, fresh, level)
     low, high = gain.low or 0.0, 1.0 if gain.high is None else gain.high
     # The verdict takes the best of several attacks: its lower limits hold for all at once.
     joint = 1 - (1 - level) / len(experiment.attacks)
@@ -110,7 +117,7 @@ def _attack(
         found = clopper_pearson(sum(hits), n * len(trials), confidence=level)
         limited = {"share": found.value, "low": found.low, "high": found.high}
         method = found.method
-    joint_gain = mean_limits((shares - fresh + 1) / 2, confidence=joint).low or 0.0
+    joint_gain = _difference(shares, fresh, joint).low or 0.0
     room = max(1 - baseline.value, 1e-300)
     columns = np.array([t[f"{name}/columns"] for t in trials])
     columns_fresh = np.array([t[f"{name}/columns_fresh"] for t in trials]).mean(axis=0)
@@ -174,7 +181,7 @@ def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[d
             fresh = np.array([float(t[f"{name}/group_fresh"][g]) for t in trials[:count]])
             some = among > 0
             shares, fair = hits[some] / among[some], guessed[:count][some] / among[some]
-            over = mean_limits((shares - fair + 1) / 2, confidence=joint)
+            over = _difference(shares, fair, joint)
             summary = {
                 **_limited(list(shares), joint),
                 "over_guess": 2 * over.value - 1,
