@@ -113,13 +113,13 @@ def _success_table(results: Answer) -> Table:
     grades: list[Grade] = ["sampled" if v else "not assessed" for _, v in rows]
     return Table(
         "How often the output counts",
-        ["Runs", "Share that counts", "Lower limit", "Upper limit", "Trials"],
+        ["Runs", "Share that counts", "Limits", "Trials"],
         [
-            (name, *((v["value"], v["low"], v["high"], v["trials"]) if v else (None,) * 4))
+            (name, *((v["value"], limits(v["low"], v["high"]), v["trials"]) if v else (None,) * 3))
             for name, v in rows
         ],
         grades=grades,
-        percent=("Share that counts", "Lower limit", "Upper limit"),
+        percent=("Share that counts",),
     )
 
 
