@@ -92,5 +92,7 @@ def test_impossible_limits_are_refused():
         Limit()
     with pytest.raises(InputError, match="at_most"):
         largest_mu(threat(prior=0.5, targets=10), Limit(at_most=2))
+    with pytest.raises(InputError, match="sees no release"):  # no delta is to blame
+        largest_epsilon(threat(prior=0.5, targets=10), Limit(at_most=2))
     assert largest_epsilon(threat(prior=0.1), Limit(0.0)) < 1e-9
     assert largest_epsilon(threat(prior=0.1), Limit(1.0)) >= 1e4

@@ -18,6 +18,10 @@ from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, dp_sgd
 
 _LARGEST = 1e4
+_HOPELESS = (
+    "`at_most` is exceeded even by an attacker who sees no release; "
+    "take a higher limit or a lower confidence"
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def largest_epsilon(threat_: Threat, limit: Limit, *, delta: float = 0.0) -> flo
         return ApproximateDP(epsilon, d) if d > 0 else PureDP(epsilon)
 
     found = largest(make, threat_, limit)
+    if found is None and d == 0:
+        raise InputError(_HOPELESS)
     if found is None:
         raise InputError(
             f"`delta` {d:g} alone exceeds the limit, even with epsilon 0; "
@@ -90,10 +96,7 @@ def largest_mu(threat_: Threat, limit: Limit) -> float:
     """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
     found = largest(GaussianDP, threat_, limit)
     if found is None:
-        raise InputError(
-            "`at_most` is exceeded even by an attacker who sees no release; "
-            "take a higher limit or a lower confidence"
-        )
+        raise InputError(_HOPELESS)
     return found
 
 

@@ -68,6 +68,11 @@ def command(
         raise InputError("a limit must be given: `--advantage`, or `--targets` with `--at-most`")
     if confidence is not None and at_most is None:
         raise InputError("`--confidence` goes with `--targets` and `--at-most` only; drop it")
+    if targets is not None and at_most is not None and at_most >= targets:
+        raise InputError(
+            f"`--at-most` must be below the {targets} targets, got {at_most}: "
+            "no more than all of them can fall, whatever is released"
+        )
     if prior == 1:
         raise InputError("`--prior` must be below 1: nothing is left to protect")
     with option_names():
