@@ -152,7 +152,7 @@ def test_estimate_says_why_there_is_no_lower_limit(capsys, tmp_path):
         ("secret,o\n" + "a,1\n" * 30, [], "one secret only ('a')"),
         ("secret,o\n" + "a,1\n" * 30 + "b,1\n", [], "secret 'b' has 1 samples"),
         ("secret,o\n" + "a,1\nb,2\n" * 30, ["--secret", "secrt"], "did you mean `secret`"),
-        ("secret,o\n" + "a,1\nb,2\n" * 30, ["--confidence", "1.5"], "confidence"),
+        ("secret,o\n" + "a,1\nb,2\n" * 30, ["--confidence", "1.5"], "`--confidence`"),
         ("secret,o\n" + "a,1\nb,\n" * 30, [], "missing values"),
         ("secret\n" + "a\nb\n" * 30, [], "alone"),
         ("secret,o\n", [], "no samples"),

@@ -47,7 +47,7 @@ def test_bad_records_are_named(played, narcissus):
         ("absent.json", "no such record"),
         ("changed.json", "was changed after it was written"),
         ("other.json", "is not a record"),
-        ("broken.json", "cannot read"),
+        ("broken.json", "is not a record: it is no JSON"),
         (".", "no such record"),
     ]:
         code, out, err = narcissus("report", name, "--out", "x.html")

@@ -60,10 +60,11 @@ def command(
 ) -> None:
     """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
     from narcissus import channels
+    from narcissus.cli.bound_options import option_names
     from narcissus.cli.progress import progress
 
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    with progress(quiet=not sys.stderr.isatty()) as observer:
+    with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
         found = channels.estimate(
             secrets,
             outputs,

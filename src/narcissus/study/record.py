@@ -160,8 +160,13 @@ def read_record(path: Path | str) -> Record:
         record = Record.model_validate(data)
     except FileNotFoundError as error:
         raise InputError(f"no such record: {path}") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(
+            f"{path} is not a record: it is no JSON ({error}); "
+            "`narcissus audit STUDY` writes one, as record.json in the results folder"
+        ) from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
