@@ -89,3 +89,13 @@ def test_bernstein_limits_cover():
         limits = bernstein_limits(values.sum(), (values**2).sum(), values.size)
         hits += limits.low <= 0.3 <= limits.high
     assert hits >= coverage_floor(0.95, 2000)
+
+
+def test_bernstein_limits_follow_the_theorem():
+    """Maurer and Pontil 2009, Theorem 4, at half of alpha a side, from the values themselves."""
+    values = np.random.default_rng(5).random(500)
+    log = np.log(2 / 0.025)
+    reach = np.sqrt(2 * values.var(ddof=1) * log / 500) + 7 * log / (3 * 499)
+    limits = bernstein_limits(values.sum(), (values**2).sum(), 500)
+    assert limits.low == pytest.approx(values.mean() - reach, abs=1e-12)
+    assert limits.high == pytest.approx(values.mean() + reach, abs=1e-12)
