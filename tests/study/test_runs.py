@@ -112,7 +112,7 @@ def test_killed_and_continued(study, how):
     """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
     Path("slow.py").write_text(SLOW)
     attacks = {"prior": {}, "slow": {"kind": "slow:Slow"}, "ceiling": {}}
-    path = study(attacks=attacks, run={"trials": 12})
+    path = study(attacks=attacks, run={"trials": 40})
     options = ["--out", "out", "--workers", 2]
     process = subprocess.Popen(
         command(path, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -145,8 +145,8 @@ def test_killed_and_continued(study, how):
     )
     assert again.returncode == 0, again.stderr
     assert "continuing:" in again.stderr
-    kept = int(again.stderr.split("continuing: ")[1].split(" of 12")[0])
-    assert 1 <= kept < 12
+    kept = int(again.stderr.split("continuing: ")[1].split(" of 40")[0])
+    assert 1 <= kept < 40
     assert digest() == play(path, workers=1)[0].record.digest
 
 
