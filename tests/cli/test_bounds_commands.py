@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -86,6 +87,24 @@ def test_every_guarantee_has_an_option(answer, options, success):
     if "mu" in options:
         coin = answer(f"bound {options} --prior 0.5 --inseparable 0.5")
         assert coin["success"] == pytest.approx(success, abs=6e-6)
+
+
+def test_bound_on_bits(answer, call):
+    found = answer("bound --epsilon 2 --bits 8")
+    assert found["prior"] == 2**-8
+    assert found["success"] == pytest.approx(math.exp(2) / (math.exp(2) - 1 + 256), rel=1e-12)
+    assert found["confidence"] == 0.95
+    assert found["leaked_bits"] == pytest.approx(math.log2(math.exp(2) * 19 + 1), rel=1e-12)
+    # so many bits, and no fewer, leak with the probability left
+    back = answer(f"bound --epsilon 2 --bits {found['leaked_bits']!r}")
+    assert back["success"] == pytest.approx(0.05, rel=1e-9)
+    assert answer("bound --epsilon 2 --bits 8 --confidence 0.5")["leaked_bits"] < 4
+    # a fair bit: the prior's own inseparability is known
+    assert answer("bound --mu 1 --bits 1")["success"] == pytest.approx(0.69146, abs=6e-6)
+    assert "leaked_bits" not in answer("bound --mu 1 --bits 1")
+    code, out, _ = call("bound --epsilon 2 --bits 8")
+    assert code == 0
+    assert "at most 7.144 bits leak" in out
 
 
 def test_bound_in_words(call):
@@ -199,6 +218,13 @@ def test_refute_from_scores(answer, call, tmp_path):
         ("bound --dp-sgd noise=1,rate=2,steps=3 --prior 0.5", "--dp-sgd rate"),
         ("bound --dp-sgd noise=0,rate=0.1,steps=3 --prior 0.5", "--dp-sgd noise"),
         ("bound --dp-sgd noise=1,rate=0.1,steps=3,interval=0 --prior 0.5", "--dp-sgd interval"),
+        ("bound --epsilon 1 --bits -1", "--bits"),
+        ("bound --epsilon 1 --bits nan", "--bits"),
+        ("bound --epsilon 1 --bits 5000", "--bits"),
+        ("bound --epsilon 1 --bits 5 --prior 0.5", "--bits"),
+        ("bound --epsilon 1 --bits 5 --inseparable 0.5", "--bits"),
+        ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
+        ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
         ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
         ("protect --prior 0.1", "--advantage"),

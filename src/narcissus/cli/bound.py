@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from narcissus.guarantees import Guarantee
     from narcissus.results import Bound
 
+_MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
+
 HELP = """Say what no attacker can exceed, from a guarantee and what could be guessed anyway.
 
 Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd or
 --bayes-security), and what an attacker would guess without the release: the success of the best
-guess (--prior), or the whole distribution of the secret (--values), which proves more.
+guess (--prior), the whole distribution of the secret (--values), which proves more, or the number
+of its random bits (--bits).
 
 \b
 Examples:
@@ -37,6 +40,7 @@ Examples:
   narcissus bound --mu 0.5 --prior 0.5 --targets 100 --confidence 0.95
   narcissus bound --epsilon 0.5 --values 0.4,0.3,0.2,0.1 --within 1 --targets 10 --at-least 9
   narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
+  narcissus bound --epsilon 2 --bits 8 --confidence 0.95
   narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
 
 DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a little pessimistic.
@@ -44,8 +48,8 @@ Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
 
 \b
 Keys of --json: prior, success, advantage, theorem, assumptions, others (name, value, valid);
-optimum with --values; tail or at_most with --targets, --at-least or --confidence (theorem,
-assumptions and others are then about that).
+optimum with --values; leaked_bits and confidence with --bits under pure DP; tail or at_most with
+--targets, --at-least or --confidence (theorem, assumptions and others are then about that).
 """
 
 
@@ -70,6 +74,9 @@ assumptions and others are then about that).
 @click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
 @click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
 @click.option(
+    "--bits", type=float, metavar="D", help="The secret is D random bits: a prior of 2^-D."
+)
+@click.option(
     "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
 )
 @click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
@@ -82,7 +89,10 @@ assumptions and others are then about that).
 )
 @click.option("--at-least", type=int, metavar="V", help="Limit the chance that V or more fall.")
 @click.option(
-    "--confidence", type=float, metavar="C", help="Limit the number that falls, so surely.  [0.95]"
+    "--confidence",
+    type=float,
+    metavar="C",
+    help="Limit the number that falls, or the bits that leak, so surely.  [0.95]",
 )
 @click.option(
     "--plot",
@@ -97,6 +107,7 @@ def command(
     adjacency: str,
     prior: float | None,
     values: str | None,
+    bits: float | None,
     within: int | None,
     targets: int | None,
     guesses: int | None,
@@ -111,11 +122,21 @@ def command(
     from narcissus.bounds import advantage, best, compare, success_bounds, threat
 
     check_plot(plot)
-    _check(prior, values, inseparable, targets, {"--guesses": guesses, "--at-least": at_least})
-    if targets is None and confidence is not None:
-        raise InputError("`--confidence` needs `--targets`, the number of people attacked")
+    _check(
+        {"--prior": prior, "--values": values, "--bits": bits},
+        inseparable,
+        targets,
+        {"--guesses": guesses, "--at-least": at_least},
+    )
+    if targets is None and bits is None and confidence is not None:
+        raise InputError(
+            "`--confidence` needs `--targets`, the number of people attacked, or `--bits`"
+        )
     if at_least is not None and confidence is not None:
         raise InputError("`--at-least` and `--confidence` exclude each other; give one")
+    if bits is not None:
+        # As many equally likely values: two draws are one value as often as a guess is right.
+        prior = inseparable = _share(bits)
     with option_names():
         guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
         threat_ = threat(
@@ -135,6 +156,8 @@ def command(
         }
         if threat_.values is not None:
             payload["optimum"] = bounds[0].value
+        if bits is not None and targets is None:
+            payload |= _leak(guarantee, confidence)
         headline = single
         rest = others(bounds, single)
         if targets is not None:
@@ -155,23 +178,43 @@ def command(
 
 
 def _check(
-    prior: float | None,
-    values: str | None,
+    known: dict[str, object],
     inseparable: float | None,
     targets: int | None,
     needing: dict[str, int | None],
 ) -> None:
     """Refuse options that do not go together."""
-    if (prior is None) == (values is None):
+    given = [option for option, value in known.items() if value is not None]
+    if len(given) != 1:
         raise InputError(
-            "`--prior` or `--values` must be given, and not both: the success of the best guess, "
-            "or the whole distribution of the secret"
+            "`--prior`, `--values` or `--bits` must be given, and only one: the success of the "
+            "best guess, the whole distribution of the secret, or the number of its random bits"
         )
-    if values is not None and inseparable is not None:
-        raise InputError("`--inseparable` is computed from `--values`; drop it")
+    if given != ["--prior"] and inseparable is not None:
+        raise InputError(f"`--inseparable` is computed from `{given[0]}`; drop it")
     for option, value in needing.items():
         if value is not None and targets is None:
             raise InputError(f"`{option}` needs `--targets`, the number of people attacked")
+
+
+def _share(bits: float) -> float:
+    """Give ``2^-bits``, which must not underflow."""
+    if not 0 <= bits <= _MOST_BITS:
+        raise InputError(f"`--bits` must be between 0 and {_MOST_BITS}, got {bits}")
+    return 2.0**-bits
+
+
+def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
+    """Give the bits that are not exceeded; a theorem about pure DP."""
+    from narcissus.bounds import leaked_bits
+    from narcissus.guarantees import PureDP
+
+    if not isinstance(guarantee, PureDP):
+        if confidence is not None:
+            raise InputError("`--confidence` with `--bits` needs pure DP: `--epsilon` alone")
+        return {}
+    level = 0.95 if confidence is None else confidence
+    return {"confidence": level, "leaked_bits": leaked_bits(guarantee.epsilon, level).value}
 
 
 def _many(
@@ -213,6 +256,11 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
             f"{payload['tail']:.6g}."
+        )
+    if "leaked_bits" in payload:
+        lines.append(
+            f"With {100 * payload['confidence']:g}% confidence at most "
+            f"{payload['leaked_bits']:.4g} bits leak about one uniform secret, however long."
         )
     if "at_most" in payload:
         lines.append(

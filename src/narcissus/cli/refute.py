@@ -137,8 +137,13 @@ def _text(found: Refutation) -> list[str]:
             else ": nothing is refuted."
         )
     )
-    lines += ["", f"By method (p-values against epsilon {found.claimed:g}):"]
-    lines.append(f"  {'epsilon':<12} {'p-value':<12} method")
+    lines += [
+        "",
+        "By method: the largest epsilon refuted, and the p-value against "
+        f"({found.claimed:g}, {found.delta:g})-DP, the largest",
+        "chance of so many right guesses under it (--claim E asks about another epsilon):",
+    ]
+    lines.append(f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method")
     for method in found.methods:
         mark = "" if method.valid else "  (NOT VALID everywhere: for comparison)"
         lines.append(f"  {method.epsilon:<12.6g} {method.p_value:<12.4g} {method.name}{mark}")
