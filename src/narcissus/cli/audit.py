@@ -14,7 +14,7 @@ from narcissus.cli.main import EXCEEDED, INTERRUPTED, NOT_ASSESSED, OK
 from narcissus.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    from narcissus.audit import Study
+    from narcissus.audit import Audit, Study
 
 # what each status of a record exits with
 EXITS = {
@@ -141,8 +141,6 @@ def command(
     """Play a study."""
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
-    from narcissus.report import page_of
-    from narcissus.report.text import verdict_text
 
     loaded = load_study(study)
     folder = Path("results") / study.stem if out is None else out
@@ -167,6 +165,14 @@ def command(
         given |= {"records": records, "json": as_json, "quiet": quiet}
         click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
         return INTERRUPTED
+    return show(audit, folder, as_json=as_json)
+
+
+def show(audit: Audit, folder: Path, *, as_json: bool) -> int:
+    """Print the record or the verdict and where the report is; give the exit code."""
+    from narcissus.report import page_of
+    from narcissus.report.text import verdict_text
+
     if as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:

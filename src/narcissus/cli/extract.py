@@ -7,15 +7,9 @@ from pathlib import Path
 
 import click
 
-from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
+from narcissus.cli.audit import show
+from narcissus.cli.main import NOT_ASSESSED
 
-EXITS = {
-    "met": OK,
-    "no threshold": OK,
-    "exceeded": EXCEEDED,
-    "inconclusive": NOT_ASSESSED,
-    "not assessed": NOT_ASSESSED,
-}
 HELP = """Weigh the evidence that a program extracts data from a release.
 
 EVIDENCE is a TOML file that names the data, the release, the program (Python; it finds the release
@@ -86,8 +80,6 @@ def command(
     from narcissus.cli.progress import progress
     from narcissus.errors import StoreError
     from narcissus.extraction.sandbox import IsolationError, without_isolation
-    from narcissus.report import page_of
-    from narcissus.report.text import verdict_text
     from narcissus.study.extraction import KIND
     from narcissus.study.toml import read_document, validate
 
@@ -117,10 +109,4 @@ def command(
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
     audit.save(folder)
-    if as_json:
-        click.echo(audit.record.to_json(), nl=False)
-    else:
-        click.echo(verdict_text(page_of(audit.record)))
-        click.echo(f"Report: {folder / 'report.html'}")
-        click.echo(f"Record: {folder / 'record.json'}")
-    return EXITS[audit.status]
+    return show(audit, folder, as_json=as_json)

@@ -61,8 +61,9 @@ def mean_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = 
 
     By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable
     plug-in stakes): a mean is refused once a gambler who bets against it has multiplied the
-    stake by ``1 / (1 - confidence)``. Valid at every sample size, and by Ville's inequality also
-    for a run that was looked at after every trial; near the normal limits when there are many.
+    stake by ``1 / (1 - confidence)``. Valid at every sample size that was fixed beforehand (the
+    stakes look at it; for a run that may stop early see `anytime_limits`), and near the normal
+    limits when there are many.
 
     Parameters
     ----------
