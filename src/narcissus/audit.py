@@ -74,7 +74,7 @@ class Audit:
 
     @property
     def status(self) -> str:
-        """One of met, exceeded, inconclusive, not assessed, no threshold."""
+        """One of `narcissus.study.record.Status`: met, exceeded, contradicted, and so on."""
         return self.record.status
 
     @property
@@ -181,6 +181,9 @@ def run(
         title=outcome.title,
         status=outcome.status,
         verdict=outcome.verdict,
+        grade=outcome.grade,
+        assumptions=outcome.assumptions,
+        contradictions=outcome.contradictions,
         study=study.to_dict(),
         entropy=entropy,
         results=outcome.results,

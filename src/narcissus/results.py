@@ -1,7 +1,7 @@
-"""Results as data: what is proved, what is sampled, what could not be assessed.
+"""Results as data: what is proved, sampled, approximate, or could not be assessed.
 
-`Bound` and `Estimate` share no base class with numbers in it on purpose: code that takes one
-cannot be handed the other, and their texts never look alike.
+`Bound`, `Estimate` and `Approximate` share no base class with numbers in it on purpose: code that
+takes one cannot be handed the other, and their texts never look alike.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-Grade = Literal["proved", "sampled", "approximation", "assumption", "not assessed"]
+Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
+GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")
+"""From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
 
 
 def _plain(value: Any) -> Any:
@@ -141,6 +143,49 @@ class Estimate(Result):
             f"({self.trials} trials{', ' + self.method if self.method else ''})"
         )
         return f"{text}\n  {self.why}" if self.why else text
+
+
+@dataclass(frozen=True)
+class Approximate(Result):
+    """A sampled number with limits whose level holds only roughly: normal, studentised, bootstrap.
+
+    Never a ground for a verdict; shown beside limits that hold.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    low, high
+        The approximate limits.
+    confidence
+        Level that the limits aim at, such as 0.95.
+    trials
+        How many independent trials made it.
+    quantity
+        What is estimated, in words.
+    method
+        How the limits were made: ``"Student's t"``.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    trials: int
+    quantity: str = ""
+    method: str = ""
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'approximate'."""
+        return "approximate"
+
+    def __str__(self) -> str:
+        return (
+            f"APPROXIMATE: {self.quantity or 'estimate'} {self.value:.6g}, about "
+            f"{self.low:.6g} to {self.high:.6g} at {100 * self.confidence:g}% "
+            f"({self.trials} trials{', ' + self.method if self.method else ''})"
+        )
 
 
 @dataclass(frozen=True)

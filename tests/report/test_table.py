@@ -186,7 +186,7 @@ def test_status_in_words_and_sign_and_colour_only_if_sure(table_record, status):
     head = re.search(r'<h2 id="verdict-title">(.*?)</h2>', html)[1]
     assert 'class="sign" aria-hidden="true">' in head
     assert status.split()[0] in head.lower()
-    unsure = changed(single(table_record, rests_on="approximation"), status=status)
+    unsure = changed(single(table_record, rests_on="approximate"), status=status)
     html = render_html(unsure)
     assert 'class="verdict tone-uncoloured"' in html
     assert "shown without colour" in html

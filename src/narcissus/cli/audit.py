@@ -21,6 +21,8 @@ EXITS = {
     "met": OK,
     "no threshold": OK,
     "exceeded": EXCEEDED,
+    "contradicted": NOT_ASSESSED,
+    "too few trials": NOT_ASSESSED,
     "inconclusive": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }

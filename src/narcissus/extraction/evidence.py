@@ -121,9 +121,9 @@ class Evidence(Result):
     caveat: str = CAVEAT
 
     @property
-    def grade(self) -> Literal["approximation"]:
-        """'approximation': the quality is an upper estimate, whatever the runs say."""
-        return "approximation"
+    def grade(self) -> Literal["approximate"]:
+        """'approximate': the quality is an upper estimate, whatever the runs say."""
+        return "approximate"
 
     def __str__(self) -> str:
         lines = [f"{self.verdict.upper()}: {self.reasons[0]}", *self.reasons[1:], self.caveat]

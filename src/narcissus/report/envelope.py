@@ -104,8 +104,12 @@ def plain_page(record: Record) -> Page:
 
 def complete(page: Page, record: Record) -> Page:
     """Put what every report says around what a kind of study says."""
-    verdict = page.verdict
-    if not verdict.headline:
-        verdict = replace(verdict, headline=record.verdict)
+    verdict = replace(
+        page.verdict,
+        headline=page.verdict.headline or record.verdict,
+        rests_on=record.grade,
+        assumptions=record.assumptions,
+        contradictions=record.contradictions,
+    )
     sections = (assessment(record), *page.sections, provenance(record))
     return replace(page, verdict=verdict, sections=sections)

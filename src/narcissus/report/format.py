@@ -13,24 +13,26 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 # a sign for each grade, so that none is told apart by colour alone
 SIGNS: dict[Grade, str] = {
     "proved": "\N{BLACK SQUARE}",
+    "proved if": "\N{WHITE UP-POINTING TRIANGLE}",
     "sampled": "\N{CIRCLE WITH LEFT HALF BLACK}",
-    "approximation": "\N{ALMOST EQUAL TO}",
-    "assumption": "\N{WHITE UP-POINTING TRIANGLE}",
+    "approximate": "\N{ALMOST EQUAL TO}",
     "not assessed": "?",
 }
 # status -> (sign, words); the sign and the words carry the meaning, the colour only repeats it
 STATUS: dict[str, tuple[str, str]] = {
     "met": ("\N{CHECK MARK}", "Threshold met"),
     "exceeded": ("\N{MULTIPLICATION X}", "Threshold exceeded"),
+    "contradicted": ("!", "An assumption is refuted"),
+    "too few trials": ("~", "Too few trials to tell"),
     "inconclusive": ("~", "Inconclusive"),
     "not assessed": ("?", "Not assessed"),
     "no threshold": ("\N{BULLET}", "Assessed; no threshold was set"),
 }
 GRADES: dict[Grade, str] = {
-    "proved": "a theorem: no attacker can do better, if its assumptions hold",
+    "proved": "a theorem: nothing is assumed but the guarantee and the game",
+    "proved if": "a theorem that also needs an assumption, which is named",
     "sampled": "measured in repeated trials; the limits say how well",
-    "approximation": "a formula or method whose error is not known",
-    "assumption": "taken as given; nothing here tests it",
+    "approximate": "a formula, method or limit whose error is not known",
     "not assessed": "no answer was found; never to be read as safe",
 }
 

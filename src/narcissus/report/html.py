@@ -66,8 +66,8 @@ def page_html(page: Page, *, digest: str = "") -> str:
     """Draw a page as one self-contained HTML document."""
     verdict = page.verdict
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
-    # a colour must not lend an approximation the look of a finding
-    sure = verdict.rests_on in ("proved", "sampled")
+    # a colour must not lend an approximation, or an assumption, the look of a finding
+    sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
     tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
     template = _environment().get_template("page.html")
     return template.render(

@@ -102,7 +102,7 @@ class Verdict:
     Attributes
     ----------
     status
-        As in the record: "met", "exceeded", "inconclusive", "not assessed", "no threshold".
+        As in the record (`narcissus.study.record.Status`).
     headline
         One sentence.
     odds
@@ -117,8 +117,12 @@ class Verdict:
     where
         Added to the status where it is not that of all settings: ``"at ε = 1"``.
     rests_on
-        The weakest grade that the status leans on. A status that rests on an approximation, an
-        assumption or something not assessed is shown without colour.
+        The weakest grade that the status leans on. A status that rests on something weaker than
+        "sampled", or that takes something as given, is shown without colour.
+    assumptions
+        What the status takes as given besides the guarantee and the game.
+    contradictions
+        Pairs of statements of the record that cannot both hold; they come first of all.
     """
 
     status: str
@@ -129,7 +133,9 @@ class Verdict:
     numbers: Sequence[tuple[str, str, str, Grade]] = ()
     setting: str = ""
     where: str = ""
-    rests_on: Grade = "sampled"
+    rests_on: Grade = "not assessed"
+    assumptions: Sequence[str] = ()
+    contradictions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

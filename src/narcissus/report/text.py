@@ -147,11 +147,14 @@ def _block(block: Block) -> Iterator[str]:
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
-    yield f"{sign} {words.upper()} {verdict.where}".rstrip()
+    head = f"{sign} {words.upper()} {verdict.where}".rstrip()
+    yield f"{head}  {_grade(verdict.rests_on)}"
     yield ""
+    for text in verdict.contradictions:
+        yield from _wrap(text)
     yield from _wrap(verdict.headline)
-    if verdict.rests_on not in ("proved", "sampled"):
-        yield from _wrap(f'(This status rests on something graded "{verdict.rests_on}".)')
+    if verdict.assumptions:
+        yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
     if verdict.numbers:
         yield ""
         if verdict.setting:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from narcissus._validation import one_of
 from narcissus.observer import Observer
-from narcissus.results import NotAssessed
+from narcissus.results import Grade, NotAssessed
 from narcissus.study.record import Status
 
 # kind -> module:attribute
@@ -60,13 +60,20 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a kind of study found, ready for the record."""
+    """What a kind of study found, ready for the record.
+
+    ``grade`` is the weakest grade of what the status rests on, ``assumptions`` what it takes as
+    given, ``contradictions`` the pairs of findings that cannot both hold, each as a sentence.
+    """
 
     title: str
     status: Status
     verdict: str
     results: dict[str, Any] | list[dict[str, Any]]
     assessed: list[str]
+    grade: Grade = "not assessed"
+    assumptions: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
     not_assessed: list[NotAssessed] = field(default_factory=list)
     not_covered: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)

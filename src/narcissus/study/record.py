@@ -12,6 +12,7 @@ import math
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -20,11 +21,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from narcissus.errors import InputError
-from narcissus.results import NotAssessed
+from narcissus.results import Grade, NotAssessed
 
 SCHEMA = "narcissus/record/1"
 
-Status = Literal["met", "exceeded", "inconclusive", "not assessed", "no threshold"]
+Status = Literal[
+    "met",
+    "exceeded",
+    "contradicted",
+    "too few trials",
+    "inconclusive",
+    "not assessed",
+    "no threshold",
+]
 
 
 class Remark(BaseModel):
@@ -59,6 +68,15 @@ class Record(BaseModel):
     title: str
     status: Status
     verdict: str = Field(description="The verdict in words, one short paragraph.")
+    grade: Grade = Field(
+        "not assessed", description="The weakest grade of what the status rests on."
+    )
+    assumptions: list[str] = Field(
+        default=[], description="What the status takes as given besides the guarantee and the game."
+    )
+    contradictions: list[str] = Field(
+        default=[], description="Pairs of statements in this record that cannot both hold."
+    )
     study: dict[str, Any] = Field(description="The study as it was played, defaults filled in.")
     provenance: Provenance
     assessed: list[str]
@@ -113,6 +131,9 @@ def make_record(
     title: str,
     status: Status,
     verdict: str,
+    grade: Grade = "not assessed",
+    assumptions: Sequence[str] = (),
+    contradictions: Sequence[str] = (),
     study: dict[str, Any],
     entropy: int,
     results: dict[str, Any] | list[dict[str, Any]],
@@ -128,6 +149,9 @@ def make_record(
         title=title,
         status=status,
         verdict=verdict,
+        grade=grade,
+        assumptions=list(assumptions),
+        contradictions=list(contradictions),
         study=finite(study),
         provenance=provenance(entropy, digests=digests),
         assessed=assessed,

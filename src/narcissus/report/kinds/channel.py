@@ -297,7 +297,6 @@ def page(record: Record) -> Page:
             status=record.status,
             headline=record.verdict,
             numbers=_headline(result),
-            rests_on="sampled" if result["source"] == "samples" else "proved",
         ),
         sections=[
             _threat(record, result),

@@ -71,10 +71,9 @@ def _verdict(record: Record, results: Answer) -> Verdict:
                 "Quality of the extraction",
                 f"at most {results['quality']:.3g}",
                 f"{number(results['extractable_bits'])} extractable bits at most",
-                "approximation",
+                "approximate",
             ),
         ],
-        rests_on="sampled",
     )
 
 
@@ -125,7 +124,7 @@ def _success_table(results: Answer) -> Table:
 
 def _complexity(results: Answer) -> list[Block]:
     sizes = sorted(results["complexity"].items(), key=lambda item: item[1])
-    grades: list[Grade] = ["approximation" for _ in sizes]
+    grades: list[Grade] = ["approximate" for _ in sizes]
     table = Table(
         "Programs that print an output that counts, without the release",
         ["Method", "Bytes", "Quality if this were the shortest"],

@@ -121,7 +121,6 @@ def _verdict(record: Record, results: Answer) -> Verdict:
         evidence_for=good,
         evidence_against=bad,
         numbers=_numbers(results),
-        rests_on=_RESTS[results["outcome"]],
     )
 
 

@@ -105,7 +105,6 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
         evidence_against=result.get("evidence_against", []),
         numbers=_headline(record, result),
         setting=label_of(result) if is_sweep else "",
-        rests_on=result.get("rests_on", "sampled"),
     )
 
 

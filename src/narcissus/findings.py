@@ -1,0 +1,144 @@
+"""Graded statements, the weakest of them, and whether any two contradict each other.
+
+A verdict rests on findings. It has the weakest grade of those that it rests on, and before it is
+given, every pair of findings about the same quantity is compared: a lower limit above an upper
+one refutes what they assume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from narcissus.errors import InputError
+from narcissus.results import GRADES, Grade, Result
+
+# Rounding allowed before two numbers that should be equal contradict each other.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """One graded statement: a quantity is at least ``low``, at most ``high``, or both.
+
+    Attributes
+    ----------
+    quantity
+        What the numbers are about; findings are compared where it is the same, so it names the
+        quantity and the setting: ``"mean share recovered by the best attacker, epsilon = 1"``.
+        What an attack recovers is a lower limit of what the best attacker recovers.
+    source
+        Who says so, in words that can stand in a sentence: ``"the attack `posterior`"``.
+    low, high
+        The limits; None where there is none on that side.
+    kind
+        The grade of the numbers themselves.
+    assumptions
+        What must hold besides, each a noun phrase that can be refuted: ``"the fitted prior is
+        right about these people"``. Empty for a theorem about the game itself.
+    confidence
+        Level of the limits, if they are sampled; it must hold for all findings that are compared
+        at once.
+    """
+
+    quantity: str
+    source: str
+    low: float | None = None
+    high: float | None = None
+    kind: Grade = "proved"
+    assumptions: tuple[str, ...] = ()
+    confidence: float | None = None
+
+    @property
+    def grade(self) -> Grade:
+        """The grade of the numbers; a theorem that assumes something is 'proved if'."""
+        return "proved if" if self.kind == "proved" and self.assumptions else self.kind
+
+    def __str__(self) -> str:
+        parts = [f"at least {self.low:.6g}"] if self.low is not None else []
+        parts += [f"at most {self.high:.6g}"] if self.high is not None else []
+        text = f"{self.grade.upper()}: {self.quantity} {' and '.join(parts)}, by {self.source}"
+        return "\n".join([text, *(f"  if {a}" for a in self.assumptions)])
+
+
+@dataclass(frozen=True)
+class Contradiction(Result):
+    """Two findings that cannot both hold, and what that refutes.
+
+    Attributes
+    ----------
+    quantity
+        What they are about.
+    above, below
+        The finding whose lower limit lies above the other's upper one, and that other.
+    refuted
+        The assumptions of either, at least one of which is wrong.
+    """
+
+    quantity: str
+    above: Finding
+    below: Finding
+    refuted: tuple[str, ...]
+
+    @property
+    def grade(self) -> Grade:
+        """The weaker grade of the two."""
+        return weakest([self.above.grade, self.below.grade])
+
+    def __str__(self) -> str:
+        assert self.above.low is not None
+        assert self.below.high is not None
+        pair = (
+            f"{self.quantity}: at least {100 * self.above.low:.4g}% by {self.above.source}, but at "
+            f"most {100 * self.below.high:.4g}% by {self.below.source}"
+        )
+        if self.refuted:
+            return f"Refuted: that {' and that '.join(self.refuted)} ({pair})."
+        level = self.above.confidence or self.below.confidence
+        chance = (
+            "an error in this software"
+            if level is None
+            else f"a false alarm (chance at most {1 - level:.2g}) or an error in this software"
+        )
+        return f"Two numbers contradict each other, {chance} ({pair})."
+
+
+def weakest(grades: Iterable[Grade]) -> Grade:
+    """Give the weakest of some grades; what rests on nothing is 'not assessed'.
+
+    Examples
+    --------
+    >>> weakest(["proved", "sampled", "proved if"])
+    'sampled'
+    >>> weakest([])
+    'not assessed'
+    """
+    found = list(grades)
+    for grade in found:
+        if grade not in GRADES:
+            raise InputError(f"no such grade: {grade!r}; there are {', '.join(GRADES)}")
+    return GRADES[max((GRADES.index(grade) for grade in found), default=len(GRADES) - 1)]
+
+
+def contradictions(findings: Sequence[Finding]) -> list[Contradiction]:
+    """Compare every pair of findings about the same quantity; the widest gap comes first.
+
+    Examples
+    --------
+    >>> bound = Finding("share", "a theorem", high=0.5, assumptions=("the prior is right",))
+    >>> attack = Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95)
+    >>> contradictions([bound, attack])[0].refuted
+    ('the prior is right',)
+    """
+    found: list[tuple[float, Contradiction]] = []
+    for one, other in combinations(findings, 2):
+        if one.quantity != other.quantity:
+            continue
+        for above, below in ((one, other), (other, one)):
+            if above.low is None or below.high is None or above.low <= below.high + TOLERANCE:
+                continue
+            refuted = tuple(dict.fromkeys([*below.assumptions, *above.assumptions]))
+            gap = above.low - below.high
+            found.append((gap, Contradiction(one.quantity, above, below, refuted)))
+    return [c for _, c in sorted(found, key=lambda pair: -pair[0])]
