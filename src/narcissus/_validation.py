@@ -97,14 +97,20 @@ def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
+def unit_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Give ``values`` as a non-empty vector of numbers in [0, 1]."""
+    array = probabilities(name, values)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")
+    return array
+
+
 def distribution(name: str, values: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.float64]:
     """Give ``values`` as a probability vector; one that does not sum to one is refused.
 
     Nothing is renormalised: a sum off by more than ``tolerance`` is somebody's mistake.
     """
-    array = probabilities(name, values)
-    if array.ndim != 1 or array.size == 0:
-        raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")
+    array = unit_vector(name, values)
     total = math.fsum(array)
     if abs(total - 1) > tolerance:
         raise InputError(

@@ -1,7 +1,15 @@
 """Evidence from runs: confidence limits, refutation, anytime-valid tests. The only statistics."""
 
+from narcissus.evidence.advantage import advantage_limits
+from narcissus.evidence.approximate import studentised_advantage, studentised_limits
+from narcissus.evidence.differences import difference_limits
 from narcissus.evidence.estimated_prior import estimated_tail, upper_priors
-from narcissus.evidence.intervals import bernstein_limits, clopper_pearson, mean_limits
+from narcissus.evidence.families import each_confidence, first_in_sequence
+from narcissus.evidence.intervals import bernstein_limits, clopper_pearson
+from narcissus.evidence.mean import mean_limits
+from narcissus.evidence.order import median_limits
+from narcissus.evidence.planning import narrowest_limits, trials_for
+from narcissus.evidence.population import population_mean_upper, population_tail
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.scores import refute_scores
 from narcissus.evidence.sequential import Bets, anytime_limits
@@ -10,12 +18,23 @@ __all__ = [
     "Bets",
     "Method",
     "Refutation",
+    "advantage_limits",
     "anytime_limits",
     "bernstein_limits",
     "clopper_pearson",
+    "difference_limits",
+    "each_confidence",
     "estimated_tail",
+    "first_in_sequence",
     "mean_limits",
+    "median_limits",
+    "narrowest_limits",
+    "population_mean_upper",
+    "population_tail",
     "refute",
     "refute_scores",
+    "studentised_advantage",
+    "studentised_limits",
+    "trials_for",
     "upper_priors",
 ]

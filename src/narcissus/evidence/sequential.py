@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between
+from narcissus._validation import between, unit_vector
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
@@ -95,11 +95,7 @@ def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str
     >>> anytime_limits([0.0, 1.0] * 200).low < 0.5 < anytime_limits([0.0, 1.0] * 200).high
     True
     """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or array.size == 0:
-        raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
-    if not ((array >= 0) & (array <= 1)).all():
-        raise InputError("`values` must lie in [0, 1]")
+    array = unit_vector("values", values)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     kept, counts = compress(array)
     mean = float(array.mean())

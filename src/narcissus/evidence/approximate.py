@@ -1,0 +1,118 @@
+"""Limits whose level holds only roughly; shown beside limits that hold, no ground for a verdict."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from narcissus._validation import between
+from narcissus.errors import InputError
+from narcissus.results import Approximate
+
+FloatArray = NDArray[np.float64]
+
+
+def studentised_limits(
+    values: ArrayLike,
+    surprises: ArrayLike | None = None,
+    *,
+    confidence: float = 0.95,
+    quantity: str = "",
+) -> Approximate:
+    """Limit a mean by Student's t on the trials, with a control variate if one is given.
+
+    The level is exact for normal values, and near for means over many people. A control variate
+    takes out the luck that a quantity of known mean shares with the values: the hits of the best
+    guess without the release, less their exact chance, on the same people. The mean is then the
+    intercept of the regression of the values on the surprises, with one degree of freedom less.
+
+    Parameters
+    ----------
+    values
+        One value a trial, shape (trials,), at least two; with ``surprises`` at least three.
+    surprises
+        What came of the control in each trial, less its known mean; shape (trials,).
+    confidence
+        Level in (0, 1) that the limits aim at.
+    quantity
+        What is averaged, in words.
+
+    Examples
+    --------
+    >>> studentised_limits([1.0, 2.0, 3.0]).low
+    -0.4841377117503298
+    >>> studentised_limits([1.1, 0.9, 1.6, 1.4], [0.1, -0.1, 0.6, 0.4]).value
+    1.0
+    """
+    array = _vector("values", values, 2)
+    if surprises is None:
+        return _student(float(array.mean()), array - array.mean(), 1, confidence, quantity)
+    luck = _vector("surprises", surprises, 3)
+    if luck.shape != array.shape:
+        raise InputError(
+            "`values` and `surprises` must be of the same trials, "
+            f"got {array.size} and {luck.size} numbers"
+        )
+    spread = luck - luck.mean()
+    slope = float(spread @ array) / max(float(spread @ spread), 1e-300)
+    mean = float(array.mean() - slope * luck.mean())
+    # The intercept moves with the slope too, by as much as the mean surprise is off.
+    grown = math.sqrt(1 + array.size * luck.mean() ** 2 / max(float(spread @ spread), 1e-300))
+    rest = array - array.mean() - slope * spread
+    return _student(mean, rest * grown, 2, confidence, quantity, how=", control variate")
+
+
+def studentised_advantage(
+    shares: ArrayLike, baselines: ArrayLike, *, confidence: float = 0.95, quantity: str = ""
+) -> Approximate:
+    """Limit the advantage ``(E[share] - E[baseline]) / (1 - E[baseline])``, linearised.
+
+    Parameters
+    ----------
+    shares, baselines
+        One value a trial, shape (trials,), at least two; see `advantage_limits`.
+    confidence, quantity
+        As for `studentised_limits`.
+
+    Examples
+    --------
+    >>> round(studentised_advantage([0.5, 0.7, 0.6], [0.2, 0.4, 0.3]).value, 4)
+    0.4286
+    """
+    won, fair = _vector("shares", shares, 2), _vector("baselines", baselines, 2)
+    if won.shape != fair.shape:
+        raise InputError(
+            "`shares` and `baselines` must be of the same trials, "
+            f"got {won.size} and {fair.size} values"
+        )
+    left = float((1 - fair).mean())
+    if left <= 0:
+        raise InputError("`baselines` must leave something to gain: their mean must be below 1")
+    advantage = float((won - fair).mean()) / left
+    rest = (won - fair - advantage * (1 - fair)) / left
+    return _student(advantage, rest, 1, confidence, quantity, how=", linearised")
+
+
+def _student(
+    mean: float, rest: FloatArray, fitted: int, confidence: float, quantity: str, *, how: str = ""
+) -> Approximate:
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    free = rest.size - fitted
+    error = math.sqrt(float(rest @ rest) / free / rest.size)
+    reach = float(special.stdtrit(free, (1 + level) / 2)) * error
+    return Approximate(
+        mean, mean - reach, mean + reach, level, rest.size, quantity, f"Student's t{how}"
+    )
+
+
+def _vector(name: str, values: ArrayLike, fewest: int) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size < fewest or not np.isfinite(array).all():
+        raise InputError(
+            f"`{name}` must be a vector of at least {fewest} numbers, got shape {array.shape}; "
+            "play more trials"
+        )
+    return array

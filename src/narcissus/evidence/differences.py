@@ -1,0 +1,62 @@
+"""Limits of the mean of paired differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from narcissus._validation import unit_vector
+from narcissus.errors import InputError
+from narcissus.evidence.mean import mean_limits
+from narcissus.results import Estimate
+
+
+def difference_limits(
+    shares: ArrayLike,
+    others: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    people: int = 1,
+    quantity: str = "",
+) -> Estimate:
+    """Limit the mean of ``shares - others``, both in [0, 1] and of the same trials.
+
+    The differences are moved to [0, 1] for `mean_limits`; what it says must be fixed beforehand
+    must be so here.
+
+    Parameters
+    ----------
+    shares, others
+        One value a trial, shape (trials,), each in [0, 1].
+    confidence, people, quantity
+        As for `mean_limits`.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1].
+
+    Examples
+    --------
+    >>> found = difference_limits([0.6] * 200, [0.4] * 200, people=100)
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.2, 0.177, 0.216)
+    """
+    first, second = unit_vector("shares", shares), unit_vector("others", others)
+    if first.shape != second.shape:
+        raise InputError(
+            "`shares` and `others` must be of the same trials, "
+            f"got {first.size} and {second.size} values"
+        )
+    found = mean_limits(
+        (first - second + 1) / 2, confidence=confidence, people=people, quantity=quantity
+    )
+    assert found.low is not None
+    assert found.high is not None
+    return replace(
+        found,
+        value=float((first - second).mean()),
+        low=2 * found.low - 1,
+        high=2 * found.high - 1,
+    )

@@ -1,0 +1,56 @@
+"""Limits of a median from the values in order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from narcissus._validation import between, real
+from narcissus.errors import InputError
+from narcissus.results import Estimate
+
+
+def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Limit the median of independent values of any range, whatever their distribution.
+
+    Between two of the values in order (Thompson 1936): the number of values at most the median is
+    no less than binomial with chance 1/2. So the limits hold for every median where there are
+    several, and with ties. With few trials they are far narrower than valid limits of the mean can
+    be, since nothing far away can hide from a median.
+
+    Parameters
+    ----------
+    values
+        One value a trial, shape (trials,), trials independent and alike.
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        What the median is of, in words.
+
+    Returns
+    -------
+    Estimate
+        Without limits if there are too few values: at level .95 six are the fewest.
+
+    Examples
+    --------
+    >>> found = median_limits(range(1, 21))
+    >>> found.value, found.low, found.high
+    (10.5, 6.0, 15.0)
+    """
+    array = np.sort(np.asarray(values, dtype=np.float64))
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
+    real("values", array[-1])  # NaN is sorted to the end
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    n = array.size
+    # The k-th smallest is above the median only if fewer than k values are at most the median.
+    chances = stats.binom.cdf(np.arange(n), n, 0.5)
+    k = int(np.searchsorted(chances, (1 - level) / 2, side="right"))
+    middle = float(np.median(array))
+    if k == 0:
+        few = f"{n} trials are too few for limits of a median at this level"
+        return Estimate(middle, None, None, level, n, quantity, "order statistics", few)
+    low, high = float(array[k - 1]), float(array[n - k])
+    return Estimate(middle, low, high, level, n, quantity, "order statistics")

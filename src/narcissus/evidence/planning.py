@@ -1,0 +1,83 @@
+"""How near limits can come, and how many trials a question takes."""
+
+from __future__ import annotations
+
+import math
+
+from narcissus._validation import between, integer, non_negative, positive, probability
+
+
+def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Give the nearest limits that any valid method can set at a mean of values in [0, 1].
+
+    Even if every value seen is ``mean``: values that are 0 with chance
+    ``1 - (error / 2)^(1 / trials)``, else ``mean``, show the same with chance ``error / 2``, so no
+    method may refuse their mean. The same above, with 1 for 0.
+
+    Parameters
+    ----------
+    mean
+        Mean of the values, in [0, 1].
+    trials
+        Independent trials, at least 1.
+    confidence
+        Level in (0, 1) of both limits together.
+
+    Returns
+    -------
+    tuple
+        The highest lower limit and the lowest upper limit.
+
+    Examples
+    --------
+    >>> low, high = narrowest_limits(0.87, 100)
+    >>> round(0.87 - low, 4), round(high - 0.87, 4)
+    (0.0315, 0.0047)
+    """
+    x, n = probability("mean", mean), integer("trials", trials, low=1)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    kept = ((1 - level) / 2) ** (1 / n)
+    return x * kept, 1 - (1 - x) * kept
+
+
+def trials_for(
+    distance: float, variance: float, *, room: float = 1.0, confidence: float = 0.95
+) -> int:
+    """Plan how many trials bring a limit of a mean to within ``distance``. Rough; never a claim.
+
+    What no valid limit can do without if all values are alike (see `narrowest_limits`), plus what
+    their spread takes, ``2 log(2 / error) variance / distance^2``. To settle whether a mean is
+    below a threshold, ``distance`` is the gap between the estimate and the threshold.
+
+    Parameters
+    ----------
+    distance
+        Wanted between the estimate and its limit, above 0.
+    variance
+        Of one trial's value.
+    room
+        How far the mean is from the end of the range on the side of the limit: ``1 - mean`` for
+        an upper limit, ``mean`` for a lower one, 1 if not known.
+    confidence
+        Level in (0, 1) of both limits together.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> trials_for(0.0315, 0.0, room=0.87)
+    101
+    >>> trials_for(0.01, 0.25)
+    18812
+    """
+    reach, room = positive("distance", distance), positive("room", room)
+    spread = non_negative("variance", variance)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    hurdle = math.log(2 / (1 - level))
+    if reach >= room:
+        return 1
+    alike = hurdle / -math.log1p(-reach / room)
+    return math.ceil(alike + 2 * hurdle * spread / reach**2)
