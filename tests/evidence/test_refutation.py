@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from narcissus.bounds import swap_tail
 from narcissus.errors import InputError
-from narcissus.evidence import estimated_tail, refute, refute_scores, upper_priors
+from narcissus.evidence import refute, refute_scores
 from narcissus.evidence.refutation import closed_p_value, largest_refuted
 from narcissus.evidence.scores import _choose, _count, threshold_choices
 from narcissus.guarantees import GaussianDP, PureDP, as_approximate
@@ -176,35 +176,6 @@ def test_the_search_returns_the_refuted_end():
     assert largest_refuted(lambda e: e / 10, 0.05, 1e-9) <= 0.5
     assert largest_refuted(lambda _: 1.0, 0.05, 1e-9) == 0
     assert largest_refuted(lambda _: 0.0, 0.05, 1e-9, largest=100) == 100
-
-
-# --- priors known from samples ---------------------------------------------------------------
-
-
-def test_estimated_priors_use_all_limits_at_once():
-    limits = upper_priors([3, 0, 50], 50, error=0.03)
-    assert limits[0] == pytest.approx(stats.beta.isf(0.01, 4, 47), rel=1e-9)
-    assert limits[1] == pytest.approx(1 - 0.01 ** (1 / 50), rel=1e-9)
-    assert limits[2] == 1
-    assert (upper_priors([3, 0, 50], 50, error=0.03, attempts=5) >= limits).all()
-    bound = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01)
-    assert 0.01 <= bound.value < 1
-    assert estimated_tail([3] * 20, 50, 1.0, 0.0, 21, error=0.01).value == 0
-    with pytest.raises(InputError, match="hits"):
-        upper_priors([60], 50, error=0.05)
-
-
-@pytest.mark.coverage_claim
-def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest():
-    # Ten equally likely values, 30 samples; the attacker names the value seen least. False-alarm
-    # rate 1e-6. Limits for one attempt are nearly always wrong then, as theory 4.4 says.
-    rng = np.random.default_rng(31)
-    trials, error = 4000, 0.05
-    counts = rng.multinomial(30, np.full(10, 0.1), trials).min(axis=1)
-    one = {h: upper_priors([h], 30, error=error)[0] for h in np.unique(counts)}
-    several = {h: upper_priors([h], 30, error=error, attempts=10)[0] for h in np.unique(counts)}
-    assert at_most_alpha(sum(several[h] < 0.1 for h in counts), trials, error)
-    assert sum(one[h] < 0.1 for h in counts) / trials > 2 * error
 
 
 def test_pure_dp_counts_of_a_true_mechanism():

@@ -18,9 +18,7 @@ from narcissus.results import Bound
 FloatArray = NDArray[np.float64]
 
 
-def upper_priors(
-    hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int = 1
-) -> FloatArray:
+def upper_priors(hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int) -> FloatArray:
     """Limit prior successes from above, all at once, from samples of the prior.
 
     Parameters
@@ -32,8 +30,10 @@ def upper_priors(
     error
         Probability, over the samples, that any of the limits fails; in (0, 1).
     attempts
-        Among how many attempts the attacker could choose on each target *after* seeing the same
-        samples. 1 only if the samples are independent of the attempt.
+        Among how many attempts the attacker could choose on each target after seeing anything that
+        depends on these samples: for a guessed value, the number of values. 1 only if the attempt
+        was fixed without them. There is no default: with 1, where the attacker names the
+        value seen least of ten equal ones in 30 samples, limits at error .05 fail in .37 of cases.
 
     Notes
     -----
@@ -62,7 +62,7 @@ def estimated_tail(
     at_least: int,
     *,
     error: float,
-    attempts: int = 1,
+    attempts: int,
 ) -> Bound:
     """Limit the tail when each target's prior success is known from samples only.
 
