@@ -17,6 +17,9 @@ PROVENANCE = "Provenance"
 def assessment(record: Record) -> Section:
     """Say what was assessed, what was not (with the remedy), and what nothing here covers."""
     blocks: list[Items] = []
+    if record.contradictions:
+        title = "Statements of this record that contradict each other"
+        blocks.append(Items(title, record.contradictions, "against"))
     if record.assessed:
         blocks.append(Items("Assessed", record.assessed))
     if record.not_assessed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
@@ -104,3 +105,12 @@ def cell(value: Cell, *, is_percent: bool = False) -> str:
     if isinstance(value, str):
         return value
     return percent(value) if is_percent else number(value)
+
+
+def contradicted(contradictions: Sequence[str]) -> str:
+    """Give the widest contradiction, and how many more there are; they are listed further down."""
+    first, *more = contradictions
+    if not more:
+        return first
+    pairs = "pair of statements contradicts" if len(more) == 1 else "pairs of statements contradict"
+    return f"{first} {len(more)} more {pairs} each other."

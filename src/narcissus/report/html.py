@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from narcissus.report.format import SIGNS, STATUS, cell
+from narcissus.report.format import SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Cell, Facts, Figure, Items, Page, Table, Text
 from narcissus.report.svg import svg_of
@@ -35,6 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["cell"] = _cell
+    environment.filters["contradicted"] = contradicted
     environment.filters["sign"] = SIGNS.__getitem__
     return environment
 

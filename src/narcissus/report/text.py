@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell
+from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text, Verdict
 from narcissus.results import Grade
@@ -150,8 +150,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     head = f"{sign} {words.upper()} {verdict.where}".rstrip()
     yield f"{head}  {_grade(verdict.rests_on)}"
     yield ""
-    for text in verdict.contradictions:
-        yield from _wrap(text)
+    if verdict.contradictions:
+        yield from _wrap(contradicted(verdict.contradictions))
     yield from _wrap(verdict.headline)
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")

@@ -17,10 +17,10 @@ from narcissus.report.kinds.table_results import (
     attack_name,
     best_count,
     best_of,
-    confidences,
     gain_of,
-    is_trivial,
+    grade_of,
     label_of,
+    level_of,
     most_relevant,
     proved_bounds,
     settings_of,
@@ -42,35 +42,50 @@ def _sampled(label: str, value: Answer | None, level: str, more: str = "") -> He
     if value is None:
         return label, MISSING, "", "not assessed"
     text = f"{more}{level} {limits(value.get('low'), value.get('high'))}"
+    rough = value.get("approximate")
+    if rough is not None:
+        text += f"; approximately {limits(rough['low'], rough['high'])}"
     return label, percent(value["share"]), text, "sampled"
 
 
 def _headline(record: Record, result: Answer) -> list[Headline]:
     """Give the numbers of the verdict: without the release, with it, ceiling, proved."""
-    levels = confidences(record)
-    level = f"{100 * levels[0]:g}% limits" if levels else "limits"
+    level = level_of(record, result)
     best = best_of(result)
     gain = "" if best is None else f"{points(gain_of(result, best))} points; "
+    if_right = "" if result.get("prior_is_exact", True) else ", if the prior is right"
     return [
         _sampled("Guessed right without the release", without_release(result), level),
         _sampled("Recovered with it by the best attack", best, level, gain),
-        _sampled("Ceiling, whoever attacks", result.get("ceiling"), level),
+        _sampled(f"Ceiling, whoever attacks{if_right}", result.get("ceiling"), level),
         _proved_row(record, result),
     ]
 
 
 def _proved_row(record: Record, result: Answer) -> tuple[str, str, str, Grade]:
     """Give the proved number of the headline: the mean share if there is one, else a count."""
-    label = "Proved: no attacker recovers more"
-    share, count = share_proved(result), best_count(record, result)
+    share, count = share_proved(result), best_count(result)
+    bound = share or count
+    if bound is None:
+        label = "Proved: no attacker recovers more"
+        return label, MISSING, "nothing is proved at this setting", "not assessed"
+    grade = grade_of(bound, result)
+    heads: dict[Grade, str] = {
+        "proved": "Proved: no attacker recovers more",
+        "proved if": "Proved if the prior is right: no attacker recovers more",
+    }
+    label = heads.get(grade, "Contradicted: no attacker recovers more")
     in_one = "" if count is None else _count(count)
     if share is not None:
-        notes = f"on average; in one release {in_one}" if in_one else "on average"
-        return label, percent(share["share_at_most"], "up"), notes, "proved"
-    if count is not None:
-        value = f"{number(count['at_most'])} of {number(count['of'])}"
-        return label, value, f"in one release, with {_sure(count)} confidence", "proved"
-    return label, MISSING, "nothing is proved at this setting", "not assessed"
+        notes = "of these people, on average"
+        if share.get("share_of_population") is not None:
+            whole = percent(share["share_of_population"], "up")
+            notes += f" (of all like them at most {whole}, sampled)"
+        notes += f"; in one release {in_one}" if in_one else ""
+        return label, percent(share["share_at_most"], "up"), notes, grade
+    assert count is not None
+    value = f"{number(count['at_most'])} of {number(count['of'])}"
+    return label, value, f"in one release, with {_sure(count)} confidence", grade
 
 
 def _sure(bound: Answer) -> str:
@@ -94,11 +109,11 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
     elif found:
         odds = ""
     # a status that one setting earns must not look like one of all
+    decides = is_sweep and sum(bool(r.get("decides")) for r in settings_of(record)) == 1
     all_alike = all(r.get("status") == record.status for r in settings_of(record))
-    is_met_here = record.status == "met" and not all_alike
     return Verdict(
         status=record.status,
-        where=f"at {label_of(result)}" if is_met_here else "",
+        where=f"at {label_of(result)}" if decides and not all_alike else "",
         headline=headline,
         odds=odds,
         evidence_for=result.get("evidence_for", []),
@@ -111,10 +126,15 @@ def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
 def _threat(record: Record, result: Answer) -> Section:
     """Say whom the audit is about, and what it takes as given."""
     assumptions = [text for bound in proved_bounds(result) for text in bound.get("assumptions", [])]
+    given = [text for bound in proved_bounds(result) for text in bound.get("takes_as_given", [])]
+    if given:
+        assumptions += [
+            f"{text} (tested on average, see the method)" for text in dict.fromkeys(given)
+        ]
     if record.study.get("threat", {}).get("people") == "rows":
         assumptions.append(
-            "The targets are real people of the table: baselines, the ceiling and the bounds hold "
-            "if they are like draws from the prior, which was fitted to the same table."
+            "The targets are real people of the table: the ceiling and the bounds hold if they "
+            "are like draws from the prior, which was fitted to the same table."
         )
     blocks: list[Block] = [
         Text(
@@ -144,7 +164,7 @@ def _glance(record: Record, results: Sequence[Answer]) -> Table:
     rows: list[list[str]] = []
     for result in results:
         best, without = best_of(result), without_release(result)
-        share, count = share_proved(result), best_count(record, result)
+        share, count = share_proved(result), best_count(result)
         rows.append(
             [
                 label_of(result),
@@ -179,21 +199,42 @@ def _bounds(results: Sequence[Answer]) -> Table:
     for result in results:
         for bound in result.get("bounds", []):
             if bound.get("share_at_most") is not None:
-                says = f"mean share at most {percent(bound['share_at_most'], 'up')}"
+                says = f"mean share of these people at most {percent(bound['share_at_most'], 'up')}"
+                whole = bound.get("share_of_population")
+                says += "" if whole is None else f"; of all like them {percent(whole, 'up')}"
             else:
                 says = _count(bound)
+                whole = bound.get("at_most_of_population")
+                says += "" if whole is None else f"; of all like them {number(whole)}"
             name, theorem = str(bound.get("name") or ""), str(bound["theorem"])
             theorem += f": {name}" if name and name not in theorem else ""
             theorem += " (for comparison)" if bound.get("for_comparison") else ""
             rows.append([label_of(result), theorem, str(bound.get("guarantee") or MISSING), says])
-            is_finding = bound.get("proved") and not is_trivial(bound)
-            grades.append("proved" if is_finding else "not assessed")
+            grades.append(grade_of(bound, result))
     return Table(
         "Bounds for the same prior: what no attacker exceeds",
         ("Setting", "Theorem", "From the guarantee", "Says"),
         rows,
         grades=grades,
         folded=len(results) > 1,
+    )
+
+
+def _findings(results: Sequence[Answer]) -> Table:
+    """List every statement that was compared with the others, with its grade."""
+    rows: list[list[str]] = []
+    grades: list[Grade] = []
+    for found in (f for r in results for f in r.get("findings", [])):
+        given = found.get("assumptions") or []
+        says = limits(found.get("low"), found.get("high"))
+        rows.append([found["quantity"], found["source"], says, "; ".join(given) or MISSING])
+        grades.append(found["grade"])
+    return Table(
+        "Every statement, compared pair by pair where it is about the same",
+        ("About", "Said by", "Limits", "Only if"),
+        rows,
+        grades=grades,
+        folded=True,
     )
 
 
@@ -210,6 +251,8 @@ def _results(record: Record, results: Sequence[Answer], result: Answer) -> Secti
         blocks.append(columns_picture(result))
     if any(r.get("bounds") for r in results):
         blocks.append(_bounds(results))
+    if any(r.get("findings") for r in results):
+        blocks.append(_findings(results))
     return Section("Results", blocks)
 
 
@@ -223,7 +266,7 @@ def _groups(result: Answer, *, is_sweep: bool) -> Section | None:
             Text(
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}; the limits are for one group at a time."
+                    f"people{where}; the limits hold for all groups, attacks and settings at once."
                 ]
             ),
             groups_picture(result),
@@ -264,7 +307,18 @@ def _method(record: Record, results: Sequence[Answer], result: Answer) -> Sectio
         "limit is what counts.",
     ]
     if methods:
-        text.append(f"Confidence limits of mean shares: {', '.join(methods)}.")
+        text.append(
+            f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
+            "distribution, and verdicts rest on them; with few trials no valid limits are narrow. "
+            "Approximate limits (Student's t on the trials) stand beside them and decide nothing."
+        )
+    if not result.get("prior_is_exact", True):
+        text.append(
+            "The prior may be wrong about these people. So every attack is also shown a decoy: a "
+            "release of other secrets, drawn from the prior for the same known columns. What it "
+            "scores there on the true secrets is its baseline, and is held against what the prior "
+            "says of the same guesses; where the two differ beyond limits, the prior is refuted."
+        )
     blocks: list[Block] = [Text(text)]
     if facts:
         blocks.append(Facts([(name, number(value)) for name, value in facts]))

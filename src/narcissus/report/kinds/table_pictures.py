@@ -11,7 +11,9 @@ from narcissus.report.kinds.table_results import (
     attack_name,
     best_count,
     best_of,
+    edge_of,
     gain_of,
+    grade_of,
     is_noiseless,
     label_of,
     share_allowed,
@@ -76,7 +78,8 @@ def _tick(result: Answer, title: str) -> str:
 def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
     places, title, apart = _axis(results)
-    proved = [None if (b := share_proved(r)) is None else b["share_at_most"] for r in results]
+    sure = [edge_of(share_proved(r), r) for r in results]
+    proved = [None if b is None else b["share_at_most"] for b in sure]
     threshold = share_allowed(record, results[0])
     known = [(r, b) for r in results if (b := best_of(r)) is not None]
 
@@ -173,7 +176,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
             figure,
             rows,
             without="the same guesses on fresh people",
-            edge=None if bound is None else bound["share_at_most"],
+            edge=None if (e := edge_of(bound, result)) is None else e["share_at_most"],
             threshold=share_allowed(record, result),
         )
 
@@ -181,7 +184,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
     grades: list[Grade] = []
     if bound is not None:
         rows.append(["no attacker, on average", bound["share_at_most"], "at most", None, None])
-        grades.append("proved")
+        grades.append(grade_of(bound, result))
     listed = [] if ceiling is None else [("ceiling", ceiling)]
     for name, a in [*listed, *((name, attacks[name]) for name in order)]:
         level = limits(a.get("low"), a.get("high"))
@@ -219,7 +222,7 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
     ceiling = result.get("ceiling")
     if ceiling is not None and ceiling.get("distribution"):
         answers.insert(0, ("ceiling", ceiling))
-    bound = best_count(record, result)
+    bound = edge_of(best_count(result), result)
     people = int(result.get("people") or max(max(a["distribution"]["targets"]) for _, a in answers))
     most = max(max(a["distribution"]["targets"]) for name, a in answers if name != "ceiling")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from narcissus.report.format import NO_BREAK, number
+from narcissus.results import Grade
 from narcissus.study.record import Record
 
 Answer = dict[str, Any]
@@ -77,21 +78,22 @@ def share_allowed(record: Record, result: Answer) -> float | None:
     return threshold.get("share")
 
 
-def confidences(record: Record) -> list[float]:
-    """Give the confidence levels that the study names, the reported one first."""
-    bounds: Any = record.study.get("bounds") or {}
-    level: Any = bounds.get("confidence")
-    if isinstance(level, int | float):
-        return [float(level)]
-    return [float(v) for v in level] if isinstance(level, list) else []
+def level_of(record: Record, result: Answer) -> str:
+    """Name the level of the sampled limits: ``"95% limits"``."""
+    level = result.get("confidence")
+    return "limits" if level is None else f"{100 * level:g}% limits"
 
 
 def most_relevant(results: Sequence[Answer], *, threshold: bool) -> Answer:
     """Give the setting that the verdict names.
 
-    With a threshold: the least noise that meets it, or the most noise where none does. Without
-    one: the least noise that is noise at all, so that nothing looks better than it is.
+    The one that decides, where one does. Else with a threshold: the least noise that meets it, or
+    the most noise where none does. Without one: the least noise that is noise at all, so that
+    nothing looks better than it is.
     """
+    deciding = [r for r in results if r.get("decides")]
+    if len(deciding) == 1:
+        return deciding[0]
     noisy = [r for r in results if not is_noiseless(r)] or list(results)
     met = [r for r in results if r.get("status") == "met"]
     if met:
@@ -160,10 +162,19 @@ def counts_proved(result: Answer) -> list[Answer]:
     return [b for b in proved_bounds(result) if b.get("at_most") is not None]
 
 
-def best_count(record: Record, result: Answer) -> Answer | None:
-    """Give the lowest proved number of targets at the reported level, or else the highest."""
-    counts = counts_proved(result)
-    levels = confidences(record)
-    reported = [b for b in counts if levels and b["confidence"] == levels[0]]
-    ordered = sorted(reported or counts, key=lambda b: (-b["confidence"], b["at_most"]))
+def best_count(result: Answer) -> Answer | None:
+    """Give the lowest proved number of targets at the highest level."""
+    ordered = sorted(counts_proved(result), key=lambda b: (-b["confidence"], b["at_most"]))
     return ordered[0] if ordered else None
+
+
+def grade_of(bound: Answer, result: Answer) -> Grade:
+    """Give the grade of a bound: what it takes as given, and whether that is contradicted."""
+    if is_trivial(bound) or not bound.get("proved") or result.get("contradictions"):
+        return "not assessed"
+    return "proved if" if bound.get("takes_as_given") else "proved"
+
+
+def edge_of(bound: Answer | None, result: Answer) -> Answer | None:
+    """Give the bound if it may be drawn as a place where no attacker is: proved, and no if."""
+    return bound if bound is not None and grade_of(bound, result) == "proved" else None

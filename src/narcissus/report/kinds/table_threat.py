@@ -123,7 +123,13 @@ def _threshold(record: Record) -> Rows:
             text = f"a mean advantage of at most {percent(threshold['advantage'])}"
         else:
             text = f"at most {number(threshold.get('targets', 0))} targets in one release"
+        if "worst_group" in threshold:
+            text += (
+                f"; in each group that can be told beforehand {percent(threshold['worst_group'])}"
+            )
         rows.append(("Threshold", text))
+        if "at" in threshold:
+            rows.append(("Decided at the level", _level(threshold["at"], "")))
         for key, title in (("reason", "Its reason"), ("origin", "Who set it")):
             if key in threshold:
                 rows.append((title, str(threshold[key])))

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.attacks.table import (
     Attack,
-    Ceiling,
     Targets,
     View,
 )
@@ -34,11 +33,12 @@ from narcissus.priors import (
 )
 from narcissus.study.table import proofs
 from narcissus.study.table.groups import Groups
+from narcissus.study.table.round import Round
 from narcissus.study.table.settings import Setting
 from narcissus.success import ColumnsRight
 from narcissus.tables import Table
 
-PEOPLE, NOISE, ATTACK = 0, 1, 2  # first parts of the keys of generators
+PEOPLE, NOISE, ATTACK, DECOY, PILOT = 0, 1, 2, 3, 4  # first parts of the keys of generators
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Experiment:
     """For each setting, the epsilon of the domination bound for each confidence level."""
     groups: Groups
     entropy: int
+    confidence: float = 0.95
+    """Level of the sampled limits."""
 
     def keys(self) -> list[str]:
         """Give the keys of all trials, the settings of one trial together."""
@@ -81,58 +83,108 @@ class Experiment:
         _check_beliefs(beliefs, len(people), self.queries.values)
         return Targets(self.queries, known, beliefs, self.success)
 
+    @property
+    def prior_is_exact(self) -> bool:
+        """Whether the people are drawn from a prior of ours: then it is right about them."""
+        return not self.real_rows and type(self.prior).__module__.startswith("narcissus.")
+
+    @property
+    def takes_as_given(self) -> tuple[str, ...]:
+        """What baselines, ceiling and bounds assume besides the guarantee and the game."""
+        if self.real_rows:
+            return ("the fitted prior is right about these real people",)
+        if not self.prior_is_exact:
+            return ("the own prior's people follow the probabilities that it gives for them",)
+        return ()
+
     def play(self, key: str) -> dict[str, NDArray[Any]]:
         """Play one trial: draw, release, attack, score on the true people and on fresh ones."""
         trial, number = (int(part) for part in key.split("/"))
         setting = self.settings[number]
         people = self.people(trial)
         targets = self.targets_of(people)
-        secrets = self.queries.joint(people)
-        mechanism = NoisyMarginals(self.queries, setting.noise)
-        release = mechanism.release(people, rng=child(self.entropy, NOISE, trial))
-        for shared in (targets.codes, targets.prior, release):
-            shared.setflags(write=False)  # one attack must not change what the next one sees
-        masks = self.groups.masks(people, targets, secrets).astype(np.float64)
-        chances = self.success.chances(targets.prior)
-        guess = chances.max(axis=1)
-        guessed = self.success.score(secrets, chances.argmax(axis=1))
-        found: dict[str, NDArray[Any]] = {
-            "groups": masks.sum(axis=1),
-            "guess": np.array([guess.sum(), (guess**2).sum()]),
-            "group_guessed": masks @ guessed,
-        }
+        release = self._release(setting, people, child(self.entropy, NOISE, trial))
+        round_ = Round.of(self, targets, people, release, setting)
+        found = round_.without_release()
         for name, attack, trials in self.attacks:
             if trial >= trials:
                 continue
-            view = View(targets, setting.noise, release, secrets if attack.informed else None)
             rng = child(self.entropy, ATTACK, trial, number, zlib.crc32(name.encode()))
-            if isinstance(attack, Ceiling) and not self.real_rows:
-                # Its posterior is exact, so the expected success of its decisions is known: the
-                # same mean as counting hits, with less chance in it.
-                beliefs = attack.beliefs(view, rng=rng)
-                attempt = self.success.decide(beliefs)
-                hoped = self.success.chances(beliefs)[np.arange(self.targets), attempt]
-                found[f"{name}/expected"] = np.array(hoped.mean())
-            else:
-                attempt = self._guess(name, attack, view, rng)
-            hits = self.success.score(secrets, attempt)
-            fresh = chances[np.arange(self.targets), attempt]
-            found[f"{name}/hits"] = np.array(int(hits.sum()))
-            found[f"{name}/fresh"] = np.array(fresh.mean())
-            found[f"{name}/columns"] = self.success.columns_right(secrets, attempt).mean(axis=0)
-            found[f"{name}/columns_fresh"] = self.success.column_chances(
-                targets.prior, attempt
-            ).mean(axis=0)
-            found[f"{name}/group_hits"] = masks @ hits
-            found[f"{name}/group_fresh"] = masks @ fresh
+            attempt = self._attempt(name, attack, round_, rng)
+            found |= round_.scores(name, attempt)
+        if not self.prior_is_exact:
+            found |= self._decoys(trial, number, round_)
         if setting.guarantee is not None:
-            found["share"] = np.array(proofs.mean_share(targets, setting.guarantee))
-            for place, point in enumerate(self.points[number]):
-                found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
-            if setting.single is not None:
-                found["share_single"] = np.array(proofs.mean_share(targets, setting.single))
-                epsilon, delta = _point(setting.single)
-                found["published"] = proofs.output_tail_table(guess, epsilon, self.targets * delta)
+            found |= self._proved(number, round_)
+        return found
+
+    def _release(
+        self, setting: Setting, people: NDArray[np.int32], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Release the people's tables; no attack may change what the next one sees."""
+        release = NoisyMarginals(self.queries, setting.noise).release(people, rng=rng)
+        release.setflags(write=False)
+        return release
+
+    def _attempt(
+        self, name: str, attack: Attack, round_: Round, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Let one attack guess."""
+        if attack.informed and round_.exact is not None:
+            return round_.exact.argmax(axis=1)  # its decision, from the posterior at hand
+        secrets = round_.secrets if attack.informed else None
+        view = View(round_.targets, round_.setting.noise, round_.release, secrets)
+        return self._guess(name, attack, view, rng)
+
+    def _decoys(self, trial: int, number: int, round_: Round) -> dict[str, NDArray[Any]]:
+        """Show every attack a release of other secrets, and score it on the true ones.
+
+        The decoy's secrets are drawn from the prior given the same known columns, so it tells
+        nothing about the true ones: what an attack recovers here it owes to what it knows, and
+        not to the release. If the prior is right, that is what the prior says of its attempts.
+        """
+        targets = round_.targets
+        rng = child(self.entropy, DECOY, trial)
+        edges = np.cumsum(targets.prior, axis=1)
+        drawn = (rng.random(targets.people)[:, None] * edges[:, -1:] >= edges).sum(axis=1)
+        drawn = np.minimum(drawn, self.queries.values - 1)
+        people = targets.codes.copy()
+        people[:, list(self.queries.unknown)] = self.queries.split(drawn)
+        setting = self.settings[number]
+        release = self._release(setting, people, child(self.entropy, DECOY, trial, 0))
+        found: dict[str, NDArray[Any]] = {}
+        for name, attack, trials in self.attacks:
+            if trial >= trials or attack.informed:
+                continue
+            key = zlib.crc32(name.encode())
+            view = View(targets, setting.noise, release)
+            rng = child(self.entropy, DECOY, trial, 1, number, key)
+            attempt = self._guess(name, attack, view, rng)
+            hits = self.success.score(round_.secrets, attempt)
+            found[f"{name}/decoy"] = np.array([hits.mean(), round_.chance_of(attempt).mean()])
+        return found
+
+    def _proved(self, number: int, round_: Round) -> dict[str, NDArray[Any]]:
+        """Give what is proved about these people, as sums from which averages can be limited."""
+        setting, targets = self.settings[number], round_.targets
+        assert setting.guarantee is not None
+        guess = proofs.best_chances(targets)
+        shares = proofs.shares(targets, setting.guarantee)
+        moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
+        found: dict[str, NDArray[Any]] = {
+            "bound": moments.sum(axis=0),
+            "group_bound": round_.masks @ moments,
+        }
+        for place, point in enumerate(self.points[number]):
+            found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
+            o, theta = proofs.single_success(targets, point)
+            found[f"single/{place}"] = np.array(
+                [o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()]
+            )
+        if setting.single is not None:
+            found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
+            epsilon, delta = _point(setting.single)
+            found["published"] = proofs.output_tail_table(guess, epsilon, self.targets * delta)
         return found
 
     def _guess(

@@ -66,6 +66,17 @@ class Groups:
             names += [("how often the release singles them out", label) for _, label in SINGLED]
         return names
 
+    def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell for every row of `masks` whether an attacker cannot know who belongs to it.
+
+        What is proved about people given their known columns, and the ceiling, say nothing about
+        a group that is chosen by the secrets: whoever always guesses its value gets all of it.
+        """
+        told = [index in unknown for index, _, labels in self.columns for _ in labels]
+        told += [True] * len(UNUSUAL) if self.unusual else []
+        told += [False] * len(SINGLED) if self.singled_out else []
+        return np.array(told, dtype=bool)
+
     def masks(
         self, people: NDArray[np.int32], targets: Targets, secrets: NDArray[np.int64]
     ) -> Masks:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from narcissus.attacks.table import MeanField
 from narcissus.errors import InputError
+from narcissus.evidence import each_confidence
+from narcissus.findings import contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.plugins import source_digest
 from narcissus.study.pool import play_all
 from narcissus.study.store import TrialStore
+from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.findings import findings_of
 from narcissus.study.table.internal import write_internal
+from narcissus.study.table.precision import with_trials
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.summary import summarise
-from narcissus.study.table.verdict import judge, overall
+from narcissus.study.table.sweep import in_sequence, overall
+from narcissus.study.table.verdict import judge
 from narcissus.study.toml import read_document, validate
 
 NOT_COVERED = [
@@ -52,7 +61,7 @@ class TableKind:
         """Play all trials and draw conclusions."""
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
-        experiment = prepare(study, folder, options.entropy)
+        experiment = with_trials(prepare(study, folder, options.entropy), study, options.observer)
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         keys = experiment.keys()
         workers = options.workers or study.run.workers
@@ -79,25 +88,61 @@ class TableKind:
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment)
-        results: list[dict[str, Any]] = []
-        for number in range(len(experiment.settings)):
-            own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
-            summary = summarise(experiment, number, own)
-            judgement = judge(summary, threshold)
-            # a policy's threshold is in no study: what was judged by stands with the judgement
-            judged_by = None if threshold is None else threshold.model_dump(exclude_none=True)
-            results.append({**summary, "threshold": judged_by, **vars(judgement)})
-        status, verdict = overall(results, threshold)
+        results = [
+            _judged(experiment, number, trials, threshold)
+            for number in range(len(experiment.settings))
+        ]
+        decided_at = _decided_at(study, experiment, threshold)
+        for result in results:
+            result["decides"] = decided_at in (None, result["label"])
+        in_sequence(results, decided_at)
+        whole = overall(results, threshold, decided_at)
         return Outcome(
             title=study.title or f"Noisy {experiment.queries.k}-way marginals of {_source(study)}",
-            status=status,
-            verdict=verdict,
+            status=whole.status,
+            verdict=whole.verdict,
+            grade=whole.grade,
+            assumptions=whole.assumptions,
+            contradictions=whole.contradictions,
             results=results if study.mechanism.swept else results[0],
             assessed=_assessed(experiment),
             not_assessed=_not_assessed(experiment),
             not_covered=NOT_COVERED,
             digests=digests,
         )
+
+
+def _judged(
+    experiment: Experiment,
+    number: int,
+    trials: Mapping[str, Mapping[str, NDArray[Any]]],
+    threshold: ThresholdSpec | None,
+) -> dict[str, Any]:
+    """Summarise one setting, hold its findings against each other, and judge it."""
+    own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
+    summary = summarise(experiment, number, own)
+    held = [] if threshold is None else excesses(experiment, number, own, threshold)
+    joint = each_confidence(experiment.confidence, family(experiment))
+    given = experiment.takes_as_given
+    findings = findings_of(summary, given, joint)
+    judgement = judge(summary, threshold, held, contradictions(findings), given)
+    return {
+        **summary,
+        # a policy's threshold is in no study: what was judged by stands with the judgement
+        "threshold": None if threshold is None else threshold.model_dump(exclude_none=True),
+        "excesses": [asdict(excess) for excess in held],
+        "findings": [{**finding.to_dict(), "grade": finding.grade} for finding in findings],
+        **vars(judgement),
+    }
+
+
+def _decided_at(
+    study: TableStudy, experiment: Experiment, threshold: ThresholdSpec | None
+) -> str | None:
+    """Give the label of the setting that the threshold names, if it names one."""
+    if threshold is None or threshold.at is None:
+        return None
+    return experiment.settings[study.mechanism.levels.index(threshold.at)].label
 
 
 def _source(study: TableStudy) -> str:
@@ -130,6 +175,7 @@ def _threshold(
     if policy is None and study.policy is not None:
         policy = folder / study.policy
     if policy is None:
+        _check_threshold(study, study.threshold)
         return study.threshold, {}
     document = read_document(policy)
     found = validate(PolicyFile, document).threshold
@@ -137,8 +183,29 @@ def _threshold(
         raise InputError(
             f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
         )
+    _check_threshold(study, found)
     digest = hashlib.sha256(policy.read_bytes()).hexdigest()
     return found, {"policy": f"sha256:{digest}"}
+
+
+def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
+    """Refuse a threshold that this study cannot be held to."""
+    if threshold is None:
+        return
+    levels = study.mechanism.levels
+    if threshold.at is not None and threshold.at not in levels:
+        known = ", ".join(f"{level:g}" for level in levels)
+        raise InputError(
+            f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
+        )
+    if threshold.worst_group is not None:
+        unknown = set(study.threat.unknown or [])
+        told = study.groups.singled_out or any(c not in unknown for c in study.groups.columns)
+        if not told:
+            raise InputError(
+                "`threshold.worst_group` needs a group whose members can be told beforehand: name "
+                "a known column in `groups.columns`, or set `groups.singled_out`"
+            )
 
 
 def _assessed(experiment: Experiment) -> list[str]:
@@ -184,9 +251,10 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
     if experiment.real_rows:
         items.append(
             NotAssessed(
-                "how wrong the fitted prior is about the real people",
-                "targets are real rows: baselines, ceiling and proved bounds lean on the prior "
-                "being right, only what attacks recovered does not",
+                "how wrong the fitted prior is about the real people, beyond the averages tested",
+                "targets are real rows: the ceiling and the bounds need the prior to be right "
+                "about each of them; what attacks and decoys score needs nothing, and tests the "
+                "prior on average",
                 "compare with people = 'prior', where the prior is known exactly",
             )
         )

@@ -33,6 +33,7 @@ from narcissus.study.table.settings import settings_of
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, Table, read_table
 
+DEFAULT_TRIALS = 100
 MAX_FALLS = 100_000_000  # people times tables; an attack holds about four arrays of that size
 MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
 
@@ -186,11 +187,12 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         )
     groups = Groups.of(table, study.groups.columns, study.groups.unusual, study.groups.singled_out)
     settings = settings_of(study.mechanism, queries.tables)
+    trials = study.run.trials or DEFAULT_TRIALS
     attacks = tuple(
         (
             name,
             attack_of(name, spec, folder),
-            min(spec.trials or study.run.trials, study.run.trials),
+            min(spec.trials or trials, trials),
         )
         for name, spec in study.attacks.items()
     )
@@ -204,11 +206,12 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         attacks=attacks,
         targets=n,
         real_rows=rows,
-        trials=study.run.trials,
+        trials=trials,
         levels=tuple(study.bounds.levels),
         points=(),
         groups=groups,
         entropy=entropy,
+        confidence=study.run.confidence,
     )
     pilot = draft.targets_of(draft.people(0))
     levels = list(draft.levels)

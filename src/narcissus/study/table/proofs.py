@@ -14,6 +14,7 @@ from scipy import special
 from narcissus.attacks.table import Targets
 from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum, posterior, swap_tail
 from narcissus.guarantees import Guarantee, PureDP
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
 
@@ -25,22 +26,33 @@ def best_chances(targets: Targets) -> Floats:
     return targets.success.chances(targets.prior).max(axis=1)
 
 
-def mean_share(targets: Targets, guarantee: Guarantee) -> float:
-    """Limit the mean share that any attacker recovers from these people.
+def shares(targets: Targets, guarantee: Guarantee) -> Floats:
+    """Limit each person's chance to be recovered, shape (n,); the mean limits the mean share.
 
-    Exact match: the one-target optimum averaged over the people (Narcissus theory 4.6), else the
+    Exact match: the one-target optimum of the person's own prior (Narcissus theory 4.6), else the
     bound of one target from its best prior guess, minimised over the profile (theory 4.6 with
     ``kappa = 0``).
     """
     if targets.success.exact:
-        return float(optimum(targets.prior, guarantee).mean())
+        return optimum(targets.prior, guarantee)
     p = best_chances(targets)
     if isinstance(guarantee, PureDP):
-        return float(posterior(p, guarantee.epsilon).mean())
+        return posterior(p, guarantee.epsilon)
     points = np.asarray(guarantee.tangents(200))[:, None]
     delta = np.asarray(guarantee.profile(points[:, 0]))[:, None]
     value = swap_tail(1, p[None], points, delta, 1)
-    return float(np.clip(value.min(axis=0), p, 1.0).mean())
+    return np.clip(value.min(axis=0), p, 1.0)
+
+
+def share_theorem(success: ColumnsRight) -> str:
+    """Name the theorem behind `shares`."""
+    how = "" if success.exact else ", from the best guess"
+    return f"Narcissus theory 4.6 (one-target optimum{how})"
+
+
+def count_theorem(success: ColumnsRight) -> str:
+    """Name the theorem behind `tail_table`."""
+    return f"Narcissus theory 4.4 ({'domination' if success.exact else 'simpler bound'})"
 
 
 def single_success(targets: Targets, epsilon: float) -> tuple[Floats, Floats]:

@@ -212,7 +212,8 @@ class BoundsSpec(Section):
 
     confidence: float | list[float] = Field(
         default=0.95,
-        description="Levels of 'no attacker gets more than v of n'; the first is reported.",
+        description="Levels of 'no attacker gets more than v of n'; the highest is the headline. "
+        "Sampled limits have a level of their own, `run.confidence`.",
     )
 
     @field_validator("confidence")
@@ -227,12 +228,13 @@ class BoundsSpec(Section):
 
     @property
     def levels(self) -> list[float]:
-        """The levels, the reported one first."""
-        return self.confidence if isinstance(self.confidence, list) else [self.confidence]
+        """The different levels, the highest first: it is the headline."""
+        given = self.confidence if isinstance(self.confidence, list) else [self.confidence]
+        return sorted(set(given), reverse=True)
 
 
 class ThresholdSpec(Section):
-    """What whoever approves the release accepts; give exactly one limit."""
+    """What whoever approves the release accepts; give exactly one of share, advantage, targets."""
 
     share: float | None = Field(
         default=None, gt=0, le=1, description="Mean share recovered, at most."
@@ -247,7 +249,19 @@ class ThresholdSpec(Section):
     targets: int | None = Field(
         default=None,
         ge=0,
-        description="Targets recovered, not exceeded with the confidence of [bounds].",
+        description="Targets recovered, not exceeded with the highest confidence of [bounds].",
+    )
+    worst_group: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same as `share` or `advantage` beside it, for each group of [groups] "
+        "whose members an attacker can tell beforehand.",
+    )
+    at: Level | None = Field(
+        default=None,
+        description="In a sweep, the level (as in [mechanism]) that decides status and exit code; "
+        "if left out, every level must meet the threshold.",
     )
     reason: str = Field("", description="Why this limit.")
     origin: str = Field("", description="Who set it, and where.")
@@ -256,6 +270,8 @@ class ThresholdSpec(Section):
     def _one(self) -> ThresholdSpec:
         if sum(v is not None for v in (self.share, self.advantage, self.targets)) != 1:
             raise ValueError("give exactly one of share, advantage, targets")
+        if self.worst_group is not None and self.targets is not None:
+            raise ValueError("`worst_group` goes with `share` or `advantage`, not with `targets`")
         return self
 
 
@@ -272,11 +288,32 @@ class GroupsSpec(Section):
 class RunSpec(Section):
     """How much work."""
 
-    trials: int = Field(default=100, ge=1, le=1_000_000, description="Independent releases played.")
+    trials: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Independent releases played; 100 if neither this nor `precision` is given.",
+    )
+    precision: float | None = Field(
+        default=None,
+        gt=0,
+        le=50,
+        description="Instead of `trials`: how far the limits of a mean share may be from it, in "
+        "percentage points. A pilot of its own chooses the number of releases beforehand.",
+    )
+    confidence: float = Field(
+        default=0.95, gt=0, lt=1, description="Level of all sampled limits, both sides together."
+    )
     seed: int | None = Field(default=None, ge=0, description="Everything random follows from it.")
     workers: int | None = Field(
         default=None, ge=1, description="Processes; one for each core if left out."
     )
+
+    @model_validator(mode="after")
+    def _one_measure(self) -> RunSpec:
+        if self.trials is not None and self.precision is not None:
+            raise ValueError("give `trials` or `precision`, not both")
+        return self
 
 
 class TableStudy(Section):

@@ -1,4 +1,4 @@
-"""From trials to results: estimates with limits, bounds averaged over the people played."""
+"""From trials to results: shares with limits, bounds for the people played and for all people."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Attack, PriorGuess
-from narcissus.evidence import bernstein_limits, clopper_pearson, mean_limits
-from narcissus.guarantees import Guarantee
-from narcissus.results import Estimate
+from narcissus.attacks.table import Attack
+from narcissus.evidence import (
+    advantage_limits,
+    difference_limits,
+    each_confidence,
+    mean_limits,
+    median_limits,
+    narrowest_limits,
+    studentised_limits,
+)
 from narcissus.study.table import proofs
+from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.population import mean_of_people, tail_of_population
 from narcissus.study.table.settings import Setting
 
 Trial = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 
 
 def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[str, Any]:
@@ -33,16 +42,17 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
         All its trials, in order.
     """
     setting = experiment.settings[number]
-    level = experiment.levels[0]
+    bounds = _bounds(experiment, setting, number, trials)
     attacks: dict[str, Any] = {}
     ceiling: dict[str, Any] | None = None
     for name, attack, count in experiment.attacks:
-        summary = _attack(experiment, name, attack, trials[:count], level)
+        summary = _attack(experiment, name, attack, trials[:count])
+        if experiment.prior_is_exact:
+            _respect(summary, bounds)
         if attack.informed:
             ceiling = summary
         else:
             attacks[name] = summary
-    guess = _guess(experiment, trials, level)
     results: dict[str, Any] = {
         "epsilon": setting.epsilon,
         "label": setting.label,
@@ -53,96 +63,95 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
         "cells": experiment.queries.cells,
         "people": experiment.targets,
         "trials": len(trials),
-        "confidence": level,
-        "guess": {"share": guess.value, "low": guess.low, "high": guess.high},
+        "confidence": experiment.confidence,
+        "prior_is_exact": experiment.prior_is_exact,
+        "guess": _guess(experiment, trials),
         "attacks": attacks,
         # The best is the one with most evidence, not the luckiest of few trials.
-        "best": max(attacks, key=lambda a: attacks[a]["low_joint"]) if attacks else None,
-        "bounds": _bounds(experiment, setting, trials),
-        "groups": _groups(experiment, trials, level),
+        "best": max(attacks, key=lambda a: (attacks[a]["low_joint"], attacks[a]["share"]))
+        if attacks
+        else None,
+        "bounds": bounds,
+        "groups": _groups(experiment, trials),
     }
     if ceiling is not None:
         results["ceiling"] = ceiling
     return results
 
 
-def _guess(experiment: Experiment, trials: list[Trial], level: float) -> Estimate:
+def _guess(experiment: Experiment, trials: list[Trial]) -> dict[str, Any]:
     """Limit the share that the best guess without the release gets right.
 
-    Each person's chance is known exactly; people drawn from the prior are independent, also
-    within a trial. Real rows of a trial are not: there a trial is one value.
+    Each person's chance is known exactly from the prior. Where the prior may be wrong about the
+    people, what the guess really got right of them stands beside it.
     """
     sums = np.array([t["guess"] for t in trials])
-    count = len(trials) * experiment.targets
-    if experiment.real_rows or count < 2:
-        shares = np.clip(sums[:, 0] / experiment.targets, 0, 1)
-        return mean_limits(shares, confidence=level)
-    total, squares = (float(x) for x in sums.sum(axis=0))
-    return bernstein_limits(min(total, count), min(squares, total), count, confidence=level)
+    level = experiment.confidence
+    chance = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
+    if experiment.prior_is_exact:
+        return {"share": chance.value, "low": chance.low, "high": chance.high}
+    real = np.array([float(t["guessed"]) for t in trials])
+    said = np.clip(sums[:, 0] / experiment.targets, 0, 1)
+    joint = each_confidence(level, family(experiment) + 1)
+    return {
+        **_limited(experiment, real, level),
+        "by_the_prior": _test(experiment, real, said, joint),
+    }
 
 
-def _limited(values: list[float], level: float) -> dict[str, float | None]:
-    found = mean_limits(np.clip(values, 0, 1), confidence=level)
+def _limited(experiment: Experiment, values: Floats, level: float) -> dict[str, float | None]:
+    found = mean_limits(np.clip(values, 0, 1), confidence=level, people=experiment.targets)
     return {"share": found.value, "low": found.low, "high": found.high}
 
 
-def _difference(shares: NDArray[np.float64], others: NDArray[np.float64], level: float) -> Estimate:
-    """Limit the mean of ``shares - others``, which lies in [-1, 1], through the unit interval.
-
-    Sums of probabilities may be past 1 by rounding; a whole audit must not be lost to that.
-    """
-    return mean_limits(np.clip((shares - others + 1) / 2, 0, 1), confidence=level)
+def _test(
+    experiment: Experiment, real: Floats, said: Floats, level: float
+) -> dict[str, float | None]:
+    """Hold what guesses without the release really score against what the prior says of them."""
+    off = difference_limits(real, said, confidence=level, people=experiment.targets)
+    return {
+        "by_the_prior": float(said.mean()),
+        "off": off.value,
+        "off_low": off.low,
+        "off_high": off.high,
+    }
 
 
 def _attack(
-    experiment: Experiment, name: str, attack: Attack, trials: list[Trial], level: float
+    experiment: Experiment, name: str, attack: Attack, trials: list[Trial]
 ) -> dict[str, Any]:
     """Summarise one attack at one setting."""
-    n = experiment.targets
+    level, n = experiment.confidence, experiment.targets
+    joint = each_confidence(level, family(experiment))
+    shares = np.clip([float(t[f"{name}/share"]) for t in trials], 0, 1)
+    summary: dict[str, Any] = {
+        **_limited(experiment, shares, level),
+        "low_joint": mean_limits(shares, confidence=joint, people=n).low,
+        **_roughly(experiment, shares, trials),
+        **_against_itself(experiment, name, attack, shares, trials),
+    }
     hits = [int(t[f"{name}/hits"]) for t in trials]
-    fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
-    baseline = mean_limits(np.clip(fresh, 0, 1), confidence=level)
-    gain = _difference(np.array(hits) / n, fresh, level)
-    low, high = gain.low or 0.0, 1.0 if gain.high is None else gain.high
-    # The verdict takes the best of several attacks: its lower limits hold for all at once.
-    joint = 1 - (1 - level) / len(experiment.attacks)
-    shares = np.array(hits) / n
-    method = "betting"
-    if f"{name}/expected" in trials[0]:
-        shares = np.clip([float(t[f"{name}/expected"]) for t in trials], 0, 1)
-        method = "betting, on the expected success under the exact posterior"
-    limited = _limited(list(shares), level)
-    if isinstance(attack, PriorGuess) and not experiment.real_rows:
-        # Nothing ties the people of a trial together: every person is a trial.
-        found = clopper_pearson(sum(hits), n * len(trials), confidence=level)
-        limited = {"share": found.value, "low": found.low, "high": found.high}
-        method = found.method
-    joint_gain = _difference(shares, fresh, joint).low or 0.0
-    room = max(1 - baseline.value, 1e-300)
+    counted = sorted(Counter(hits).items())
+    median = median_limits([h / n for h in hits], confidence=level)
     columns = np.array([t[f"{name}/columns"] for t in trials])
     columns_fresh = np.array([t[f"{name}/columns_fresh"] for t in trials]).mean(axis=0)
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
-    counted = sorted(Counter(hits).items())
+    scored = (
+        "the expected success given the release and all other secrets"
+        if experiment.prior_is_exact
+        else "hits"
+    )
     return {
-        **limited,
-        "low_joint": mean_limits(shares, confidence=joint).low,
-        "baseline": baseline.value,
-        "baseline_low": baseline.low,
-        "baseline_high": baseline.high,
-        "baseline_exact": True,
-        "gain": 2 * gain.value - 1,
-        "gain_low": 2 * low - 1,
-        "gain_high": 2 * high - 1,
-        "gain_low_joint": 2 * joint_gain - 1,
-        # rounding may carry a full recovery past 1
-        "advantage": float(np.clip((2 * gain.value - 1) / room, -1, 1)),
-        "advantage_low": float(np.clip((2 * low - 1) / room, -1, 1)),
-        "advantage_high": float(np.clip((2 * high - 1) / room, -1, 1)),
+        **summary,
+        "median": {"share": median.value, "low": median.low, "high": median.high},
         "trials": len(trials),
-        "method": method,
+        "method": f"betting, on {scored}",
         "distribution": {"targets": [h for h, _ in counted], "trials": [c for _, c in counted]},
         "columns": {
-            column: {**_limited(list(columns[:, c]), level), "baseline": float(columns_fresh[c])}
+            column: {
+                **_limited(experiment, columns[:, c], level),
+                "baseline": float(columns_fresh[c]),
+            }
             for c, column in enumerate(names)
         },
         "title": attack.title,
@@ -150,42 +159,125 @@ def _attack(
     }
 
 
-def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[dict[str, Any]]:
+def _roughly(experiment: Experiment, shares: Floats, trials: list[Trial]) -> dict[str, Any]:
+    """Give the estimate with less luck in it, approximate limits, and how near valid ones can be.
+
+    The guess without the release has the same luck as the attack, release by release, and its
+    mean is known: where the chances are exact, taking that luck out leaves the mean as it is.
+    """
+    level, count = experiment.confidence, len(trials)
+    value = float(shares.mean())
+    rough: dict[str, Any] | None = None
+    if experiment.prior_is_exact:
+        shares = shares - np.array([float(t["control"]) for t in trials])
+        value = float(np.clip(shares.mean(), 0, 1))
+    if count > 1:
+        found = studentised_limits(shares, confidence=level)
+        rough = {
+            "low": max(0.0, found.low),
+            "high": min(1.0, found.high),
+            "method": found.method,
+        }
+    low, high = narrowest_limits(value, count, confidence=level)
+    return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
+
+
+def _against_itself(
+    experiment: Experiment,
+    name: str,
+    attack: Attack,
+    shares: Floats,
+    trials: list[Trial],
+) -> dict[str, Any]:
+    """Compare an attack with itself: the same attempts on fresh people, or a decoy release."""
+    level, n = experiment.confidence, experiment.targets
+    joint = each_confidence(level, family(experiment))
+    fresh = np.clip([float(t[f"{name}/fresh"]) for t in trials], 0, 1)
+    found: dict[str, Any] = {}
+    if not experiment.prior_is_exact and not attack.informed:
+        decoys = np.array([t[f"{name}/decoy"] for t in trials])
+        fresh = np.clip(decoys[:, 0], 0, 1)
+        # every attack that is played, and the guess, tests the prior: limits for all at once
+        each = each_confidence(level, family(experiment) + 1)
+        said = np.clip(decoys[:, 1], 0, 1)
+        found["decoy"] = {
+            **_limited(experiment, fresh, level),
+            **_test(experiment, fresh, said, each),
+        }
+    baseline = _limited(experiment, fresh, level)
+    gain = difference_limits(shares, fresh, confidence=level, people=n)
+    advantage = advantage_limits(shares, fresh, confidence=level, people=n)
+    return {
+        **found,
+        "baseline": baseline["share"],
+        "baseline_low": baseline["low"],
+        "baseline_high": baseline["high"],
+        "baseline_exact": "decoy" not in found,
+        "gain": gain.value,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+        "gain_low_joint": difference_limits(shares, fresh, confidence=joint, people=n).low,
+        "advantage": advantage.value,
+        "advantage_low": advantage.low,
+        "advantage_high": advantage.high,
+    }
+
+
+def _respect(summary: dict[str, Any], bounds: list[dict[str, Any]]) -> None:
+    """Keep sampled numbers where a theorem says that they are.
+
+    The people are the same, so an estimate above what is proved about them is luck, and the part
+    of its limits above that is empty. A limit that is wholly above is left: a contradiction.
+    """
+    proved = min((b["share_at_most"] for b in bounds if "share_at_most" in b), default=1.0)
+    above = min((b["share_of_population"] for b in bounds if "share_of_population" in b), default=1)
+    summary["share"] = min(summary["share"], proved)
+    for key in ("high", "low", "low_joint"):
+        if summary["low_joint"] <= above:
+            summary[key] = min(summary[key], above)
+    summary["low"] = min(summary["low"], summary["share"])
+    summary["high"] = max(summary["high"], summary["share"])
+
+
+def _groups(experiment: Experiment, trials: list[Trial]) -> list[dict[str, Any]]:
     """Summarise every attack for every group that somebody belonged to.
 
     The share of a group is the mean over trials of its members' share, trials without members
-    left out; its limits hold for all groups of an attack at once, since the worst is picked.
-    ``over_guess`` compares with the best guess without the release *on the same people*: a group
-    that is chosen by its secrets would make any other comparison unfair.
+    left out. The worst is chosen over groups, attacks and settings, so the limits hold for all of
+    these at once. ``over_guess`` compares with the best guess without the release *on the same
+    people*: a group that is chosen by its secrets would make any other comparison unfair.
     """
     people = np.array([t["groups"] for t in trials], dtype=float)
     found: list[dict[str, Any]] = []
-    joint = 1 - (1 - level) / max(1, int(people.any(axis=0).sum()))
+    joint = each_confidence(experiment.confidence, family(experiment, len(experiment.groups.names)))
+    by_secret = experiment.groups.by_secret(experiment.queries.unknown)
     for g, (by, label) in enumerate(experiment.groups.names):
         if not people[:, g].any():
             continue
         entry: dict[str, Any] = {
             "by": by,
             "group": label,
+            "by_secret": bool(by_secret[g]),
             "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
             "attacks": {},
         }
-        guessed = np.array([float(t["group_guessed"][g]) for t in trials])
+        guessed = np.array([float(t["group_guess"][g]) for t in trials])
         some = people[:, g] > 0
-        entry["guess"] = _limited(list(guessed[some] / people[some, g]), joint)
+        entry["guess"] = _of_members(guessed[some] / people[some, g], joint)
         for name, attack, count in experiment.attacks:
             among = people[:count, g]
             if not among.any():
                 continue
-            hits = np.array([float(t[f"{name}/group_hits"][g]) for t in trials[:count]])
+            score = np.array([float(t[f"{name}/group_share"][g]) for t in trials[:count]])
             fresh = np.array([float(t[f"{name}/group_fresh"][g]) for t in trials[:count]])
             some = among > 0
-            shares, fair = hits[some] / among[some], guessed[:count][some] / among[some]
-            over = _difference(shares, fair, joint)
+            shares = np.clip(score[some] / among[some], 0, 1)
+            fair = np.clip(guessed[:count][some] / among[some], 0, 1)
+            over = difference_limits(shares, fair, confidence=joint)
             summary = {
-                **_limited(list(shares), joint),
-                "over_guess": 2 * over.value - 1,
-                "over_guess_low": 2 * (over.low or 0.0) - 1,
+                **_of_members(shares, joint),
+                "over_guess": over.value,
+                "over_guess_low": over.low,
                 "baseline": float((fresh[some] / among[some]).mean()),
                 "people": int(among.sum()),
             }
@@ -197,8 +289,15 @@ def _groups(experiment: Experiment, trials: list[Trial], level: float) -> list[d
     return found
 
 
-def _bounds(experiment: Experiment, setting: Setting, trials: list[Trial]) -> list[dict[str, Any]]:
-    """List what is proved, averaged over the people played."""
+def _of_members(values: Floats, level: float) -> dict[str, float | None]:
+    found = mean_limits(np.clip(values, 0, 1), confidence=level)
+    return {"share": found.value, "low": found.low, "high": found.high}
+
+
+def _bounds(
+    experiment: Experiment, setting: Setting, number: int, trials: list[Trial]
+) -> list[dict[str, Any]]:
+    """List what is proved: for the people played, and limited for all people like them."""
     n = experiment.targets
     if setting.guarantee is None:
         nothing = {
@@ -207,38 +306,46 @@ def _bounds(experiment: Experiment, setting: Setting, trials: list[Trial]) -> li
             "proved": True,
             "guarantee": "none",
             "assumptions": [],
+            "takes_as_given": [],
         }
         return [
             {**nothing, "confidence": experiment.levels[0], "at_most": n, "of": n},
             {**nothing, "share_at_most": 1.0},
         ]
-    common = {"proved": True, "assumptions": _assumptions(experiment, setting.guarantee)}
-    exact = experiment.success.exact
+    common = {
+        "proved": True,
+        "assumptions": [
+            f"the release is {setting.guarantee.describe()}",
+            "the secrets of the people are independent given their known columns",
+        ],
+        "takes_as_given": list(experiment.takes_as_given),
+    }
+    strongest = {**common, "guarantee": setting.guarantee.describe()}
     bounds: list[dict[str, Any]] = []
     for place, level in enumerate(experiment.levels):
         tails = np.mean([t[f"tails/{place}"] for t in trials], axis=0)
+        whole = tail_of_population(experiment, number, trials, place)
         bounds.append(
             {
-                "theorem": "Narcissus theory 4.4"
-                + (" (domination)" if exact else " (simpler bound)"),
+                "theorem": proofs.count_theorem(experiment.success),
                 "name": "domination",
-                **common,
-                "guarantee": setting.guarantee.describe(),
+                **strongest,
                 "confidence": level,
                 "at_most": proofs.not_exceeded(tails, level),
                 "of": n,
+                "at_most_of_population": proofs.not_exceeded(whole, level),
             }
         )
-    theorem = "Narcissus theory 4.6 (one-target optimum" + (
-        ")" if exact else ", from the best guess)"
-    )
+    sums = np.array([t["bound"] for t in trials])
+    whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
+    theorem = proofs.share_theorem(experiment.success)
     bounds.append(
         {
             "theorem": theorem,
             "name": "mean share",
-            **common,
-            "guarantee": setting.guarantee.describe(),
-            "share_at_most": float(np.mean([float(t["share"]) for t in trials])),
+            **strongest,
+            "share_at_most": float(sums[:, 0].sum() / (n * len(trials))),
+            "share_of_population": whole.high,
         }
     )
     if setting.single is not None:
@@ -253,13 +360,13 @@ def _bounds(experiment: Experiment, setting: Setting, trials: list[Trial]) -> li
                     "share_at_most": float(np.mean([float(t["share_single"]) for t in trials])),
                 }
             )
-        bounds.append(_published(experiment, setting, trials, common))
+        bounds += _published(experiment, setting, trials, common)
     return bounds
 
 
 def _published(
     experiment: Experiment, setting: Setting, trials: list[Trial], common: dict[str, Any]
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     """Give the published bound, for every attacker: nobody's attempt is likelier than the best.
 
     Followed by the attempts that one attack made it would be smaller for a bad attack, and no
@@ -267,33 +374,20 @@ def _published(
     people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
     """
     tables = [t["published"] for t in trials]
-    level = experiment.levels[0]
     pure = setting.single == setting.guarantee
-    return {
-        "theorem": "Swanberg et al. 2025, "
-        + ("Theorem 3.2 (given the output)" if pure else "Corollary 3.4"),
-        "name": "published",
-        **common,
-        "for_comparison": True,
-        "guarantee": "" if setting.single is None else setting.single.describe(),
-        "confidence": level,
-        "at_most": max(proofs.not_exceeded(t, level) for t in tables)
-        if pure
-        else proofs.not_exceeded(np.mean(tables, axis=0), level),
-        "of": experiment.targets,
-    }
-
-
-def _assumptions(experiment: Experiment, guarantee: Guarantee) -> list[str]:
-    """Say what the bounds rest on."""
-    people = (
-        "for the sets of people played, whose known columns are fixed; secrets are independent "
-        "given them"
-    )
-    rests = [
-        f"the release is {guarantee.describe()}",
-        people,
+    return [
+        {
+            "theorem": "Swanberg et al. 2025, "
+            + ("Theorem 3.2 (given the output)" if pure else "Corollary 3.4"),
+            "name": "published",
+            **common,
+            "for_comparison": True,
+            "guarantee": "" if setting.single is None else setting.single.describe(),
+            "confidence": level,
+            "at_most": max(proofs.not_exceeded(t, level) for t in tables)
+            if pure
+            else proofs.not_exceeded(np.mean(tables, axis=0), level),
+            "of": experiment.targets,
+        }
+        for level in experiment.levels
     ]
-    if experiment.real_rows:
-        rests.append("the fitted prior is right about these real people (an assumption)")
-    return rests

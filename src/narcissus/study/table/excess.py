@@ -1,0 +1,283 @@
+"""How far what was found is above or below what a threshold allows, each with its grade.
+
+A threshold on a mean share or on an advantage becomes, trial by trial, a share that it allows; the
+excess is what was recovered, or is proved, minus that. Paired by trial, the chance in who was
+drawn cancels. A threshold on a count becomes the chance of releases beyond it minus the chance
+that is accepted. The status follows from the excesses alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.evidence import (
+    bernstein_limits,
+    clopper_pearson,
+    each_confidence,
+    mean_limits,
+    trials_for,
+)
+from narcissus.results import Estimate, Grade
+from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.population import tail_of_population
+from narcissus.study.table.schema import ThresholdSpec
+
+Floats = NDArray[np.float64]
+Trials = Sequence[Mapping[str, NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """One finding, held against the threshold.
+
+    Attributes
+    ----------
+    role
+        What it is: an attack that was played, the ceiling, or a bound.
+    name
+        The attack's name, "ceiling", or the bound's.
+    group
+        The group that it is about; empty for everybody.
+    value
+        The excess: positive is beyond the threshold.
+    low, high
+        Its limits; of a bound only ``high``.
+    kind
+        Grade of the numbers: a bound is "proved" for the people played, and "sampled" for the
+        population that they were drawn from.
+    trials
+        How many trials would tell the sign of ``value``, roughly; None if its limits do already,
+        or if no number of trials would.
+    """
+
+    role: Literal["attack", "ceiling", "bound"]
+    name: str
+    group: str
+    value: float
+    low: float | None
+    high: float | None
+    kind: Grade
+    trials: int | None = None
+
+
+def family(experiment: Experiment, groups: int = 1) -> int:
+    """Give how many lower limits are chosen from: attacks, settings, and groups if any."""
+    attacks = sum(not attack.informed for _, attack, _ in experiment.attacks)
+    return max(1, attacks) * len(experiment.settings) * max(1, groups)
+
+
+def excesses(
+    experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
+) -> list[Excess]:
+    """Hold everything that was found at one setting against the threshold."""
+    if threshold.targets is not None:
+        return list(_of_counts(experiment, number, trials, threshold.targets))
+    found = list(_of_means(experiment, number, trials, threshold))
+    if threshold.worst_group is not None:
+        found += _of_groups(experiment, number, trials, threshold)
+    return found
+
+
+def _limits(
+    values: Floats, low: float, high: float, *, confidence: float, people: int
+) -> tuple[Estimate, int | None]:
+    """Limit the mean of values in [low, high]; say how many trials would tell its sign."""
+    width = high - low
+    scaled = np.clip((values - low) / width, 0.0, 1.0)
+    found = mean_limits(scaled, confidence=confidence, people=people)
+    assert found.low is not None
+    assert found.high is not None
+    limits = Estimate(
+        low + width * found.value,
+        low + width * found.low,
+        low + width * found.high,
+        confidence,
+        values.size,
+    )
+    gap = abs(float(values.mean())) / width
+    if gap == 0 or values.size < 2:
+        return limits, None
+    needed = trials_for(gap, variance=float(scaled.var(ddof=1)), confidence=confidence)
+    return limits, needed if needed > values.size else None
+
+
+def _allowed(threshold: float, of_advantage: bool, guess: Floats) -> Floats:
+    """Give the share that is allowed in each trial."""
+    return guess + threshold * (1 - guess) if of_advantage else np.full_like(guess, threshold)
+
+
+def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
+    """Give each trial's best guess without the release: its chance by the prior, and really."""
+    chance = np.array([t["guess"][0] for t in trials]) / experiment.targets
+    if experiment.prior_is_exact:
+        return chance, chance
+    return chance, np.array([float(t["guessed"]) for t in trials])
+
+
+def _of_means(
+    experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
+) -> Iterator[Excess]:
+    n, level = experiment.targets, experiment.confidence
+    of_advantage = threshold.advantage is not None
+    limit = float(threshold.advantage if of_advantage else threshold.share)  # type: ignore[arg-type]
+    # an advantage is relative to the guess: share - (1 - a) guess - a lies in [-1, 1 - a]
+    ends = (-1.0, 1.0 - limit) if of_advantage else (-limit, 1.0 - limit)
+    chance, real = _guesses(experiment, trials)
+    joint = each_confidence(level, family(experiment))
+    for name, attack, count in experiment.attacks:
+        some = trials[:count]
+        shares = np.array([float(t[f"{name}/share"]) for t in some])
+        guess = chance if attack.informed else real
+        values = shares - _allowed(limit, of_advantage, guess[:count])
+        confidence = level if attack.informed else joint
+        found, needed = _limits(values, *ends, confidence=confidence, people=n)
+        role = "ceiling" if attack.informed else "attack"
+        yield Excess(role, name, "", found.value, found.low, found.high, "sampled", needed)
+    if experiment.settings[number].guarantee is not None:
+        sums = np.array([t["bound"] for t in trials])
+        counts = np.full(len(trials), float(n))
+        yield _of_bound(experiment, sums, counts, limit, of_advantage=of_advantage, group="")
+
+
+def _of_bound(
+    experiment: Experiment,
+    sums: Floats,
+    counts: Floats,
+    limit: float,
+    *,
+    of_advantage: bool,
+    group: str,
+) -> Excess:
+    """Hold the mean of what is proved of each person against the threshold.
+
+    Every person has ``x = share - c guess - a`` of their own (``c`` is 1 - a for an advantage a,
+    else 0). People drawn from the prior are independent, so their sums are limited by empirical
+    Bernstein; rows of a table are drawn without replacement, so only trials are.
+
+    Parameters
+    ----------
+    experiment
+        What was played.
+    sums
+        Sums over the people of each trial of share, share squared, guess, guess squared, and
+        share times guess, shape (trials, 5).
+    counts
+        How many people these are, shape (trials,).
+    limit
+        The threshold.
+    of_advantage
+        Whether it is one on the advantage.
+    group
+        Whom it is about.
+    """
+    c = 1 - limit if of_advantage else 0.0
+    low = -1.0 if of_advantage else -limit
+    width = 1 - limit - low
+    share, square, guess, guess_square, both = sums.sum(axis=0)
+    people = int(counts.sum())
+    value = float((share - c * guess) / people - limit)
+    level = experiment.confidence
+    if experiment.real_rows or people < 2:
+        some = counts > 0
+        means = (sums[some, 0] - c * sums[some, 2]) / counts[some] - limit
+        found, needed = _limits(means, low, low + width, confidence=level, people=1)
+        return Excess("bound", "mean share", group, value, None, found.high, "sampled", needed)
+    offset = limit + low  # x - low = share - c guess - offset
+    total = share - c * guess - people * offset
+    squares = (
+        square
+        + c * c * guess_square
+        - 2 * c * both
+        - 2 * offset * (share - c * guess)
+        + people * offset**2
+    )
+    total = float(np.clip(total / width, 0, people))
+    squares = float(np.clip(squares / width**2, 0, total))
+    upper = bernstein_limits(total, squares, people, confidence=level).high
+    assert upper is not None
+    high = low + width * upper
+    needed = None
+    if value < 0 < high:
+        variance = max(0.0, squares / people - (total / people) ** 2)
+        more = trials_for(-value / width, variance, confidence=level)
+        needed = math.ceil(more / people * len(counts))
+    return Excess("bound", "mean share", group, value, None, high, "sampled", needed)
+
+
+def _of_groups(
+    experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
+) -> Iterator[Excess]:
+    """Hold each group whose members an attacker can tell against the limit of the worst group."""
+    level = experiment.confidence
+    of_advantage = threshold.advantage is not None
+    limit = float(threshold.worst_group or 0.0)
+    ends = (-1.0, 1.0 - limit) if of_advantage else (-limit, 1.0 - limit)
+    people = np.array([t["groups"] for t in trials])
+    told = experiment.groups.by_secret(experiment.queries.unknown)
+    groups = [g for g in range(people.shape[1]) if people[:, g].any() and not told[g]]
+    joint = each_confidence(level, family(experiment, len(told)))
+    for g in groups:
+        group = ": ".join(experiment.groups.names[g])
+        for name, attack, count in experiment.attacks:
+            some = people[:count, g] > 0
+            if not some.any():
+                continue
+            among = people[:count, g][some]
+            shares = _of_group(trials[:count], f"{name}/group_share", g)[some] / among
+            guess = _of_group(trials[:count], "group_guess", g)[some] / among
+            confidence = level if attack.informed else joint
+            values = shares - _allowed(limit, of_advantage, guess)
+            found, needed = _limits(values, *ends, confidence=confidence, people=1)
+            role = "ceiling" if attack.informed else "attack"
+            yield Excess(role, name, group, found.value, found.low, found.high, "sampled", needed)
+        if experiment.settings[number].guarantee is not None:
+            sums = np.array([t["group_bound"][g] for t in trials])
+            counts = people[:, g]
+            yield _of_bound(experiment, sums, counts, limit, of_advantage=of_advantage, group=group)
+
+
+def _of_group(trials: Trials, key: str, group: int) -> Floats:
+    return np.array([float(t[key][group]) for t in trials])
+
+
+def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) -> Iterator[Excess]:
+    """Hold 'more than so many fall in more than a part alpha of releases' against the counts.
+
+    The ceiling has the largest mean, not the largest count: it says nothing here.
+    """
+    alpha = 1 - experiment.levels[0]
+    joint = each_confidence(experiment.confidence, family(experiment))
+    for name, attack, count in experiment.attacks:
+        if attack.informed:
+            continue
+        hits = np.array([int(t[f"{name}/hits"]) for t in trials[:count]])
+        over = int((hits > limit).sum())
+        found = clopper_pearson(over, count, confidence=joint)
+        value = found.value - alpha
+        needed = None
+        if value > 0:
+            variance = found.value * (1 - found.value)
+            needed = trials_for(value, variance=variance, confidence=joint)
+        yield Excess(
+            "attack",
+            name,
+            "",
+            value,
+            (found.low or 0.0) - alpha,
+            (1.0 if found.high is None else found.high) - alpha,
+            "sampled",
+            needed if needed is not None and needed > count else None,
+        )
+    if experiment.settings[number].guarantee is None:
+        return
+    tails = np.mean([t["tails/0"] for t in trials], axis=0)
+    value = float(tails[min(limit + 1, experiment.targets + 1)]) - alpha
+    upper = tail_of_population(experiment, number, trials, 0)
+    high = float(upper[min(limit + 1, experiment.targets + 1)]) - alpha
+    yield Excess("bound", "domination", "", value, None, high, "sampled")

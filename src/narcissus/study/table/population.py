@@ -1,0 +1,74 @@
+"""From the people played to the people that they were drawn from, for what is proved.
+
+A theorem limits the chance that ``v`` of *these* people fall. Over the draw of people the tail
+needs no more than an upper limit of one mean (`narcissus.evidence.population_tail`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.evidence import bernstein_limits, mean_limits, population_tail
+from narcissus.results import Estimate
+from narcissus.study.table.experiment import Experiment
+
+Floats = NDArray[np.float64]
+
+
+def mean_of_people(
+    experiment: Experiment, sums: Floats, squares: Floats, *, confidence: float
+) -> Estimate:
+    """Limit the population's mean of a number in [0, 1] that each person has.
+
+    Parameters
+    ----------
+    experiment
+        What was played.
+    sums, squares
+        Sum over the people of each trial of the number, and of its square, shape (trials,).
+    confidence
+        Level of both limits together.
+    """
+    n = experiment.targets
+    count = n * len(sums)
+    if experiment.real_rows or count < 2:
+        # rows are drawn without replacement within a trial, so only trials are independent
+        return mean_limits(np.clip(sums / n, 0, 1), confidence=confidence, people=n)
+    total = float(np.clip(sums.sum(), 0, count))
+    square = float(np.clip(squares.sum(), 0, total))
+    return bernstein_limits(total, square, count, confidence=confidence)
+
+
+def tail_of_population(
+    experiment: Experiment,
+    number: int,
+    trials: Sequence[Mapping[str, NDArray[Any]]],
+    place: int,
+) -> Floats:
+    """Limit the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
+
+    Holds for all v at once, with chance ``1 - (1 - confidence) / 2`` over the people played.
+
+    Parameters
+    ----------
+    experiment, number, trials
+        What was played: its setting, all its trials.
+    place
+        Which of the confidence levels chose the point of the profile.
+    """
+    n = experiment.targets
+    # an upper limit of o and one of Theta, each on one side, share the error
+    level = 1 - (1 - experiment.confidence) / 2
+    sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)
+    single = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
+    theta = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
+    guarantee = experiment.settings[number].guarantee
+    assert guarantee is not None
+    assert single.high is not None
+    assert theta.high is not None
+    delta = float(guarantee.profile(experiment.points[number][place]))
+    return population_tail(single.high, n, spent=delta * n * theta.high)
