@@ -44,6 +44,7 @@ def answer(share, baseline, title, uses, *, people=100, trials=100):
         "advantage": share - baseline,
         "advantage_low": share - baseline - half,
         "advantage_high": share - baseline + half,
+        "approximate": {"low": share - half / 3, "high": share + half / 3, "method": "Student's t"},
         "trials": trials,
         "method": "betting",
         "distribution": {"targets": list(counts), "trials": list(counts.values())},
@@ -103,6 +104,8 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
                 "confidence": 0.95,
                 "at_most": min(round(100 * proved) + 9, 100),
                 "of": 100,
+                "at_most_of_population": min(round(100 * proved) + 10, 100),
+                "takes_as_given": [],
             },
             {
                 "theorem": "Narcissus theory 4.6",
@@ -111,6 +114,8 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
                 "assumptions": ["people are independent given the prior"],
                 "guarantee": f"GDP mu={mu:g}",
                 "share_at_most": proved,
+                "share_of_population": min(proved + 0.004, 1.0),
+                "takes_as_given": [],
             },
             {
                 "theorem": "Swanberg et al. 2025, Corollary 3.4",
@@ -140,6 +145,9 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         "marginals": 105,
         "cells": 12345,
         "people": 100,
+        "confidence": 0.95,
+        "prior_is_exact": True,
+        "decides": epsilon == 1.0,
         "attacks": attacks,
         "ceiling": answer(
             ceiling, PRIOR, "told everybody else's secrets", "prior, release, secrets"
@@ -185,6 +193,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, **changes) -> Record:
         "kind": "table",
         "title": "Fair's survey of affairs: 3-way marginals",
         "status": status,
+        "grade": "sampled",
         "verdict": "The largest epsilon that meets the threshold is 1: there, no attacker can "
         "recover more than 61.5% of the secrets on average, where 53% can be guessed without "
         "the release.",

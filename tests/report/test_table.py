@@ -60,13 +60,13 @@ def test_a_bound_on_the_count_stands_in_for_one_on_the_mean(table_record):
     assert numbers(record)[3] == ("71 of 100", "proved")
 
 
-def test_the_reported_level_is_the_first_of_the_study(table_record):
+def test_the_reported_level_is_the_highest(table_record):
     record = single(table_record)
     loose = {**record.results["bounds"][0], "confidence": 0.5, "at_most": 60}
     tight = {**record.results["bounds"][0], "confidence": 0.99, "at_most": 78}
     record.results["bounds"] += [loose, tight]
     limits = page_of(record).verdict.numbers[3][2]
-    assert "at most 71 of 100, with 95% confidence" in limits
+    assert "at most 78 of 100, with 99% confidence" in limits
 
 
 def test_odds_are_said_once(table_record):
@@ -109,8 +109,8 @@ def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
 def test_a_status_of_one_setting_says_so(table_record):
     assert page_of(table_record(5)).verdict.where == "at ε\xa0=\xa01"
     assert page_of(table_record(2)).verdict.where == ""
-    assert "</span> Threshold met at ε\xa0=\xa01</h2>" in render_html(table_record(5))
-    assert "THRESHOLD MET at ε = 1\n" in render_text(table_record(5))
+    assert "</span> Threshold met at ε\xa0=\xa01 <span" in render_html(table_record(5))
+    assert "THRESHOLD MET at ε = 1  ◐ sampled\n" in render_text(table_record(5))
 
 
 def test_order_of_the_page(table_record):
@@ -186,10 +186,44 @@ def test_status_in_words_and_sign_and_colour_only_if_sure(table_record, status):
     head = re.search(r'<h2 id="verdict-title">(.*?)</h2>', html)[1]
     assert 'class="sign" aria-hidden="true">' in head
     assert status.split()[0] in head.lower()
-    unsure = changed(single(table_record, rests_on="approximate"), status=status)
-    html = render_html(unsure)
+    assert "sampled</span>" in head
+
+
+@pytest.mark.parametrize("status", ["met", "exceeded", "contradicted", "too few trials"])
+@pytest.mark.parametrize(
+    "weak",
+    [{"grade": "approximate"}, {"grade": "proved if"}, {"assumptions": ["the prior is right"]}],
+    ids=str,
+)
+def test_what_is_weak_or_assumed_has_no_colour_and_says_so(table_record, status, weak):
+    record = changed(table_record(1), status=status, **weak)
+    html, text = render_html(record), render_text(record)
     assert 'class="verdict tone-uncoloured"' in html
-    assert "shown without colour" in html
+    for grade in [weak.get("grade", "sampled")]:
+        assert grade in re.search(r'<h2 id="verdict-title">(.*?)</h2>', html)[1]
+        assert grade in text.split("\n\n")[1]
+    if "assumptions" in weak:
+        assert "holds only if the prior is right" in html
+        assert "holds only if the prior is right" in text
+
+
+def test_a_contradiction_comes_first_and_nothing_is_proved(table_record):
+    given = single(table_record, contradictions=["Refuted: that the prior is right (x)."])
+    record = changed(given, contradictions=["Refuted: that the prior is right (x).", "More."])
+    verdict = " ".join(render_text(record).split("Evidence for the release")[0].split())
+    assert verdict.index("Refuted: that the prior is right") < verdict.index("The largest epsilon")
+    assert "1 more pair of statements contradicts each other" in verdict
+    assert "■ proved" not in verdict
+    assert numbers(record)[3][1] == "not assessed"
+    assert "no attacker here" not in render_html(record)
+
+
+def test_a_bound_that_takes_something_as_given_is_proved_if(table_record):
+    record = single(table_record)
+    for bound in record.results["bounds"]:
+        bound["takes_as_given"] = ["the fitted prior is right about these real people"]
+    assert numbers(record)[3][1] == "proved if"
+    assert "no attacker here" not in render_html(record)
 
 
 def test_every_grade_has_a_sign_of_its_own():

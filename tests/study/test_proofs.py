@@ -85,7 +85,7 @@ def test_bounds_against_every_mechanism(success, epsilon, delta):
         targets = targets_of(prior, success)
         counts = targets.success.matrix().astype(int)
         guarantee = PureDP(epsilon) if delta == 0 else ApproximateDP(epsilon, delta)
-        share = proofs.mean_share(targets, guarantee)
+        share = proofs.shares(targets, guarantee).mean()
         best = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r: r / 2)
         assert share >= best - 1e-7
         table = proofs.tail_table(targets, guarantee, epsilon)

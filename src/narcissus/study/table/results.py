@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
+
+from narcissus.results import GRADES
+from narcissus.study.record import Status
 
 _SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _SIGNED = {"type": ["number", "null"], "minimum": -1, "maximum": 1}
@@ -13,10 +16,23 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 
 
 _LIMITED = {"share": _SHARE, "low": _SHARE, "high": _SHARE, "baseline": _SHARE}
+_LIMITS = {"low": _SHARE, "high": _SHARE}
+_GRADE = {"enum": list(GRADES)}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+# what guesses without the release score on real people, held against what the prior says
+_TEST = {"by_the_prior": _SHARE, "off": _SIGNED, "off_low": _SIGNED, "off_high": _SIGNED}
 _ATTACK = _object(
     {
         **_LIMITED,
         "low_joint": _SHARE,
+        "approximate": {
+            "type": ["object", "null"],
+            "properties": {**_LIMITS, "method": {"type": "string"}},
+            "required": ["low", "high", "method"],
+        },
+        "narrowest": _object(_LIMITS, ["low", "high"]),
+        "median": _object({"share": _SHARE, **_LIMITS}, ["share", "low", "high"]),
+        "decoy": _object({**_LIMITED, **_TEST}, ["share", *_TEST]),
         "baseline_low": _SHARE,
         "baseline_high": _SHARE,
         "baseline_exact": {"type": "boolean"},
@@ -52,12 +68,15 @@ _BOUND = {
             "name": {"type": "string"},
             "proved": {"const": True},
             "for_comparison": {"type": "boolean"},
-            "assumptions": {"type": "array", "items": {"type": "string"}},
+            "assumptions": _TEXTS,
+            "takes_as_given": _TEXTS,
             "guarantee": {"type": "string"},
             "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
             "at_most": {"type": "integer", "minimum": 0},
             "of": {"type": "integer", "minimum": 1},
             "share_at_most": _SHARE,
+            "at_most_of_population": {"type": "integer", "minimum": 0},
+            "share_of_population": _SHARE,
         },
         ["theorem", "proved", "assumptions", "guarantee"],
     ),
@@ -67,6 +86,7 @@ _GROUP = _object(
     {
         "by": {"type": "string"},
         "group": {"type": "string"},
+        "by_secret": {"type": "boolean"},
         "share_of_people": _SHARE,
         "guess": _object(_LIMITED, ["share", "low", "high"]),
         "attacks": {
@@ -76,6 +96,32 @@ _GROUP = _object(
         "ceiling": _object(_LIMITED, ["share", "low", "high"]),
     },
     ["by", "group", "share_of_people", "attacks"],
+)
+_FINDING = _object(
+    {
+        "quantity": {"type": "string"},
+        "source": {"type": "string"},
+        "low": {"type": ["number", "null"]},
+        "high": {"type": ["number", "null"]},
+        "kind": _GRADE,
+        "grade": _GRADE,
+        "assumptions": _TEXTS,
+        "confidence": {"type": ["number", "null"]},
+    },
+    ["quantity", "source", "low", "high", "grade", "assumptions"],
+)
+_EXCESS = _object(
+    {
+        "role": {"enum": ["attack", "ceiling", "bound"]},
+        "name": {"type": "string"},
+        "group": {"type": "string"},
+        "value": {"type": "number"},
+        "low": {"type": ["number", "null"]},
+        "high": {"type": ["number", "null"]},
+        "kind": _GRADE,
+        "trials": {"type": ["integer", "null"]},
+    },
+    ["role", "name", "group", "value", "low", "high", "kind"],
 )
 _SETTING = _object(
     {
@@ -88,19 +134,29 @@ _SETTING = _object(
         "cells": {"type": "integer"},
         "people": {"type": "integer"},
         "trials": {"type": "integer"},
-        "confidence": {"type": "number"},
-        "guess": _object(_LIMITED, ["share", "low", "high"]),
+        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "prior_is_exact": {"type": "boolean"},
+        "guess": _object(
+            {**_LIMITED, "by_the_prior": _object(_TEST, list(_TEST))}, ["share", "low", "high"]
+        ),
         "attacks": {"type": "object", "additionalProperties": _ATTACK},
         "ceiling": _ATTACK,
         "best": {"type": ["string", "null"]},
         "bounds": {"type": "array", "items": _BOUND},
         "groups": {"type": "array", "items": _GROUP},
         "threshold": {"type": ["object", "null"]},
-        "status": {"type": "string"},
+        "excesses": {"type": "array", "items": _EXCESS},
+        "findings": {"type": "array", "items": _FINDING},
+        "decides": {"type": "boolean"},
+        "status": {"enum": list(get_args(Status))},
+        "grade": _GRADE,
+        "assumptions": _TEXTS,
+        "contradictions": _TEXTS,
+        "trials_needed": {"type": ["integer", "null"]},
         "verdict": {"type": "string"},
         "odds": {"type": "string"},
-        "evidence_for": {"type": "array", "items": {"type": "string"}},
-        "evidence_against": {"type": "array", "items": {"type": "string"}},
+        "evidence_for": _TEXTS,
+        "evidence_against": _TEXTS,
     },
     ["epsilon", "label", "attacks", "bounds", "groups", "verdict", "status"],
 )

@@ -43,10 +43,11 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
     """
     setting = experiment.settings[number]
     bounds = _bounds(experiment, setting, number, trials)
+    luck = _luck(experiment, trials)
     attacks: dict[str, Any] = {}
     ceiling: dict[str, Any] | None = None
     for name, attack, count in experiment.attacks:
-        summary = _attack(experiment, name, attack, trials[:count])
+        summary = _attack(experiment, name, attack, trials[:count], luck[:count])
         if experiment.prior_is_exact:
             _respect(summary, bounds)
         if attack.informed:
@@ -77,6 +78,28 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
     if ceiling is not None:
         results["ceiling"] = ceiling
     return results
+
+
+def _luck(experiment: Experiment, trials: list[Trial]) -> Floats:
+    """Give what chance added to what is recovered in each trial, as far as it is known.
+
+    The release moves the chance of the guess that ignores it, but not on average; whoever guesses
+    from the release has much of the same luck. How much is fitted to the attacker who sees most.
+    One amount is taken from all of them, so that none is moved above another.
+    """
+    none = np.zeros(len(trials))
+    if not experiment.prior_is_exact:
+        return none
+    surprises = np.array([float(t["control"]) for t in trials])
+    informed = [name for name, attack, _ in experiment.attacks if attack.informed]
+    full = [name for name, _, count in experiment.attacks if count == len(trials)]
+    names = informed or full
+    spread = surprises - surprises.mean()
+    if len(trials) < 3 or not names or not spread.any():
+        return none
+    shares = np.array([float(t[f"{names[0]}/share"]) for t in trials])
+    slope = float(spread @ shares) / float(spread @ spread)
+    return slope * surprises
 
 
 def _guess(experiment: Experiment, trials: list[Trial]) -> dict[str, Any]:
@@ -118,7 +141,7 @@ def _test(
 
 
 def _attack(
-    experiment: Experiment, name: str, attack: Attack, trials: list[Trial]
+    experiment: Experiment, name: str, attack: Attack, trials: list[Trial], luck: Floats
 ) -> dict[str, Any]:
     """Summarise one attack at one setting."""
     level, n = experiment.confidence, experiment.targets
@@ -127,7 +150,7 @@ def _attack(
     summary: dict[str, Any] = {
         **_limited(experiment, shares, level),
         "low_joint": mean_limits(shares, confidence=joint, people=n).low,
-        **_roughly(experiment, shares, trials),
+        **_roughly(experiment, shares, luck),
         **_against_itself(experiment, name, attack, shares, trials),
     }
     hits = [int(t[f"{name}/hits"]) for t in trials]
@@ -159,26 +182,20 @@ def _attack(
     }
 
 
-def _roughly(experiment: Experiment, shares: Floats, trials: list[Trial]) -> dict[str, Any]:
-    """Give the estimate with less luck in it, approximate limits, and how near valid ones can be.
-
-    The guess without the release has the same luck as the attack, release by release, and its
-    mean is known: where the chances are exact, taking that luck out leaves the mean as it is.
-    """
-    level, count = experiment.confidence, len(trials)
-    value = float(shares.mean())
+def _roughly(experiment: Experiment, shares: Floats, luck: Floats) -> dict[str, Any]:
+    """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
+    level = experiment.confidence
+    left = shares - luck
+    value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
-    if experiment.prior_is_exact:
-        shares = shares - np.array([float(t["control"]) for t in trials])
-        value = float(np.clip(shares.mean(), 0, 1))
-    if count > 1:
-        found = studentised_limits(shares, confidence=level)
+    if left.size > 1:
+        found = studentised_limits(left, confidence=level)
         rough = {
             "low": max(0.0, found.low),
             "high": min(1.0, found.high),
             "method": found.method,
         }
-    low, high = narrowest_limits(value, count, confidence=level)
+    low, high = narrowest_limits(value, left.size, confidence=level)
     return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
 
 
@@ -232,6 +249,10 @@ def _respect(summary: dict[str, Any], bounds: list[dict[str, Any]]) -> None:
     proved = min((b["share_at_most"] for b in bounds if "share_at_most" in b), default=1.0)
     above = min((b["share_of_population"] for b in bounds if "share_of_population" in b), default=1)
     summary["share"] = min(summary["share"], proved)
+    rough = summary["approximate"]
+    if rough is not None:
+        rough["high"] = max(summary["share"], min(rough["high"], above))
+        rough["low"] = min(rough["low"], summary["share"])
     for key in ("high", "low", "low_joint"):
         if summary["low_joint"] <= above:
             summary[key] = min(summary[key], above)

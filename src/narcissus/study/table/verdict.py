@@ -68,8 +68,7 @@ def judge(
     status, rests_on, needed = _status(threshold, excesses, contradictions)
     given = list(takes_as_given) if any(e.role != "attack" for e in rests_on) else []
     if contradictions:
-        grade = weakest(c.grade for c in contradictions)
-        given = [] if status == "exceeded" else list(takes_as_given)
+        grade, given = weakest(c.grade for c in contradictions), []
     elif threshold is None:
         grade, given = _without_threshold(results, takes_as_given)
     else:

@@ -1,0 +1,91 @@
+"""Scores: exact expectations beside hits, and decoys."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from narcissus.audit import load_study
+from narcissus.study.table.prepare import prepare
+
+ALARM = 1e-6
+
+
+def played(path, trials, setting=0):
+    loaded = load_study(path)
+    experiment = prepare(loaded.settings, loaded.folder, entropy=11)
+    return experiment, [experiment.play(f"{t}/{setting}") for t in range(trials)]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 6.0, "=inf"])
+def test_the_exact_score_has_the_mean_of_the_hits_and_less_noise(study, epsilon):
+    """400 trials; z-test of the paired difference at 1e-6 for every attack, and the control."""
+    path = study(
+        mechanism={"epsilon": epsilon},
+        attacks={"prior": {}, "posterior": {}, "rap": {"steps": 20}, "ceiling": {}},
+        run={"trials": 400},
+    )
+    experiment, trials = played(path, 400)
+    for name in ("prior", "posterior", "rap", "ceiling"):
+        hits = np.array([t[f"{name}/hits"] for t in trials]) / experiment.targets
+        share = np.array([t[f"{name}/share"] for t in trials])
+        gap = hits - share
+        assert abs(gap.mean()) <= 4.9 * gap.std() / 20 + 1e-12
+        assert share.var() <= hits.var() + 1e-12
+    control = np.array([t["control"] for t in trials])
+    assert abs(control.mean()) <= 4.9 * control.std() / 20
+
+
+def test_no_attack_is_above_the_ceiling_in_any_trial(study):
+    _, trials = played(study(mechanism={"epsilon": 5.0}, run={"trials": 30}), 30)
+    for trial in trials:
+        for name in ("prior", "posterior"):
+            assert trial[f"{name}/share"] <= trial["ceiling/share"] + 1e-12
+
+
+OWN = """
+class Copy:
+    title, uses, informed = "says what town says", "release", False
+    def guess(self, view, *, rng):
+        return (view.targets.codes[:, 3] % 2).astype("int64")
+"""
+
+
+def test_a_decoy_tells_nothing_and_a_right_prior_passes(study):
+    """An attack that ignores the release scores the same on it; gains are due to the release."""
+    Path("own.py").write_text(OWN)
+    path = study(
+        threat={"people": "rows"},
+        mechanism={"epsilon": "=inf"},
+        attacks={"prior": {}, "posterior": {}, "copy": {"kind": "own:Copy"}},
+        run={"trials": 60},
+    )
+    experiment, trials = played(path, 60)
+    assert not experiment.prior_is_exact
+    for trial in trials:
+        assert trial["copy/decoy"][0] == trial["copy/share"]
+        assert trial["prior/decoy"][0] == trial["prior/share"]
+    shares = np.array([t["posterior/share"] for t in trials])
+    decoys = np.array([t["posterior/decoy"] for t in trials])
+    assert shares.mean() > 0.8  # exact counts give nearly everything away
+    assert decoys[:, 0].mean() < 0.75  # and those of others nothing
+    off = decoys[:, 0] - decoys[:, 1]
+    assert abs(off.mean()) < 0.06
+
+
+def test_groups_by_secrets_count_hits(study):
+    path = study(groups={"columns": ["ill", "sex"], "singled_out": True})
+    experiment, trials = played(path, 3)
+    told = experiment.groups.by_secret(experiment.queries.unknown)
+    names = [by for by, _ in experiment.groups.names]
+    assert {n for n, t in zip(names, told, strict=True) if t} == {
+        "ill",
+        "how unusual the secret is",
+    }
+    for trial in trials:
+        by_hits = trial["posterior/group_share"][told]
+        np.testing.assert_array_equal(by_hits, np.round(by_hits))
+        # everybody is in one group of each kind: their exact scores add up to the whole
+        sex = [i for i, n in enumerate(names) if n == "sex"]
+        whole = trial["posterior/share"] * experiment.targets
+        assert trial["posterior/group_share"][sex].sum() == pytest.approx(whole)

@@ -1,0 +1,103 @@
+"""Sweeps: one declared setting decides, or all; measured claims are made in order."""
+
+import json
+
+import numpy as np
+import pytest
+
+from narcissus.study.table.sweep import WORST, in_sequence, overall
+
+
+def setting(label, scale, status):
+    return {
+        "label": label,
+        "noise": {"scale": scale},
+        "status": status,
+        "grade": "sampled",
+        "assumptions": [],
+        "contradictions": ["x"] if status == "contradicted" else [],
+        "trials_needed": None,
+        "verdict": f"{label} is {status}.",
+        "odds": "odds.",
+        "evidence_for": ["it is met"] if status == "met" else [],
+    }
+
+
+@pytest.mark.parametrize("others", WORST)
+def test_every_level_must_meet_it_unless_one_is_named(others):
+    from narcissus.study.table.schema import ThresholdSpec
+
+    settings = [setting("ε = 1", 9.0, "met"), setting("ε = 3", 3.0, others)]
+    threshold = ThresholdSpec(share=0.5)
+    whole = overall(settings, threshold, None)
+    assert whole.status == (others if others != "no threshold" else "met")
+    one = overall(settings, threshold, "ε = 1")
+    assert one.status == "met"
+    assert "ε = 1 decides" in one.verdict
+    assert overall(settings, threshold, "ε = 3").status == others
+
+
+def test_met_is_claimed_in_order_most_noise_first():
+    settings = [
+        setting("ε = 3", 3.0, "met"),
+        setting("ε = 1", 9.0, "too few trials"),
+        setting("ε = 0.1", 90.0, "met"),
+    ]
+    in_sequence(settings, None)
+    assert [s["status"] for s in settings] == ["inconclusive", "too few trials", "met"]
+    assert settings[0]["evidence_for"] == []
+    assert "most noise first" in settings[0]["verdict"]
+
+
+def test_a_setting_that_was_named_beforehand_stands_by_itself():
+    settings = [setting("ε = 3", 3.0, "met"), setting("ε = 1", 9.0, "inconclusive")]
+    in_sequence(settings, "ε = 3")
+    assert settings[0]["status"] == "met"
+
+
+def test_false_claims_of_a_sweep_have_the_level_of_one():
+    """Ten settings that are all truly beyond, each 'met' with chance .05: any claim at most .05."""
+    rng = np.random.default_rng(1)
+    repeats, false = 4000, 0
+    for _ in range(repeats):
+        met = rng.random(10) < 0.05
+        settings = [
+            setting(str(i), 10.0 - i, "met" if m else "inconclusive") for i, m in enumerate(met)
+        ]
+        in_sequence(settings, None)
+        false += any(s["status"] == "met" for s in settings)
+    # 1e-6 point of Binomial(4000, .05): without the order, a rate of .40 would be seen
+    assert false <= 273
+
+
+def test_the_exit_code_follows_the_named_level(study, narcissus):
+    sweep = {"mechanism": {"epsilon": [0.5, "=inf"]}, "run": {"trials": 40}}
+    path = study(**sweep, threshold={"share": 0.85, "at": 0.5})
+    code, out, _ = narcissus("audit", path, "--json", "--quiet")
+    assert (code, json.loads(out)["status"]) == (0, "met")
+    assert [r["decides"] for r in json.loads(out)["results"]] == [True, False]
+    code, out, _ = narcissus(
+        "audit", study(**sweep, threshold={"share": 0.85}), "--json", "--quiet"
+    )
+    assert (code, json.loads(out)["status"]) == (1, "exceeded")
+    code, _, err = narcissus("audit", study(**sweep, threshold={"share": 0.85, "at": 2}))
+    assert code == 2
+    assert "`threshold.at` is 2, which is no level of [mechanism]: 0.5, inf" in err
+
+
+def test_the_highest_confidence_is_the_headline_whatever_the_order(study, narcissus):
+    bounds = []
+    for given in ([0.5, 0.99], [0.99, 0.5]):
+        _, out, _ = narcissus(
+            "audit", study(bounds={"confidence": given}), "--json", "--quiet", "--restart"
+        )
+        result = json.loads(out)["results"]
+        levels = {b["name"]: set() for b in result["bounds"] if "confidence" in b}
+        for bound in result["bounds"]:
+            if "confidence" in bound:
+                levels[bound["name"]].add(bound["confidence"])
+        assert levels == {"domination": {0.5, 0.99}, "published": {0.5, 0.99}}
+        assert "with confidence 99%" in result["verdict"]
+        assert result["confidence"] == 0.95  # sampled limits have a level of their own
+        bounds.append(result["bounds"])
+    assert bounds[0] == bounds[1]
