@@ -34,11 +34,10 @@ def test_with_a_control_it_is_the_intercept_of_the_regression():
     assert found.high - found.low < 0.5 * (plain.high - plain.low)
 
 
-def test_a_control_that_never_surprises_changes_nothing_but_a_degree_of_freedom():
+@pytest.mark.parametrize("alike", [0.0, 0.1, 1 / 3])
+def test_a_control_that_does_not_vary_changes_nothing(alike):
     values = [0.1, 0.4, 0.2, 0.6]
-    found, plain = studentised_limits(values, np.zeros(4)), studentised_limits(values)
-    assert found.value == plain.value
-    assert found.high - found.low > plain.high - plain.low
+    assert studentised_limits(values, np.full(4, alike)) == studentised_limits(values)
 
 
 def test_the_advantage_is_linearised_by_the_delta_method():
@@ -52,6 +51,18 @@ def test_the_advantage_is_linearised_by_the_delta_method():
     slope = np.array([1 / left, (won.mean() - 1) / left**2])
     error = np.sqrt(slope @ np.cov(won, fair) @ slope / 40)
     assert found.high - found.value == pytest.approx(stats.t.isf(0.025, 39) * error)
+
+
+def test_the_advantage_with_a_control_is_that_of_the_shares_without_their_luck():
+    rng = np.random.default_rng(4)
+    fair, luck = rng.choice([0.28, 0.32], 60), rng.normal(0.02, 0.1, 60)
+    won = fair + 0.25 + luck
+    found = studentised_advantage(won, fair, luck)
+    plain = studentised_advantage(won, fair)
+    assert found.value == pytest.approx(0.25 / (1 - fair.mean()), abs=0.02)
+    assert abs(plain.value - 0.25 / (1 - fair.mean())) > 0.02
+    assert found.high - found.low < 0.5 * (plain.high - plain.low)
+    assert found.method == "Student's t, control variate, linearised"
 
 
 def test_bad_input_is_refused():
