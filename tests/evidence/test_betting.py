@@ -116,6 +116,8 @@ def test_what_is_refused_has_no_gaps(trials, people):
     high = [gamblers.refuse(1 - h - b * (1 - f), b) for b in np.linspace(1e-9, 2, 21)]
     about_mean = plug_in(h, np.ones_like(h), middle=0.5, people=people, hurdle=0.3)
     mean = [about_mean.refuse(h - m, m) for m in np.linspace(1e-9, 1, 21)]
+    edge = about_mean.refused_up_to(lambda m: h - m, lambda m: m, 0.0, 1.0)
+    assert edge == 0 or about_mean.refuse(h - edge, edge)  # limits err outwards
     for refused in (low, high, mean):
         assert refused == sorted(refused, reverse=True)
 

@@ -40,6 +40,7 @@ def _is_median(m, cumulative):
 
 def test_the_ranks_are_the_tabulated_ones():
     """Ranks of the 95% limits: 6 trials 1 and 6, 10 trials 2 and 9, 100 trials 40 and 61."""
+    assert (median_limits([1, 2], confidence=0.5).low) == 1  # a miss of exactly half the error
     for n, low, high in ((6, 1, 6), (8, 1, 8), (9, 2, 8), (10, 2, 9), (20, 6, 15), (100, 40, 61)):
         found = median_limits(np.random.default_rng(n).permutation(n) + 1)
         assert (found.low, found.high) == (low, high)

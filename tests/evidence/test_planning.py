@@ -43,11 +43,11 @@ def test_the_floor_and_its_inverse(mean, part, confidence):
 
 @pytest.mark.parametrize(
     ("people", "chance", "distance"),
-    [(1, 0.5, 0.05), (1, 0.9, 0.05), (100, 0.87, 0.01), (100, 0.3, 0.02), (10, 0.6, 0.02)],
+    [(1, 0.5, 0.05), (1, 0.9, 0.05), (100, 0.87, 0.03), (100, 0.3, 0.02), (10, 0.6, 0.02)],
 )
 @pytest.mark.parametrize("upper", [True, False])
 def test_the_plan_is_near_what_it_takes(people, chance, distance, upper):
-    """The limits at the planned number of trials are .75 to 1.35 times the wanted distance."""
+    """The limits at the planned number of trials are .7 to 1.05 times the wanted distance."""
     variance, room = chance * (1 - chance) / people, 1 - chance if upper else chance
     n = trials_for(distance, variance, room=room)
     reach = []
@@ -55,7 +55,7 @@ def test_the_plan_is_near_what_it_takes(people, chance, distance, upper):
         values = np.random.default_rng(seed).binomial(people, chance, n) / people
         found = mean_limits(values, people=people)
         reach.append(found.high - found.value if upper else found.value - found.low)
-    assert 0.75 * distance < np.mean(reach) < 1.35 * distance
+    assert 0.7 * distance < np.mean(reach) < 1.05 * distance
 
 
 def test_what_no_number_of_trials_could_need():
