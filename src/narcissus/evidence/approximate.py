@@ -33,7 +33,7 @@ def studentised_limits(
     intercept of the regression of the values on the surprises, with one degree of freedom less.
     There is no such help for limits that hold: values less their luck have a wider range, and with
     trials of 100 people the range, not the spread, keeps valid limits apart up to some thousands
-    of trials (with the control 1.4 to 2 times as far at 20 to 400 trials).
+    of trials (with the control 1.3 to 2 times as far at 20 to 400 trials).
 
     Parameters
     ----------
