@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus.evidence import advantage_limits, mean_limits
-from narcissus.evidence.betting import Gamblers, plug_in
+from narcissus.evidence.betting import plug_in
 
 HURDLE = math.log(2 / 0.2)
 # Trials (share, baseline) with their chances; the first two fixed, the rest anything.
@@ -120,13 +120,3 @@ def test_what_is_refused_has_no_gaps(trials, people):
     assert edge == 0 or about_mean.refuse(h - edge, edge)  # limits err outwards
     for refused in (low, high, mean):
         assert refused == sorted(refused, reverse=True)
-
-
-def test_the_capital_may_be_looked_at_seldom():
-    stakes = np.full((1, 4), 0.5)
-    once = np.array([0.8, -0.8, 0.8, -0.8])
-    often = Gamblers(stakes, np.array([[0.9]]), math.log(1.3), 1)
-    seldom = Gamblers(stakes, np.array([[0.9]]), math.log(1.3), 2)
-    assert often.refuse(once, 1.0)
-    assert not seldom.refuse(once, 1.0)
-    assert seldom.refuse(np.array([0.8, 0.0, -0.8, 0.0]), 1.0)

@@ -14,68 +14,67 @@ from scipy import stats
 from narcissus.bounds import PoissonBinomial
 from narcissus.errors import InputError
 from narcissus.evidence import population_mean_upper, population_tail
-from narcissus.evidence.betting import Gamblers
 
 UNIT = st.floats(0, 1)
 
 
-@pytest.mark.parametrize("replace_rows", [True, False], ids=["independent", "rows"])
+def log_capital(trials, mean, hurdle, everybody):
+    """The bets after every trial, person by person: the plain form of the theorem."""
+    total, squares, seen, capital, path = 0.5, 0.25, 1, 0.0, []
+    for trial in trials:
+        guess = total / seen
+        stake = min(0.9, math.sqrt(2 * hurdle / (everybody * squares / seen)))
+        psi = -math.log(1 - stake) - stake
+        capital += sum(stake * (mean - x) - psi * (x - guess) ** 2 for x in trial)
+        squares += sum((x - guess) ** 2 for x in trial)
+        total += sum(trial)
+        seen += len(trial)
+        path.append(capital)
+    return path
+
+
+def upper(trials, confidence=0.95):
+    sums, squares = ([sum(x**p for x in trial) for trial in trials] for p in (1, 2))
+    counts = [len(trial) for trial in trials]
+    return population_mean_upper(sums, squares, counts, confidence=confidence)
+
+
+def test_the_inequality_behind_the_limit():
+    """Fan, Grama and Liu 2015: exp(s y - psi(s) y^2) <= 1 + s y for y of at least -1."""
+    y, s = np.meshgrid(np.linspace(-1, 1, 2001), np.linspace(0, 0.9, 91))
+    assert (np.exp(s * y - (-np.log1p(-s) - s) * y**2) <= 1 + s * y + 1e-12).all()
+
+
+@pytest.mark.parametrize("replace", [True, False], ids=["independent", "rows"])
+@pytest.mark.parametrize("hurdle", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize(
     "population", [[0.0, 0.1, 0.9, 1.0], [0.2, 0.2, 0.3, 0.9], [0.0, 0.0, 0.0, 1.0]]
 )
-def test_the_mean_of_the_population_is_a_fair_game(population, replace_rows, monkeypatch):
-    """All ways of drawing two trials of two of four people: the mean capital is at most one.
-
-    Independent people: exactly one. Without replacement: less, by Maclaurin's inequality.
-    """
+def test_the_mean_of_the_population_is_no_better_than_a_fair_game(population, hurdle, replace):
+    """All ways of drawing two trials of two of four people: the mean capital is at most one."""
     mean = float(np.mean(population))
-    capitals = []
-
-    def keep(gambler, payoffs, loss):
-        short = 1 - np.array(drawn).ravel()
-        assert payoffs(0.25) == pytest.approx(short - 0.25)
-        bets = np.minimum(gambler.stakes, gambler.boldness / loss(1 - mean))
-        capitals.append(float(np.prod(1 + bets * payoffs(1 - mean))))
-        assert (gambler.every, gambler.hurdle) == (2, pytest.approx(math.log(2)))
-        return 0.0
-
-    monkeypatch.setattr(Gamblers, "refused_up_to", lambda g, p, loss, *_: keep(g, p, loss))
-    pairs = [
-        pair
-        for pair in itertools.product(range(4), repeat=2)
-        if replace_rows or len(set(pair)) == 2
+    pairs = [p for p in itertools.product(range(4), repeat=2) if replace or p[0] != p[1]]
+    capitals = [
+        log_capital([[population[i] for i in pair] for pair in both], mean, hurdle, 4)[-1]
+        for both in itertools.product(pairs, repeat=2)
     ]
-    for first, second in itertools.product(pairs, repeat=2):
-        drawn = [[population[i] for i in first], [population[i] for i in second]]
-        population_mean_upper(drawn, confidence=0.5)
-    if replace_rows:
-        assert np.mean(capitals) == pytest.approx(1)
-    else:
-        assert np.mean(capitals) < 1 - 1e-9
+    assert np.mean(np.exp(capitals)) <= 1 + 1e-12
 
 
-def test_the_upper_limit_follows_the_plain_loop():
-    rng = np.random.default_rng(3)
-    values = rng.random((6, 10))
-    found = population_mean_upper(values, confidence=0.9)
+@given(st.lists(st.lists(UNIT, max_size=6), min_size=1, max_size=6).filter(any))
+def test_the_upper_limit_is_where_the_capital_meets_the_hurdle(trials):
+    found = upper(trials, confidence=0.9)
+    people = [x for trial in trials for x in trial]
     assert found.low is None
-    assert (found.trials, found.confidence) == (60, 0.9)
-    best = {}
-    for claim in (found.high - 1e-6, found.high + 1e-6):
-        capital, best[claim], seen = 1.0, 0.0, []
-        for trial in values:
-            total, squares = 0.5, 0.25
-            for t in range(0, len(seen), 10):
-                total += sum(seen[t : t + 10])
-                middle = total / (t + 11)
-                squares += sum((v - middle) ** 2 for v in seen[t : t + 10])
-            stake = math.sqrt(2 * math.log(10) / (60 * squares / (len(seen) + 1)))
-            bet = min(stake, 0.9 / (1 - claim))
-            capital *= math.prod(1 + bet * (claim - v) for v in trial)
-            best[claim] = max(best[claim], capital)
-            seen.extend(trial)
-    inside, outside = best.values()
-    assert inside < 10 <= outside
+    assert found.trials == len(people)
+    assert found.value == pytest.approx(np.mean(people))
+    assert found.value <= found.high <= 1
+    some = [trial for trial in trials if trial]
+    at = [max(log_capital(some, found.high + e, math.log(10), len(people))) for e in (-1e-7, 1e-7)]
+    if found.high < 1:
+        assert at[1] >= math.log(10)
+    if found.high > found.value + 1e-6:
+        assert at[0] < math.log(10)
 
 
 def test_many_people_make_it_near():
@@ -83,9 +82,9 @@ def test_many_people_make_it_near():
     normal, reach = 1.645 * 0.2 / 100, []
     for seed in range(20):
         values = np.random.default_rng(seed).beta(2, 3, (100, 100))
-        reach.append(population_mean_upper(values).high - values.mean())
+        reach.append(upper(values).high - values.mean())
     assert normal < np.mean(reach) < 1.6 * normal
-    assert population_mean_upper([0.3]).high > 0.9
+    assert upper([[0.3]]).high == 1
 
 
 @given(st.lists(UNIT, min_size=2, max_size=5), st.integers(1, 4))
@@ -113,9 +112,21 @@ def test_independent_people_make_it_binomial():
 
 
 def test_bad_input_is_refused():
-    for bad in ([], np.zeros((2, 2, 2)), [[0.5, 1.5]], np.zeros((3, 0))):
-        with pytest.raises(InputError, match="values"):
-            population_mean_upper(bad)
+    for bad, name in (
+        ({"sums": [[1.0]]}, "one number a trial"),
+        ({"squares": [0.5, 0.5]}, "one number a trial"),
+        ({"counts": [2, 2]}, "one number a trial"),
+        ({"counts": 1.5}, "counts"),
+        ({"counts": 0}, "counts"),
+        ({"sums": [2.5]}, "sums"),
+        ({"sums": [-0.5]}, "sums"),
+        ({"sums": [np.nan]}, "sums"),
+        ({"squares": [0.4]}, "squares"),
+        ({"squares": [1.1]}, "squares"),
+        ({"confidence": 1.0}, "confidence"),
+    ):
+        with pytest.raises(InputError, match=name):
+            population_mean_upper(**{"sums": [1.0], "squares": [0.7], "counts": 2, **bad})
     with pytest.raises(InputError, match="mean"):
         population_tail(1.5, 3)
     with pytest.raises(InputError, match="people"):
