@@ -125,8 +125,8 @@ def test_both_sides_cover(case, n, repeats):
 def test_the_advantage_where_division_by_an_estimate_missed(repeats):
     """Baselines in {0, .9}, share = baseline + .08, 5,000 trials, at 95%.
 
-    Limits of the gain over one minus the *estimated* baseline missed in .24 and .22 of runs, of
-    .025 each; the second half of the test shows that it would catch them.
+    Limits of the gain over one minus the *estimated* baseline miss in some .15 of runs a side, of
+    .025; the second half of the test shows that it would catch them.
     """
     rng = np.random.default_rng(10)
     truth = 0.08 / 0.55
