@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -18,7 +20,11 @@ def test_estimated_priors_use_all_limits_at_once():
     several = upper_priors([3, 0, 50], 50, error=0.03, attempts=5)
     assert several[0] == pytest.approx(stats.beta.isf(0.002, 4, 47), rel=1e-9)
     bound = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=1)
-    assert 0.01 <= bound.value < 1
+    at_limits = stats.beta.isf(0.01 / 20, 4, 47)
+    fall = math.e * at_limits / (1 + (math.e - 1) * at_limits)
+    assert bound.value == pytest.approx(stats.binom.sf(14, 20, fall) + 0.01, rel=1e-9)
+    spent = estimated_tail([3] * 20, 50, 1.0, 1e-4, 15, error=0.01, attempts=1).value
+    assert spent == pytest.approx(bound.value + 20e-4, rel=1e-9)
     wider = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=9)
     assert wider.value > bound.value
     assert estimated_tail([3] * 20, 50, 1.0, 0.0, 21, error=0.01, attempts=1).value == 0

@@ -41,14 +41,11 @@ class Gamblers:
         Share of the capital that each risks on one trial at most, shape (gamblers, 1).
     hurdle
         Log of the average capital at which a claim is refused: ``-log(error)``.
-    every
-        After how many payoffs the capital is looked at, each time.
     """
 
     stakes: FloatArray
     boldness: FloatArray
     hurdle: float
-    every: int = 1
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
         """Say whether a claim is refused.
@@ -63,7 +60,7 @@ class Gamblers:
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
         capital = np.cumsum(np.log1p(bets * payoffs), axis=1)
-        return float(log_mean(capital[:, self.every - 1 :: self.every]).max()) >= self.hurdle
+        return float(log_mean(capital).max()) >= self.hurdle
 
     def refused_up_to(
         self,

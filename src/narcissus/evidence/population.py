@@ -7,32 +7,45 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between, integer, non_negative, probabilities, probability
+from narcissus._validation import between, integer, non_negative, probability
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.errors import InputError
-from narcissus.evidence.betting import MOST_AT_STAKE, Gamblers
 from narcissus.results import Estimate
+
+FloatArray = NDArray[np.float64]
+
+_MOST = 0.9  # largest stake; any number below 1 is valid
 
 
 def population_mean_upper(
-    values: ArrayLike, *, confidence: float = 0.95, quantity: str = ""
+    sums: ArrayLike,
+    squares: ArrayLike,
+    counts: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    quantity: str = "",
 ) -> Estimate:
     """Limit from above the mean over a population of a number in [0, 1] that each person has.
 
-    One gambler bets that the mean is smaller, with one stake for all people of a trial, chosen
-    from the trials before it (Waudby-Smith and Ramdas 2023). So it holds for people drawn
-    independently, and for people drawn without replacement within a trial: the expected product
-    of the factors ``1 + stake (mean - value)`` is then smaller still, by Maclaurin's inequality
-    for the elementary symmetric means. Trials are independent. The numbers of trials and people
-    and the confidence must be fixed beforehand.
+    Needs the sums of each trial alone. Predictable empirical Bernstein limits with one stake
+    ``s`` and one guess ``g`` of the mean for all people of a trial, chosen from the trials before
+    it: ``exp(s (m - x) - psi(s) (x - g)^2)`` with ``psi(s) = -log(1 - s) - s`` is at most
+    ``exp(s (m - g)) (1 + s (g - x))`` (Fan, Grama and Liu 2015), which for people drawn
+    independently has a mean of at most 1. For people drawn without replacement within a trial
+    too: the mean of a product of ``1 + s (g - x)`` over them is an elementary symmetric mean, at
+    most the power of its mean factor (Maclaurin's inequality). Trials are independent.
 
     Parameters
     ----------
-    values
-        The numbers of the people, shape (trials, people), trials in the order of play; or
-        (people,) for independent people.
+    sums, squares
+        Sum over the people of each trial of their numbers, and of the squares, shape (trials,),
+        trials in the order of play.
+    counts
+        How many people these are: one whole number, or one a trial (members of a group), some of
+        which may be 0. Given the counts, the people must be drawn as said above.
     confidence
-        Level in (0, 1) of the upper limit, the only one.
+        Level in (0, 1) of the upper limit, the only one. Like the number of trials it must be
+        fixed beforehand.
     quantity
         What is averaged, in words.
 
@@ -41,41 +54,41 @@ def population_mean_upper(
     Estimate
         Without a lower limit; ``trials`` counts people.
 
+    Notes
+    -----
+    Source: Waudby-Smith and Ramdas 2023, Theorem 2; a stake for all people of a trial, and rows
+    without replacement, are ours.
+
     Examples
     --------
-    >>> round(population_mean_upper([[0.4, 0.6] * 50] * 20).high, 4)
-    0.5056
+    >>> round(population_mean_upper([50.0] * 20, [26.0] * 20, 100).high, 4)
+    0.5072
     """
-    array = probabilities("values", values)
-    if array.ndim not in (1, 2) or array.size == 0:
-        raise InputError(
-            f"`values` must have shape (trials, people) or (people,), got {array.shape}"
-        )
-    array = array.reshape(len(array), -1)
+    total, square, people = _checked(sums, squares, counts)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     hurdle = -math.log(1 - level)
-    seen = np.arange(1, len(array) + 1) * array.shape[1]
-    means = (0.5 + np.cumsum(array.sum(axis=1))) / (seen + 1)
-    squares = np.cumsum(((array - means[:, None]) ** 2).sum(axis=1))
-    before = np.concatenate([[0.25], ((0.25 + squares) / (seen + 1))[:-1]])
-    stakes = np.repeat(np.sqrt(2 * hurdle / (array.size * before)), array.shape[1])
-    gambler = Gamblers(stakes[None], np.array([[MOST_AT_STAKE[0]]]), hurdle, array.shape[1])
-    short = 1 - array.ravel()
-    edge = gambler.refused_up_to(lambda m: short - m, lambda m: m, 0.0, 1.0)
-    mean = float(array.mean())
+    everybody, whole = float(people.sum()), float(total.sum())
+    seen = 1 + _before(people)
+    guess = (0.5 + _before(total)) / seen
+    rest = np.maximum(square - 2 * guess * total + people * guess**2, 0.0)
+    variance = (0.25 + _before(rest)) / seen
+    stake = np.minimum(_MOST, np.sqrt(2 * hurdle / (everybody * variance)))
+    spread = (-np.log1p(-stake) - stake) * rest
+    limits = (hurdle + np.cumsum(stake * total + spread)) / np.cumsum(stake * people)
+    mean = whole / everybody
     return Estimate(
         mean,
         None,
-        max(mean, 1 - edge),
+        max(mean, min(1.0, float(limits.min()))),
         level,
-        array.size,
+        int(everybody),
         quantity,
-        method="betting",
+        method="predictable empirical Bernstein",
         why="an upper limit was asked for",
     )
 
 
-def population_tail(mean: float, people: int, *, spent: float = 0.0) -> NDArray[np.float64]:
+def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArray:
     """Limit ``Pr[at least v]`` over people drawn from a population, from the mean alone.
 
     Given the people, a theorem says ``Pr[at least v] <= Pr[sum of Bernoulli(o_i) >= v] + spent``,
@@ -113,3 +126,32 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> NDArray[
     tails[np.arange(n + 2) < n * q + 1] = 1.0
     tails[-1] = 0.0  # more than everybody is impossible
     return tails
+
+
+def _before(values: FloatArray) -> FloatArray:
+    """Give the sum of what came before each trial."""
+    return np.concatenate([[0.0], np.cumsum(values)[:-1]])
+
+
+def _checked(
+    sums: ArrayLike, squares: ArrayLike, counts: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Check the sums; leave out trials without people."""
+    total, square = np.asarray(sums, dtype=np.float64), np.asarray(squares, dtype=np.float64)
+    people = np.asarray(counts, dtype=np.float64)
+    if total.ndim != 1 or square.shape != total.shape or people.shape not in ((), total.shape):
+        raise InputError(
+            "`sums`, `squares` and `counts` must have one number a trial, "
+            f"got shapes {total.shape}, {square.shape} and {people.shape}"
+        )
+    people = np.broadcast_to(people, total.shape)
+    if not ((people >= 0) & (people == np.floor(people))).all() or not people.any():
+        raise InputError("`counts` must be whole numbers of people, some above 0")
+    hair = 1e-9 * (1 + people)  # sums of numbers in [0, 1] are so but for rounding
+    least = total**2 / np.maximum(people, 1)
+    if not ((total >= -hair) & (total <= people + hair)).all():
+        raise InputError("`sums` must be of numbers in [0, 1]: from 0 to the count")
+    if not ((square >= least - hair) & (square <= total + hair)).all():
+        raise InputError("`squares` must be of the same numbers as `sums`")
+    some = people > 0
+    return total[some], square[some], people[some]
