@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.evidence import (
-    bernstein_limits,
     clopper_pearson,
     each_confidence,
     mean_limits,
+    population_mean_upper,
     trials_for,
 )
 from narcissus.results import Estimate, Grade
@@ -157,8 +157,7 @@ def _of_bound(
     """Hold the mean of what is proved of each person against the threshold.
 
     Every person has ``x = share - c guess - a`` of their own (``c`` is 1 - a for an advantage a,
-    else 0). People drawn from the prior are independent, so their sums are limited by empirical
-    Bernstein; rows of a table are drawn without replacement, so only trials are.
+    else 0), and its mean over the population is limited from the sums of the people played.
 
     Parameters
     ----------
@@ -179,33 +178,22 @@ def _of_bound(
     c = 1 - limit if of_advantage else 0.0
     low = -1.0 if of_advantage else -limit
     width = 1 - limit - low
-    share, square, guess, guess_square, both = sums.sum(axis=0)
     people = int(counts.sum())
-    value = float((share - c * guess) / people - limit)
-    level = experiment.confidence
-    if experiment.real_rows or people < 2:
-        some = counts > 0
-        means = (sums[some, 0] - c * sums[some, 2]) / counts[some] - limit
-        found, needed = _limits(means, low, low + width, confidence=level, people=1)
-        return Excess("bound", "mean share", group, value, None, found.high, "sampled", needed)
-    offset = limit + low  # x - low = share - c guess - offset
-    total = share - c * guess - people * offset
-    squares = (
-        square
-        + c * c * guess_square
-        - 2 * c * both
-        - 2 * offset * (share - c * guess)
-        + people * offset**2
-    )
-    total = float(np.clip(total / width, 0, people))
-    squares = float(np.clip(squares / width**2, 0, total))
-    upper = bernstein_limits(total, squares, people, confidence=level).high
+    value = float((sums[:, 0] - c * sums[:, 2]).sum() / people - limit)
+    offset = limit + low  # x - low = share - c guess - offset lies in [0, width]
+    bare = sums[:, 0] - c * sums[:, 2]
+    total = np.clip((bare - counts * offset) / width, 0, counts)
+    square = sums[:, 1] + c * c * sums[:, 3] - 2 * c * sums[:, 4]
+    square = (square - 2 * offset * bare + counts * offset**2) / width**2
+    square = np.clip(square, 0, total)
+    error = (1 - experiment.confidence) / 2
+    upper = population_mean_upper(total, square, counts, confidence=1 - error).high
     assert upper is not None
     high = low + width * upper
     needed = None
     if value < 0 < high:
-        variance = max(0.0, squares / people - (total / people) ** 2)
-        more = trials_for(-value / width, variance, confidence=level)
+        variance = max(0.0, square.sum() / people - (total.sum() / people) ** 2)
+        more = trials_for(-value / width, variance, confidence=experiment.confidence)
         needed = math.ceil(more / people * len(counts))
     return Excess("bound", "mean share", group, value, None, high, "sampled", needed)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.evidence import bernstein_limits, mean_limits, population_tail
+from narcissus.evidence import population_mean_upper, population_tail
 from narcissus.results import Estimate
 from narcissus.study.table.experiment import Experiment
 
@@ -34,13 +34,16 @@ def mean_of_people(
         Level of both limits together.
     """
     n = experiment.targets
-    count = n * len(sums)
-    if experiment.real_rows or count < 2:
-        # rows are drawn without replacement within a trial, so only trials are independent
-        return mean_limits(np.clip(sums / n, 0, 1), confidence=confidence, people=n)
-    total = float(np.clip(sums.sum(), 0, count))
-    square = float(np.clip(squares.sum(), 0, total))
-    return bernstein_limits(total, square, count, confidence=confidence)
+    error = (1 - confidence) / 2
+    sums = np.clip(sums, 0, n)
+    squares = np.clip(squares, 0, sums)
+    high = population_mean_upper(sums, squares, n, confidence=1 - error)
+    # the lower limit is the upper one of what is missing to 1
+    missing = population_mean_upper(n - sums, n - 2 * sums + squares, n, confidence=1 - error)
+    assert high.high is not None
+    assert missing.high is not None
+    low = 1 - missing.high
+    return Estimate(high.value, low, high.high, confidence, high.trials, method=high.method)
 
 
 def tail_of_population(
