@@ -70,6 +70,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
     "side-information": {
         "candidates": Entry(f"{_SIDE}:Candidates"),
         "nature": Entry(f"{_SIDE}:Hidden"),
+        "rates": Entry(f"{_SIDE}:Rates"),
         "rows": Entry(f"{_SIDE}:KnownRows"),
         "superset": Entry(f"{_SIDE}:Hiding"),
     },
@@ -92,7 +93,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
     },
     "attack": {
         "bayes": Entry("narcissus.profiles:Bayes"),
-        "bucket-hashing": Entry(f"{_ATTACKS}:BucketHashing"),
+        "bucket-hashing": Entry(f"{_ATTACKS}:BucketHashing", hidden=("levels",)),
         "fingerprint": Entry(f"{_ATTACKS}:Fingerprint"),
         "fixed-guess": Entry(f"{_ATTACKS}:FixedGuess"),
         "inversion": Entry(f"{_ATTACKS}:Inversion", hidden=("function",)),
@@ -109,6 +110,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
         "superset-matching": Entry(f"{_ATTACKS}:SupersetMatching"),
         "try-inputs": Entry(f"{_ATTACKS}:TryInputs", hidden=("world", "function")),
         "two-candidates": Entry(f"{_ATTACKS}:TwoCandidates"),
+        "two-candidates-centred": Entry(f"{_ATTACKS}:TwoCandidatesCentred"),
     },
     "relation": {
         "any-of": Entry(f"{_RELATIONS}:AnyOf", nested={"relation": "relation"}),
