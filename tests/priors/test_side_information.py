@@ -29,7 +29,7 @@ def within(successes, trials, rate):
 
 
 def told_bits(total, bits):
-    """Give the mean share of the sampled person among those who agree with him in some bits."""
+    """Give ``B_t(N)`` of additions B, by its recursion: all terms are positive."""
     if bits == 0:
         return 1.0 if total else 0.0
     return sum(told_bits(k, bits - 1) for k in range(total + 1)) / (total + 1)
@@ -54,7 +54,7 @@ def test_reference_values_of_fresh_data_given_bits(total, n, expected):
 
 @pytest.mark.parametrize(
     ("total", "n", "d", "bits", "trials"),
-    [(4, 2, 40, 3, 10_000), (10, 3, 40, 3, 6_000), (30, 5, 40, 3, 6_000), (4, 1, 3, 2, 30_000)],
+    [(4, 2, 40, 3, 10_000), (10, 3, 40, 3, 6_000), (30, 5, 40, 3, 16_000), (4, 1, 3, 2, 30_000)],
 )
 def test_fresh_data_given_bits_come_from_the_same_population(total, n, d, bits, trials):
     """A search that forgets the population gives .740, .509, .275 and .8257."""
@@ -75,7 +75,7 @@ def test_a_true_statement_with_own_side_information_is_not_refuted():
         Tardos(4, 40, 2), Identity(), Member(), side=Told(lambda data: data[0, :3].tobytes())
     )
     claim = Resilience(epsilon=0.26, delta=0.0)  # e^.26 x .7764 = 1.0069
-    assert 1 <= math.exp(0.26) * baseline_of_first_bits(4, 2, 3)
+    assert math.exp(0.26) * baseline_of_first_bits(4, 2, 3) >= 1
     for seed in range(3):
         run = play(game, ReleasedRow(), claim, trials=4000, confidence=1 - ALARM / 3, rng=seed)
         assert run.outcome == "no violation found"
@@ -175,7 +175,7 @@ def test_surprisal_of_long_rows_does_not_underflow():
     draw = world.draw(40, rng)
     known = side.reveal(world, draw, rng)
     named = (draw.data[:, :, None] == known[:, None]).all(axis=3)
-    only = np.flatnonzero((named.any(axis=1).sum(axis=1) == 1))
+    only = np.flatnonzero(named.any(axis=1).sum(axis=1) == 1)
     assert len(only) > 30
     for trial in only:
         index = np.array([int(named[trial].any(axis=1).argmax())])

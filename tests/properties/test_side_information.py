@@ -284,10 +284,7 @@ def test_constant_has_its_baseline_and_identity_the_enumerated_one(world, side):
     told, law_of = {**SIDES, **OWN}[side]
     every = sorted({data for _, _, law in natures for data in law})
     records = sorted({record for data in every for record in data})
-    if side == "rates":
-        known = lambda k: None  # noqa: E731  (rates are no rational numbers)
-    else:
-        known = plain
+    known = (lambda _: None) if side == "rates" else plain  # rates are no rational numbers
     relations = (
         (Member(), lambda data, z: z in data, records, lambda s: s[0]),
         (Prefix(), lambda data, z: data == z, every, lambda s: s),

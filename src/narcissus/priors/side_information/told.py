@@ -51,7 +51,7 @@ class Told:
         return arity(self.function, 3)
 
     def check(self, world: World) -> None:
-        """Refuse a function that is random without saying so, and a ``Nature`` that is not there."""
+        """Refuse a function that is random unannounced, and a ``Nature`` that is not there."""
         rng = np.random.default_rng(0)
         draw = world.draw(1, rng)
         if self.arguments == 3 and draw.nature is None:

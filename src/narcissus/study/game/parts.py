@@ -140,6 +140,13 @@ class Part(BaseModel):
         """Make the object."""
         raise NotImplementedError
 
+    @classmethod
+    def options_of(cls) -> str:
+        """Say which options the part has: whatever else the file gives would not be used."""
+        names = [name for name in cls.model_fields if name != "name"]
+        known = f"the options {', '.join(names)}" if names else "no options"
+        return f"the {cls.room} `{cls.__name__}` has {known}"
+
     @model_validator(mode="after")
     def _buildable(self, info: ValidationInfo) -> Part:
         """Make the object once, so that a bad parameter is reported with its section's line."""
@@ -155,6 +162,11 @@ class OwnPart(Part):
     options: dict[str, Any] = Field(
         default_factory=dict, description="Arguments for a class of your own."
     )
+
+    @classmethod
+    def options_of(cls) -> str:
+        """Say where the options of a user's part go."""
+        return f"a {cls.room} of your own takes its arguments in `options`"
 
     def build(self, folder: Path) -> Any:
         """Load the class, function or object."""
