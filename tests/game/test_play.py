@@ -20,6 +20,7 @@ from narcissus.attacks import (
     ReleasedPlaces,
     ReleasedRow,
     Subtraction,
+    SupersetMatching,
     TwoCandidates,
     TwoCandidatesCentred,
 )
@@ -35,7 +36,7 @@ from narcissus.mechanisms import (
 )
 from narcissus.observer import SilentObserver
 from narcissus.priors.side_information import Candidates, Hidden, KnownRows, Rates, Told
-from narcissus.priors.worlds import Bits, Draw, Pairs, Tardos, Uniform
+from narcissus.priors.worlds import Bits, Draw, Finite, Pairs, Tardos, Uniform
 from narcissus.success import (
     FixedBaseline,
     NotMemorizing,
@@ -221,6 +222,17 @@ def test_raw_and_centred_inner_products_by_hand():
     release, rng = np.array([[0.9, 0.4, 0.4, 0.4]]), np.random.default_rng(0)
     assert (TwoCandidates().attempt(release, pair, rng) == pair[:, 0]).all()
     assert (TwoCandidatesCentred().attempt(release, pair, rng) == pair[:, 1]).all()
+
+
+def test_superset_matching_needs_a_list_of_rows():
+    finite = Finite([[0, 1], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    for world, side in ((Tardos(5, 4, 2), Rates()), (finite, Hidden())):
+        with pytest.raises(InputError, match="needs a list of rows"):
+            SupersetMatching().prepare(Game(world, Parity(), Member(), side=side))
+    whole = Game(Tardos(30, 40, 3), Parity(), Member(), side=Hidden())
+    found = play(whole, SupersetMatching(), trials=100, stop=False, rng=1).attackers[0]
+    assert found.success.value == 1  # who knows the population finds the rows by their parities
+    assert found.baseline.value < 0.4
 
 
 def test_subtraction_needs_all_rows_but_one():
