@@ -155,3 +155,11 @@ def test_the_share_of_surprisal_needs_something_that_is_told(tmp_path):
             relation='name = "member"',
             statement='name = "surprisal"\nshare = 0.5',
         )
+
+
+def test_a_second_relation_is_refused_where_the_statement_has_one(tmp_path):
+    second = '[looser]\nname = "prefix"\nlength = 1\n'
+    for name in ("narcissus", "bayesian", "fixed-baseline"):
+        with pytest.raises(InputError, match=f"the statement `{name}` has one relation"):
+            load(tmp_path, side=second, statement=f'name = "{name}"')
+    load(tmp_path, side=second, statement='name = "two-criteria"')

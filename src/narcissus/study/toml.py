@@ -179,11 +179,9 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     if fault["type"] == "extra_forbidden":
         known = _known_keys(model, fault["loc"][:-1])
         hint = did_you_mean(str(path[-1]), known)
-        part = next(
-            (m for m in _models_at(model, fault["loc"][:-1]) if hasattr(m, "options_of")), None
-        )
-        if part is not None:
-            hint = f": {part.options_of()}{hint}"
+        says = [getattr(m, "options_of", None) for m in _models_at(model, fault["loc"][:-1])]
+        if any(says):
+            hint = f": {next(filter(None, says))()}{hint}"
         elif not hint and known:
             hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
         return f"unknown key `{key}`{hint}"
