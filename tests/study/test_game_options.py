@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from narcissus import Game, load_study
+from narcissus import Game, load_study, run
 from narcissus.attacks import (
     BucketHashing,
     Fingerprint,
@@ -163,3 +163,32 @@ def test_a_second_relation_is_refused_where_the_statement_has_one(tmp_path):
         with pytest.raises(InputError, match=f"the statement `{name}` has one relation"):
             load(tmp_path, side=second, statement=f'name = "{name}"')
     load(tmp_path, side=second, statement='name = "two-criteria"')
+
+
+OWN_SIDE = """
+def coins(data, rng):
+    return bool(data[0, 0]) ^ bool(rng.random() < 0.25)
+
+
+def everything(data):
+    return data.tobytes()
+"""
+
+
+def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
+    (tmp_path / "told.py").write_text(OWN_SIDE, encoding="utf-8")
+    tardos = 'name = "tardos"\nN = 50\nd = 20\nn = 3'
+    side = '[side-information]\nname = "told:{}"\noptions = {{ tries = {} }}\n'
+    both = {
+        "world": tardos,
+        "relation": 'name = "member"',
+        "attack": 'name = "released-row"',
+        "statement": 'name = "side-information"\nepsilon = 1.0\n[run]\ntrials = 200',
+    }
+    audit = run(load(tmp_path, side=side.format("coins", 500), **both), rng=1)
+    assert audit.results["outcome"] == "violates"
+    capped = load(tmp_path, side=side.format("everything", 5), **both)
+    with pytest.raises(InputError, match="none of 5 led to"):
+        run(capped, rng=1)
+    with pytest.raises((StudyError, InputError), match="`options` do not fit a side-information"):
+        load(tmp_path, side=side.format("coins", 5).replace("tries", "attempts"), **both)
