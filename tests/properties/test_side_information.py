@@ -223,7 +223,7 @@ FIT = {
 CASES = [(world, side) for side in {**SIDES, **OWN} for world in WORLDS if world in FIT[side]] + [
     ("tardos, one column", side) for side in FIT if "tardos" in FIT[side]
 ]
-TRIALS = 6000
+TRIALS = 4000
 ALARM = 1e-6 / (8 * len(CASES))  # 1e-6 for all counts together
 
 
