@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -134,3 +135,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Give '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
     near = get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)
     return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def arity(function: Callable[..., Any], most: int) -> int:
+    """Give how many arguments by position a user's function takes, from 1 to ``most``."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return most
+    return max(1, min(most, sum(p.kind in kinds for p in parameters)))

@@ -190,7 +190,10 @@ def test_candidates_condition_on_the_pair():
 
 
 def test_surprisal_of_candidates_by_enumeration_of_who_is_who():
-    """Rows as labels: P(v = a | K, the others), counted over all samples and pairs."""
+    """Rows as labels: P(v = a | K, the others), counted over all samples and pairs.
+
+    With 400 bits people have rows of their own, so that bits are as good as labels.
+    """
     total, n = 7, 3
     weights: dict = {}
     for sample in itertools.combinations(range(total), n):
@@ -205,17 +208,34 @@ def test_surprisal_of_candidates_by_enumeration_of_who_is_who():
     assert alone[0] / sum(alone.values()) == pytest.approx(0.5)
     company = weights[(0, 1), (1, 3)]
     assert company[0] / sum(company.values()) == pytest.approx(2 / (total - n + 2))
+    twins = weights[(0, 0), (1, 2)]
+    assert twins[0] / sum(twins.values()) == 1
+    outside = weights[(0, 1), (0, 1)]  # K among the others: any of the rest
+    assert outside[2] / sum(outside.values()) == pytest.approx(1 / (total - n + 1))
     world = Tardos(total, 400, n)
     rng = np.random.default_rng(9)
     draw = world.draw(200, rng)
-    pair = np.stack([draw.data[:, 0], world.outsider(draw, rng)], axis=1)
-    side = Candidates()
-    assert side.surprisal(world, draw, pair, np.zeros(200, dtype=int)) == pytest.approx(1.0)
+    side, first, last = Candidates(), np.zeros(200, dtype=int), np.full(200, 2)
+    stranger = bernoulli(rng, draw.nature.rates, (200, 400))
+    pair = np.stack([draw.data[:, 0], stranger], axis=1)
+    assert side.surprisal(world, draw, pair, first) == pytest.approx(1.0)
     both = np.stack([draw.data[:, 0], draw.data[:, 1]], axis=1)
-    told = side.surprisal(world, draw, both, np.zeros(200, dtype=int))
+    told = side.surprisal(world, draw, both, first)
     assert told == pytest.approx(math.log2((total - n + 2) / 2))
-    plain = world.surprisal(draw, np.full(200, 2))
-    assert side.surprisal(world, draw, both, np.full(200, 2)) == pytest.approx(plain)
+    same = np.stack([draw.data[:, 0], draw.data[:, 0]], axis=1)
+    assert side.surprisal(world, draw, same, first) == pytest.approx(0.0)
+    # A row outside K is a stranger to K: as surprising as it was, and as it is nobody's double
+    # a little more, by the chance that the last row is none of the candidates.
+    plain = world.surprisal(draw, last)
+    assert side.surprisal(world, draw, same, last) == pytest.approx(plain)
+    assert side.surprisal(world, draw, both, last) == pytest.approx(plain)
+    # With one candidate among the others the other one may be the last row, or else has told
+    # something about the rates.
+    bits = side.surprisal(world, draw, pair, last)
+    ones = draw.data[:, :2].sum(axis=1) + stranger
+    chance = np.where(draw.data[:, 2] == 1, ones + 1, n + 1 - ones) / (n + 2)
+    expected = math.log2((total - n + 2) / (total - n)) - np.log2(chance).sum(axis=1)
+    assert bits == pytest.approx(expected)
 
 
 def test_tardos_surprisal_is_the_rule_of_succession():

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from narcissus import Game, play
+from narcissus._random import child
 from narcissus.attacks import (
     Fingerprint,
     FixedGuess,
@@ -17,7 +19,10 @@ from narcissus.attacks import (
     Reencryption,
     ReleasedPlaces,
     ReleasedRow,
+    Subtraction,
+    SupersetMatching,
     TwoCandidates,
+    TwoCandidatesCentred,
 )
 from narcissus.errors import InputError
 from narcissus.mechanisms import (
@@ -30,8 +35,8 @@ from narcissus.mechanisms import (
     PublicKey,
 )
 from narcissus.observer import SilentObserver
-from narcissus.priors.side_information import Candidates, KnownRows, Told
-from narcissus.priors.worlds import Bits, Draw, Pairs, Tardos, Uniform
+from narcissus.priors.side_information import Candidates, Hidden, KnownRows, Rates, Told
+from narcissus.priors.worlds import Bits, Draw, Finite, Pairs, Tardos, Uniform
 from narcissus.success import (
     FixedBaseline,
     NotMemorizing,
@@ -135,6 +140,108 @@ def test_surprisal_rules_out_what_was_told():
     for relation, other in ((Prefix(), "targeted"), (Member(), "surprisal is not known")):
         with pytest.raises(InputError, match=other):
             Game(Bits(4), Identity(), relation, side=KnownRows(1), surprisal=0.5)
+    with pytest.raises(InputError, match="`surprisal` needs side information"):
+        Game(world, NoisyAverage(0.5), Member(), surprisal=0.5)
+
+
+@pytest.mark.parametrize(
+    "side", [KnownRows(1), KnownRows(2), Candidates(), Hidden(), Rates()], ids=repr
+)
+@pytest.mark.parametrize("relation", [Member(), Hamming(0.34)], ids=repr)
+def test_surprisal_with_an_attacker_who_abstains(side, relation):
+    """Scored trial by trial from the definition: some recovered row is surprising enough."""
+    world, share = Tardos(6, 3, 3), 0.7
+    seen = []
+
+    def attack(release, known, rng):
+        kind = rng.integers(0, 4)
+        made = None if kind == 0 else release[rng.integers(0, 3)] if kind < 3 else np.ones(3)
+        seen.append(made)
+        return made
+
+    game = Game(world, Identity(), relation, side=side, surprisal=share)
+    trials = 300
+    scores = play(game, OwnAttack(attack), trials=trials, stop=False, rng=1).attackers[0].scores
+    assert 0 < sum(made is None for made in seen) < trials
+    rng = child(1, 0, 0)
+    draw = world.draw(trials, rng)  # the block's own draw: the first thing that it does
+    known = side.reveal(world, draw, rng)
+    count = 0
+    for trial, made in enumerate(seen):
+        expected = False
+        for place in range(3) if made is not None else ():
+            one, index = draw.take(np.array([trial])), np.array([place])
+            bits = side.surprisal(world, one, known[[trial]], index)[0]
+            near = (draw.data[trial, place] != made).sum() <= (1 if relation != Member() else 0)
+            enough = bits >= share * world.surprisal(one, index)[0] - 1e-9
+            expected |= bool(near and enough)
+        assert scores.success[trial] == expected
+        count += expected
+    assert count > 0
+    silent = play(game, OwnAttack(lambda release: None), trials=50, stop=False, rng=1)
+    assert not silent.attackers[0].scores.success.any()
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize(
+    ("n", "d", "trials", "raw", "centred"),
+    [(20, 5000, 4000, 0.872381, 0.914711), (100, 1000, 4000, 0.563958, 0.634016)],
+)
+def test_both_attackers_of_two_candidates_have_their_exact_success(n, d, trials, raw, centred):
+    """Narcissus theory, additions B, noise .1: false alarm rate 1e-6 for all eight counts.
+
+    The values hold for a second candidate outside the data set; in the game he is inside with
+    chance n / N, and then any guess is right.
+    """
+    total = 100 * n
+    game = Game(Tardos(total, d, n), NoisyAverage(0.1), Member(), side=Candidates())
+    attacks = {"raw": TwoCandidates(), "centred": TwoCandidatesCentred()}
+    run = play(game, attacks, trials=trials, stop=False, rng=2)
+    for one, outside in zip(run.attackers, (raw, centred), strict=True):
+        inside = n / total
+        for hits, rate in (
+            (one.scores.success, (1 - inside) * outside + inside),
+            (one.scores.baseline, 0.5 + inside / 2),
+        ):
+            low, high = (
+                stats.binom.ppf(1e-6 / 16, trials, rate),
+                stats.binom.isf(1e-6 / 16, trials, rate),
+            )
+            assert low <= hits.sum() <= high, one.name
+
+
+@pytest.mark.parametrize("attack", [TwoCandidates(), TwoCandidatesCentred()], ids=repr)
+def test_attackers_of_candidates_need_candidates(attack):
+    for side in (None, KnownRows(1), Hidden()):
+        with pytest.raises(InputError, match="needs the side information `candidates`"):
+            attack.prepare(Game(Tardos(5, 4, 2), Identity(), Member(), side=side))
+
+
+def test_raw_and_centred_inner_products_by_hand():
+    pair = np.array([[[1, 1, 1, 1], [1, 0, 0, 0]]], dtype=np.uint8)
+    release, rng = np.array([[0.9, 0.4, 0.4, 0.4]]), np.random.default_rng(0)
+    assert (TwoCandidates().attempt(release, pair, rng) == pair[:, 0]).all()
+    assert (TwoCandidatesCentred().attempt(release, pair, rng) == pair[:, 1]).all()
+
+
+def test_superset_matching_needs_a_list_of_rows():
+    finite = Finite([[0, 1], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    for world, side in ((Tardos(5, 4, 2), Rates()), (finite, Hidden())):
+        with pytest.raises(InputError, match="needs a list of rows"):
+            SupersetMatching().prepare(Game(world, Parity(), Member(), side=side))
+    whole = Game(Tardos(30, 40, 3), Parity(), Member(), side=Hidden())
+    found = play(whole, SupersetMatching(), trials=100, stop=False, rng=1).attackers[0]
+    assert found.success.value == 1  # who knows the population finds the rows by their parities
+    assert found.baseline.value < 0.4
+
+
+def test_subtraction_needs_all_rows_but_one():
+    """With fewer rows it would divide by a wrong number, and say nothing of it."""
+    for side in (KnownRows(2), Hidden(), Candidates()):
+        with pytest.raises(InputError, match="all rows but one"):
+            Subtraction().prepare(Game(Tardos(9, 4, 4), ExactAverage(), Member(), side=side))
+    game = Game(Tardos(9, 4, 4), ExactAverage(), Member(), side=KnownRows(3))
+    assert Subtraction().prepare(game) == Subtraction()
 
 
 def test_interactive_mechanisms_talk_with_the_attacker():

@@ -5,7 +5,7 @@ from narcissus.attacks.base import Attack, Failure
 from narcissus.attacks.base import Own as OwnAttack
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.attacks.ciphers import KeySearch, Reencryption
-from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates
+from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates, TwoCandidatesCentred
 from narcissus.attacks.guess import FixedGuess, RareRow, ReleasedPlaces, ReleasedRow
 from narcissus.attacks.matching import (
     ParityGuess,
@@ -39,4 +39,5 @@ __all__ = [
     "SupersetMatching",
     "TryInputs",
     "TwoCandidates",
+    "TwoCandidatesCentred",
 ]

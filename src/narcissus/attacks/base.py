@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -10,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._validation import arity
 from narcissus.priors.worlds.base import Batch
 
 
@@ -71,13 +71,13 @@ class Own:
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Answers:
         """Call the function for each trial."""
-        arity = _arity(self.function)
+        count = arity(self.function, 3)
         seeds = rng.integers(0, 2**63, len(release), dtype=np.int64)
         values: list[Any] = [None] * len(release)
         failures: list[Failure] = []
         for trial, seed in enumerate(seeds):
             told = None if known is None else known[trial]
-            arguments = (release[trial], told, np.random.default_rng(int(seed)))[:arity]
+            arguments = (release[trial], told, np.random.default_rng(int(seed)))[:count]
             try:
                 values[trial] = self.function(*arguments)
             except Exception as error:
@@ -85,15 +85,3 @@ class Own:
                 failures.append(Failure(trial, int(seed), said))
         made = np.asarray([value is not None for value in values])
         return Answers(values, made, failures)
-
-
-def _arity(function: Callable[..., Any]) -> int:
-    """Give how many of (release, known, rng) a function takes."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        return 3
-    return max(1, min(3, sum(p.kind in kinds for p in parameters)))

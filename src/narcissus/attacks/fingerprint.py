@@ -1,7 +1,8 @@
 """Fingerprinting: whoever correlates with the released average is in the data.
 
 The score of a row ``x`` against an average ``y`` is ``sum_j (x_j - 1/2)(y_j - 1/2)``, as in the
-attack of Dwork et al. 2015 and the two-candidates attack of Kaplan et al. 2025, section 4.2.
+attack of Dwork et al. 2015, or the raw inner product ``sum_j x_j y_j`` of Kaplan et al. 2025,
+section 4.2.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import between, integer
+from narcissus._validation import between, integer, non_negative
 from narcissus.errors import InputError
 from narcissus.mechanisms.average import NoisyAverage
+from narcissus.priors.side_information import Candidates
 from narcissus.priors.worlds.base import Array, Batch
-from narcissus.priors.worlds.tardos import Tardos
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,10 @@ class Fingerprint:
 
     def __post_init__(self) -> None:
         between("false_positives", self.false_positives, 0, 1, open_low=True, open_high=True)
+        if self.rows is not None:
+            integer("rows", self.rows, low=1)
+        if self.noise is not None:
+            non_negative("noise", self.noise)
 
     def prepare(self, game: Any) -> Fingerprint:
         """Take what is missing from the game."""
@@ -97,20 +102,54 @@ class Fingerprint:
         return ThresholdPredicates(weights, center + quantile * spread)
 
 
+def _candidates(game: Any, attack: str) -> None:
+    """Refuse games in which no candidates are told."""
+    if not isinstance(game.side, Candidates):
+        raise InputError(
+            f"the attack `{attack}` needs the side information `candidates` (of the world `tardos`)"
+        )
+
+
+def _larger(known: Array, scores: NDArray[np.float64]) -> Array:
+    """Give the candidate with the larger score; the candidates are in random order."""
+    return known[np.arange(len(known)), scores.argmax(axis=1)]
+
+
 @dataclass(frozen=True)
 class TwoCandidates:
     """Of two candidate rows, name the one with the larger inner product with the release.
 
-    Kaplan et al. 2025, section 4.2; wins more often than not once ``d`` is well above ``n ** 2``.
+    The attacker of Kaplan et al. 2025, section 4.2 (footnote 3). It wins more often than not once
+    ``d`` is well above ``n ** 2``: where the second candidate is not in the data set, with chance
+    about ``Phi(sqrt(d) / 6 / sqrt(v - 1/36))``, ``v = (3 n ** 2 + n + 1) / 30``, plus
+    ``2 / (3 epsilon ** 2)`` for Laplace noise (Narcissus theory, additions B). The ones that both
+    candidates and the release have in common are noise to it: see `TwoCandidatesCentred`.
     """
 
     def prepare(self, game: Any) -> TwoCandidates:
         """Refuse games in which no candidates are told."""
-        if not isinstance(game.world, Tardos) or game.side is None:
-            raise InputError("the attack `two-candidates` needs the side information `candidates`")
+        _candidates(game, "two-candidates")
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
         """Give rows, shape (trials, d)."""
-        scores = np.einsum("tcd,td->tc", known.astype(np.float64) - 0.5, release - 0.5)
-        return known[np.arange(len(known)), scores.argmax(axis=1)]
+        return _larger(known, np.einsum("tcd,td->tc", known.astype(np.float64), release))
+
+
+@dataclass(frozen=True)
+class TwoCandidatesCentred:
+    """Of two candidate rows, name the one that correlates more with the release.
+
+    Row and release are centred at 1/2 first, as in Dwork et al. 2015. The success is that of
+    `TwoCandidates` with ``v = (n ** 2 + 2 n + 2) / 60``: larger, always.
+    """
+
+    def prepare(self, game: Any) -> TwoCandidatesCentred:
+        """Refuse games in which no candidates are told."""
+        _candidates(game, "two-candidates-centred")
+        return self
+
+    def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
+        """Give rows, shape (trials, d)."""
+        rows = known.astype(np.float64) - 0.5
+        return _larger(known, np.einsum("tcd,td->tc", rows, release - 0.5))

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.priors.side_information import Hidden, Rates, Told
 from narcissus.priors.worlds.base import Array, Batch
+from narcissus.priors.worlds.finite import Finite
 from narcissus.success.relations.base import Attempts
 
 
@@ -26,8 +28,15 @@ class Subtraction:
     """
 
     def prepare(self, game: Any) -> Subtraction:
-        """Refuse games without known rows."""
+        """Refuse games in which not all rows but one are known."""
         _told(game, "subtraction")
+        rows, n = getattr(game.side, "rows", None), getattr(game.world, "n", None)
+        shipped = type(game.side).__module__.startswith("narcissus.")
+        if shipped and not isinstance(game.side, Told) and (rows is None or rows + 1 != n):
+            raise InputError(
+                "the attack `subtraction` needs all rows but one: the side information `rows` "
+                + (f"with `rows` = {n - 1}" if n else "of a world with `n` rows")
+            )
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
@@ -102,8 +111,14 @@ class SupersetMatching:
     every: bool = False
 
     def prepare(self, game: Any) -> SupersetMatching:
-        """Refuse games in which no list is told."""
+        """Refuse games in which no list of rows is told."""
         _told(game, "superset-matching")
+        number = isinstance(game.side, Hidden) and isinstance(game.world, Finite)
+        if number or isinstance(game.side, Rates):
+            raise InputError(
+                "the attack `superset-matching` needs a list of rows: the side information "
+                "`superset`, or `nature` of the worlds `superset` and `tardos`"
+            )
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Any:

@@ -78,18 +78,22 @@ class BucketHashing:
     buckets
         Number of buckets; ``k`` of the mechanism, or the number of rows, where not given.
     levels
-        Values of an attribute; taken from the world where not given.
+        Values of an attribute; the game fills it in from its world.
     """
 
     buckets: int | None = None
     levels: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.buckets is not None:
+            integer("buckets", self.buckets, low=1)
 
     def prepare(self, game: Any) -> BucketHashing:
         """Take what is missing from the game."""
         if not isinstance(game.world, Uniform):
             raise InputError("the attack `bucket-hashing` needs a world of uniform rows")
         buckets = self.buckets or getattr(game.mechanism, "k", game.world.n)
-        return BucketHashing(integer("buckets", buckets, low=1), game.world.levels)
+        return BucketHashing(buckets, game.world.levels)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> BucketPredicates:
         """Give predicates; ranges are releases of shape (trials, groups, d, 2)."""

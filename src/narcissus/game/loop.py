@@ -153,11 +153,13 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
 
 def _blocks(game: Game, players: Mapping[str, Any], trials: int) -> Iterator[int]:
     """Give block sizes: such that a block's data is some 32 MB, whatever the machine."""
-    sample = guarded("world", game.world, lambda: game.world.draw(1, np.random.default_rng(0)))
+    rng = np.random.default_rng(0)
+    sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
     entry = sample.data[0]
     size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
-    if isinstance(sample.nature, np.ndarray):
-        size += sample.nature.nbytes
+    told = None if game.side is None else game.side.reveal(game.world, sample, rng)
+    # Both may be much larger than the data: a whole population.
+    size += sum(part.nbytes for part in (sample.nature, told) if isinstance(part, np.ndarray))
     block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
     # The first blocks are small, so that a plain violation is seen at once.
     done, now = 0, min(block, _FIRST_BLOCK)
@@ -223,7 +225,7 @@ def _play_block(
     exact: dict[str, NDArray[np.float64] | None] = {}
     for name, (attempts, _) in made.items():
         success[name] = _score(game, game.relation, draw.data, attempts, rng)
-        if game.surprisal is not None and game.side is not None:
+        if game.surprisal is not None:
             success[name] &= _surprising(game, draw, known, attempts)
         exact[name] = _exact_baseline(game, attempts)
     sampled = {name: np.zeros(size) for name, chance in exact.items() if chance is None}
@@ -306,17 +308,20 @@ def _exact_baseline(game: Game, attempts: Attempts) -> NDArray[np.float64] | Non
 
 def _surprising(game: Game, draw: Draw, known: Any, attempts: Attempts) -> NDArray[np.bool_]:
     """Say where some recovered row is still surprising to who knows ``K`` and the other rows."""
-    match = game.relation.matches(draw.data, np.asarray(attempts.values))
     result = np.zeros(draw.trials, dtype=bool)
+    made = np.flatnonzero(attempts.made)
+    if not made.size:
+        return result
+    values = np.asarray(take(attempts.values, made))
+    match = game.relation.matches(gather(draw.data, made), values)
     for place in range(match.shape[1]):
-        rows = np.flatnonzero(match[:, place])
+        rows = made[match[:, place] & ~result[made]]
         if not rows.size:
             continue
-        # Surprisal is asked for whole batches; the index says which row of each data set.
-        index = np.full(draw.trials, place)
-        told = game.side.surprisal(game.world, draw, known, index)
-        plain = game.world.surprisal(draw, index)
-        result[rows] |= told[rows] >= game.surprisal * plain[rows] - 1e-9
+        some, index = draw.take(rows), np.full(rows.size, place)
+        told = game.side.surprisal(game.world, some, gather(known, rows), index)
+        plain = game.world.surprisal(some, index)
+        result[rows] = told >= game.surprisal * plain - 1e-9
     return result
 
 

@@ -27,7 +27,7 @@ class Game:
         The relation for fresh data sets, where it differs (two criteria).
     surprisal
         The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known; None
-        asks for none. Needs a relation with ``matches`` (a targeted one).
+        asks for none. Needs side information and a relation with ``matches`` (a targeted one).
     """
 
     world: Any
@@ -47,11 +47,14 @@ class Game:
                     "`surprisal` needs a targeted relation, one about a single row: `member` or "
                     "`hamming`"
                 )
-            if self.side is not None and (
-                not hasattr(self.world, "surprisal") or not hasattr(self.side, "surprisal")
-            ):
+            if self.side is None:
+                raise InputError(
+                    "`surprisal` needs side information: where nothing is told, every row keeps "
+                    "all of its surprisal"
+                )
+            if not hasattr(self.world, "surprisal") or not hasattr(self.side, "surprisal"):
                 raise InputError(
                     f"surprisal is not known for the world {type(self.world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "
-                    "`rows`, `candidates` or `nature`"
+                    "`rows`, `candidates`, `nature` or `rates`"
                 )

@@ -39,15 +39,27 @@ class Cipher:
         random key as long as the message. ``"repeating-xor"``: a key of ``key_bits`` bits,
         repeated; broken.
     key_bits
-        Length of the repeated key.
+        Length of the repeated key; 12 where not given. The other schemes have keys of their own.
     """
 
     scheme: str = "aes"
-    key_bits: int = 12
+    key_bits: int | None = None
 
     def __post_init__(self) -> None:
         one_of("scheme", self.scheme, ("aes", "one-time-pad", "repeating-xor"))
+        if self.key_bits is None:
+            return
         integer("key_bits", self.key_bits, low=1, high=128)
+        if self.scheme != "repeating-xor":
+            raise InputError(
+                f"`key_bits` is an option of the scheme `repeating-xor`, `{self.scheme}` does not "
+                "use it: leave it out"
+            )
+
+    @property
+    def repeated(self) -> int:
+        """Length of the key that is repeated."""
+        return 12 if self.key_bits is None else self.key_bits
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
         """Give the ciphertexts as bits: (trials, m), or (trials, 128 + m) with AES's nonce."""
@@ -56,7 +68,7 @@ class Cipher:
         if self.scheme == "one-time-pad":
             return messages ^ rng.integers(0, 2, messages.shape, dtype=np.uint8)
         if self.scheme == "repeating-xor":
-            keys = rng.integers(0, 2, (trials, self.key_bits), dtype=np.uint8)
+            keys = rng.integers(0, 2, (trials, self.repeated), dtype=np.uint8)
             return messages ^ self.stretch(keys, length)
         packed = np.packbits(messages, axis=1)
         texts: list[bytes] = []
@@ -78,7 +90,7 @@ class Cipher:
 
     def secret_bits(self, length: int) -> int:
         """Give the length of a key for messages of ``length`` bits."""
-        return {"aes": 128, "one-time-pad": length, "repeating-xor": self.key_bits}[self.scheme]
+        return {"aes": 128, "one-time-pad": length, "repeating-xor": self.repeated}[self.scheme]
 
     @staticmethod
     def stretch(keys: Array, length: int) -> Array:

@@ -13,6 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.errors import InputError
+
 Array = NDArray[Any]
 Batch = Any
 """One entry a trial: an array whose leading axis counts trials, or a list."""
@@ -38,6 +40,35 @@ class Draw:
     def trials(self) -> int:
         """How many trials the batch holds."""
         return len(self.data)
+
+    def take(self, index: Array) -> Draw:
+        """Take some of the trials.
+
+        Raises
+        ------
+        InputError
+            ``nature`` is neither a batch nor an object with a method ``take``.
+        """
+        data = self.data[index] if isinstance(self.data, np.ndarray) else _some(self.data, index)
+        if self.nature is None:
+            return Draw(data)
+        if hasattr(self.nature, "take"):  # an array has one as well
+            nature = (
+                self.nature[index]
+                if isinstance(self.nature, np.ndarray)
+                else self.nature.take(index)
+            )
+            return Draw(data, nature)
+        if isinstance(self.nature, list | tuple) and len(self.nature) == self.trials:
+            return Draw(data, _some(self.nature, index))
+        raise InputError(
+            "the `nature` of a draw must be an array or a list with one entry a trial, or have a "
+            f"method `take(index)`; got {type(self.nature).__name__}"
+        )
+
+
+def _some(entries: Any, index: Array) -> list[Any]:
+    return [entries[i] for i in index]
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,50 @@ from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.priors.worlds.base import Array, Draw, bernoulli
 
+Bits = NDArray[np.uint8]
+
+
+@dataclass
+class Population:
+    """One population of ``N`` rows, as far as it has been looked at.
+
+    Rows that nobody has looked at are exchangeable and independent given the rates, so they are
+    drawn when they are needed; those that are kept here stay what they are.
+
+    Attributes
+    ----------
+    seen
+        The rows that have been looked at, shape (k, d); they have the places ``0 .. k - 1``.
+    own
+        Places of the rows of the data set, in its order, shape (n,).
+    told
+        Whether all rows have been seen, and the places say nothing about who is in the data set.
+    """
+
+    seen: Bits
+    own: NDArray[np.int64]
+    told: bool = False
+
 
 @dataclass(frozen=True)
 class TardosNature:
-    """What is kept of ``Nature``: the rates, shape (trials, d), and the rows that were sampled.
+    """``Nature`` of each trial: the population, and the rates that it was drawn with.
 
-    The rows of the population that were not sampled are exchangeable and independent given the
-    rates, so they are drawn only when a fresh data set touches them.
+    Attributes
+    ----------
+    rates
+        Shape (trials, d).
+    populations
+        One for each trial.
     """
 
     rates: NDArray[np.float64]
-    rows: NDArray[np.uint8]
+    populations: list[Population]
+
+    def take(self, index: Array) -> TardosNature:
+        """Take some of the trials; what is looked at from now on is not shared."""
+        some = [self.populations[i] for i in index]
+        return TardosNature(self.rates[index], [replace(one) for one in some])
 
 
 @dataclass(frozen=True)
@@ -30,7 +63,8 @@ class Tardos:
 
     Rates ``p_1 .. p_d`` are uniform on [0, 1]; a population of ``N`` rows has independent bits,
     those of column ``j`` with rate ``p_j``; a data set is ``n`` of the rows without repetition.
-    A fresh data set shares ``Hypergeometric(N, n, n)`` rows with the released one.
+    A fresh data set is ``n`` rows of the *same* population: it shares
+    ``Hypergeometric(N, n, n)`` rows with the released one.
 
     Parameters
     ----------
@@ -59,53 +93,96 @@ class Tardos:
         rows = np.empty((trials, self.n, self.d), dtype=np.uint8)
         for trial in range(trials):
             rows[trial] = bernoulli(rng, rates[trial], (self.n, self.d))
-        return Draw(rows, TardosNature(rates, rows))
+        own = np.arange(self.n)
+        return Draw(rows, TardosNature(rates, [Population(sample, own) for sample in rows]))
 
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw a fresh sample of the same population, shape (trials, n, d)."""
-        shared = rng.hypergeometric(self.n, self.N - self.n, self.n, draw.trials)
-        return self._mix(draw.nature, shared, rng)
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Bits:
+        """Draw a fresh sample of the same population, shape (trials, n, d).
 
-    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
+        Rows seen for the first time are forgotten again, which does not matter for one sample.
+        """
+        return self._samples(draw, rng, keep=False)
+
+    def fresh_again(self, draw: Draw, rng: np.random.Generator) -> Bits:
+        """Draw a fresh sample, and keep its rows: for samples that are chosen among.
+
+        Whoever draws until a sample fits must draw from one population all along: among
+        populations drawn anew, those where many samples fit would be found too often.
+        """
+        return self._samples(draw, rng, keep=True)
+
+    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Bits:
         """Draw a fresh sample that has the first ``rows`` rows of ``draw``."""
-        left = self.n - rows
-        shared = rng.hypergeometric(left, self.N - self.n, left, draw.trials) if left else 0
         nature: TardosNature = draw.nature
-        result = nature.rows.copy()
-        for trial, common in enumerate(np.broadcast_to(shared, draw.trials)):
-            result[trial, rows:] = self._rows(
-                nature.rows[trial, rows:], nature.rates[trial], left, int(common), rng
-            )
+        result = draw.data.copy()
+        for trial, population in enumerate(nature.populations):
+            taken = np.sort(population.own[:rows])
+            places = _without(taken, rng.choice(self.N - rows, self.n - rows, replace=False))
+            result[trial, rows:] = self.rows_at(population, nature.rates[trial], places, rng)
         return result
 
-    def _mix(self, nature: TardosNature, shared: Array, rng: np.random.Generator) -> Array:
-        result = np.empty_like(nature.rows)
-        for trial, common in enumerate(shared):
-            result[trial] = self._rows(
-                nature.rows[trial], nature.rates[trial], self.n, int(common), rng
-            )
+    def _samples(self, draw: Draw, rng: np.random.Generator, *, keep: bool) -> Bits:
+        nature: TardosNature = draw.nature
+        result = np.empty((draw.trials, self.n, self.d), dtype=np.uint8)
+        for trial, population in enumerate(nature.populations):
+            places = rng.choice(self.N, self.n, replace=False)
+            rates = nature.rates[trial]
+            result[trial] = self.rows_at(population, rates, places, rng, keep=keep)
         return result
 
-    def _rows(
+    def rows_at(
         self,
-        sampled: NDArray[np.uint8],
+        population: Population,
         rates: NDArray[np.float64],
-        count: int,
-        shared: int,
+        places: Array,
         rng: np.random.Generator,
-    ) -> NDArray[np.uint8]:
-        """Give ``count`` rows in random order, ``shared`` of them from ``sampled``."""
-        rows = np.empty((count, self.d), dtype=np.uint8)
-        order = rng.permutation(count)
-        picked = rng.choice(len(sampled), shared, replace=False) if shared else []
-        rows[order[:shared]] = sampled[picked]
-        rows[order[shared:]] = bernoulli(rng, rates, (count - shared, self.d))
+        *,
+        keep: bool = False,
+        unlike: Bits | None = None,
+    ) -> Bits:
+        """Look up distinct places of a population, shape (places, d).
+
+        Parameters
+        ----------
+        population, rates
+            Of one trial.
+        places
+            Distinct numbers below ``N``. Those that were not looked at before are all alike.
+        keep
+            Whether the population remembers what was looked at for the first time.
+        unlike
+            A row that no new row may equal; None for none.
+        """
+        known = len(population.seen)
+        rows = np.empty((len(places), self.d), dtype=np.uint8)
+        old = places < known
+        rows[old] = population.seen[places[old]]
+        new = np.flatnonzero(~old)
+        while new.size:
+            rows[new] = bernoulli(rng, rates, (new.size, self.d))
+            again = np.zeros(new.size, bool) if unlike is None else (rows[new] == unlike).all(1)
+            new = new[again]
+        if keep and not old.all():
+            population.seen = np.concatenate([population.seen, rows[~old]])
         return rows
 
-    def outsider(self, draw: Draw, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Draw one row of the population that was not sampled, for each trial: (trials, d)."""
+    def told(self, draw: Draw, rng: np.random.Generator) -> Bits:
+        """Give ``Nature`` as an attacker may be told it: the populations, shape (trials, N, d).
+
+        Their rows are in random order, which says nothing about who is in the data set. The
+        populations keep all their rows, and the order, from here on.
+        """
         nature: TardosNature = draw.nature
-        return bernoulli(rng, nature.rates, nature.rates.shape)
+        for trial, population in enumerate(nature.populations):
+            if population.told:
+                continue
+            left = np.arange(len(population.seen), self.N)
+            self.rows_at(population, nature.rates[trial], left, rng, keep=True)
+            order = rng.permutation(self.N)
+            population.seen = population.seen[order]
+            population.own = np.argsort(order)[population.own]
+            population.told = True
+        return np.stack([population.seen for population in nature.populations])
 
     def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
         """Give ``h(x | the other rows)`` in bits, for the row at ``index`` of each trial.
@@ -113,8 +190,29 @@ class Tardos:
         By Laplace's rule of succession: a column with ``m`` ones among the ``n - 1`` other rows
         has its next bit one with probability ``(m + 1) / (n + 1)``.
         """
-        trials = np.arange(draw.trials)
-        row = draw.data[trials, index].astype(np.float64)
+        row = draw.data[np.arange(draw.trials), index]
         ones = draw.data.sum(axis=1, dtype=np.int64) - row
-        chance = np.where(row == 1, ones + 1, self.n - ones) / (self.n + 1)
-        return -np.log2(chance).sum(axis=1)
+        return -succession(row[:, None], ones, self.n - 1)[:, 0]
+
+
+def _without(taken: Array, numbers: Array) -> Array:
+    """Shift numbers past some that are taken (sorted): ``0, 1, ...`` become the untaken ones."""
+    free = taken - np.arange(len(taken))  # how many untaken numbers lie below each taken one
+    return numbers + np.searchsorted(free, numbers, side="right")
+
+
+def succession(rows: Bits, ones: Array, count: int) -> NDArray[np.float64]:
+    """Give the log (base 2) chance of a next row, by Laplace's rule of succession.
+
+    Parameters
+    ----------
+    rows
+        Rows to weigh, shape (trials, rows, d).
+    ones
+        Ones in each column of the rows before, shape (trials, d).
+    count
+        How many rows those are.
+    """
+    one = np.log2((ones + 1) / (count + 2))
+    zero = np.log2((count - ones + 1) / (count + 2))
+    return zero.sum(axis=1)[:, None] + np.einsum("trd,td->tr", rows, one - zero)

@@ -70,6 +70,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
     "side-information": {
         "candidates": Entry(f"{_SIDE}:Candidates"),
         "nature": Entry(f"{_SIDE}:Hidden"),
+        "rates": Entry(f"{_SIDE}:Rates"),
         "rows": Entry(f"{_SIDE}:KnownRows"),
         "superset": Entry(f"{_SIDE}:Hiding"),
     },
@@ -92,7 +93,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
     },
     "attack": {
         "bayes": Entry("narcissus.profiles:Bayes"),
-        "bucket-hashing": Entry(f"{_ATTACKS}:BucketHashing"),
+        "bucket-hashing": Entry(f"{_ATTACKS}:BucketHashing", hidden=("levels",)),
         "fingerprint": Entry(f"{_ATTACKS}:Fingerprint"),
         "fixed-guess": Entry(f"{_ATTACKS}:FixedGuess"),
         "inversion": Entry(f"{_ATTACKS}:Inversion", hidden=("function",)),
@@ -109,6 +110,7 @@ ROOMS: dict[str, dict[str, Entry]] = {
         "superset-matching": Entry(f"{_ATTACKS}:SupersetMatching"),
         "try-inputs": Entry(f"{_ATTACKS}:TryInputs", hidden=("world", "function")),
         "two-candidates": Entry(f"{_ATTACKS}:TwoCandidates"),
+        "two-candidates-centred": Entry(f"{_ATTACKS}:TwoCandidatesCentred"),
     },
     "relation": {
         "any-of": Entry(f"{_RELATIONS}:AnyOf", nested={"relation": "relation"}),
@@ -138,6 +140,13 @@ class Part(BaseModel):
         """Make the object."""
         raise NotImplementedError
 
+    @classmethod
+    def options_of(cls) -> str:
+        """Say which options the part has: whatever else the file gives would not be used."""
+        names = [name for name in cls.model_fields if name != "name"]
+        known = f"the options {', '.join(names)}" if names else "no options"
+        return f"the {cls.room} `{cls.__name__}` has {known}"
+
     @model_validator(mode="after")
     def _buildable(self, info: ValidationInfo) -> Part:
         """Make the object once, so that a bad parameter is reported with its section's line."""
@@ -153,6 +162,11 @@ class OwnPart(Part):
     options: dict[str, Any] = Field(
         default_factory=dict, description="Arguments for a class of your own."
     )
+
+    @classmethod
+    def options_of(cls) -> str:
+        """Say where the options of a user's part go."""
+        return f"a {cls.room} of your own takes its arguments in `options`"
 
     def build(self, folder: Path) -> Any:
         """Load the class, function or object."""

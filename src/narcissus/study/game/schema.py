@@ -161,6 +161,9 @@ CLAIMS: dict[str, tuple[type[_Section], str]] = {
 }
 """Statement -> its section and its source."""
 
+TWO_RELATIONS = ("two-criteria", "surprisal")
+"""Statements with a relation of their own for fresh data (Definitions 3.6 and 4.11)."""
+
 
 def _claims() -> Any:
     models: dict[str, type[BaseModel]] = {}
@@ -205,8 +208,13 @@ class GameStudyBase(_Section):
         Raises
         ------
         InputError
-            Parts do not fit each other.
+            Parts do not fit each other, or the statement does not use one of them.
         """
+        if self.looser and self.statement.name not in TWO_RELATIONS:
+            raise InputError(
+                f"the statement `{self.statement.name}` has one relation, [success]; [looser] is "
+                f"the second one of {' and '.join(f'`{name}`' for name in TWO_RELATIONS)}"
+            )
         game = Game(
             self.world.build(folder),
             self.mechanism.build(folder),

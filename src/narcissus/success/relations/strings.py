@@ -32,7 +32,10 @@ class Prefix:
 
     def _part(self, data: Array) -> Array:
         flat = data.reshape(len(data), -1)
-        return flat if self.length is None else flat[:, : self.length]
+        if self.length is None:
+            return flat
+        integer("length", self.length, high=flat.shape[1])
+        return flat[:, : self.length]
 
     def holds(self, data: Array, attempt: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Score a batch; attempts have shape (trials, length)."""

@@ -1,0 +1,25 @@
+"""Side information: what the attacker is told besides the release.
+
+Each kind reveals ``K`` from ``(Nature, S)``, draws the fresh data set from ``Nature`` given ``K``,
+and, under the Tardos prior, says how surprising a row still is once ``K`` is known (Kaplan et al.
+2025, Definitions 4.1, 4.3 and 4.4). A kind that cannot be conditioned on in a world says so before
+any trial.
+"""
+
+from narcissus.priors.side_information.base import SideInformation, refine
+from narcissus.priors.side_information.candidates import Candidates
+from narcissus.priors.side_information.nature import Hidden, Rates
+from narcissus.priors.side_information.rows import KnownRows
+from narcissus.priors.side_information.superset import Hiding
+from narcissus.priors.side_information.told import Told
+
+__all__ = [
+    "Candidates",
+    "Hidden",
+    "Hiding",
+    "KnownRows",
+    "Rates",
+    "SideInformation",
+    "Told",
+    "refine",
+]

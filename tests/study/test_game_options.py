@@ -1,0 +1,194 @@
+"""An option that a part of a game does not use is refused, with the part and its options."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from narcissus import Game, load_study, run
+from narcissus.attacks import (
+    BucketHashing,
+    Fingerprint,
+    FixedGuess,
+    KeySearch,
+    Posterior,
+    ReleasedPlaces,
+    ReleasedRow,
+    SupersetMatching,
+    TryInputs,
+)
+from narcissus.errors import InputError, StudyError
+from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
+from narcissus.priors.side_information import Hiding
+from narcissus.priors.worlds import Bits, Pairs, Tardos, Uniform
+from narcissus.study.game.parts import ROOMS, ShippedPart, one_part
+from narcissus.success.relations import (
+    FirstBit,
+    Isolates,
+    Member,
+    Pinned,
+    Prefix,
+    RandomRow,
+    SameImage,
+)
+
+STUDY = """
+kind = "game"
+[world]
+{world}
+[mechanism]
+{mechanism}
+[success]
+{relation}
+[[attack]]
+{attack}
+{side}
+[statement]
+{statement}
+"""
+GOOD = {
+    "world": 'name = "bits"\nn = 4',
+    "mechanism": 'name = "identity"',
+    "relation": 'name = "prefix"',
+    "attack": 'name = "released-row"',
+    "side": "",
+    "statement": 'name = "narcissus"',
+}
+SECTION = {"relation": "success", "attack": "attack.1"}
+NAMES = [(room, name) for room, entries in ROOMS.items() for name in entries]
+
+
+def load(tmp_path, **changed):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.format(**{**GOOD, **changed}), encoding="utf-8")
+    return load_study(path)
+
+
+@pytest.mark.parametrize(("room", "name"), NAMES)
+def test_every_part_refuses_an_option_it_does_not_have(tmp_path, room, name):
+    place = "side" if room == "side-information" else room
+    head = "[side-information]\n" if place == "side" else ""
+    section = f'{head}name = "{name}"\nquantum = 3'
+    model = next(m for m in ShippedPart.__subclasses__() if (m.room, m.__name__) == (room, name))
+    names = [field for field in model.model_fields if field != "name"]
+    known = f"the options {', '.join(names)}" if names else "no options"
+    with pytest.raises(StudyError) as refused:
+        load(tmp_path, **{place: section})
+    key = f"{SECTION.get(room, room)}.quantum"
+    assert f"unknown key `{key}`: the {room} `{name}` has {known}" in str(refused.value)
+
+
+def test_a_part_of_ones_own_takes_options_in_their_place(tmp_path):
+    (tmp_path / "mine.py").write_text("def world(rng):\n    return rng.integers(0, 2, 4)\n")
+    with pytest.raises(StudyError, match="a world of your own takes its arguments in `options`"):
+        load(tmp_path, world='name = "mine:world"\nn = 3')
+    with pytest.raises((StudyError, InputError), match="`options` do not fit a world"):
+        load(tmp_path, world='name = "mine:world"\noptions = { n = 3 }')
+
+
+PREPARED = [
+    (BucketHashing(buckets=7), Game(Uniform(5, 2, 10), KAnonymity(2), Isolates())),
+    (Fingerprint(0.2, rows=9, noise=0.5), Game(Tardos(9, 4, 3), NoisyAverage(1.0), RandomRow())),
+    (Posterior(0.7, rate=0.2), Game(Bits(4, 0.3), Identity(), Pinned(1))),
+    (FixedGuess(3), Game(Bits(4), Identity(), Prefix())),
+    (ReleasedRow("all"), Game(Bits(4), Identity(), Prefix())),
+    (ReleasedPlaces(2), Game(Bits(4), Identity(), Pinned(2))),
+    (TryInputs(77), Game(Bits(6), Sha256(4), SameImage(Sha256(4)))),
+    (KeySearch(77), Game(Pairs([[[0, 1, 1], [1, 0, 1]]]), Cipher("repeating-xor"), FirstBit())),
+    (SupersetMatching(True), Game(Uniform(2, 4), Parity(), Member(), side=Hiding(5))),
+]
+
+
+@pytest.mark.parametrize(("attack", "game"), PREPARED, ids=lambda p: type(p).__name__)
+def test_preparing_an_attack_keeps_what_the_file_gave(attack, game):
+    """The values of an option of the file that a game replaces would be ignored."""
+    ready = attack.prepare(game) if hasattr(attack, "prepare") else attack
+    name = next(
+        n for n, e in ROOMS["attack"].items() if e.target.endswith(f":{type(attack).__name__}")
+    )
+    for field in dataclasses.fields(attack):
+        if field.name not in ROOMS["attack"][name].hidden:
+            assert getattr(ready, field.name) == getattr(attack, field.name), field.name
+
+
+def test_all_attacks_with_options_are_prepared_above():
+    one_part("attack")
+    own = {
+        model.__name__
+        for model in ShippedPart.__subclasses__()
+        if model.room == "attack" and len(model.model_fields) > 1
+    }
+    tested = {type(attack).__name__ for attack, _ in PREPARED}
+    classes = {n: ROOMS["attack"][n].target.rpartition(":")[2] for n in own}
+    # `bayes` is replaced by the table of the best attacker, made with its options.
+    assert {c for n, c in classes.items() if n != "bayes"} == tested
+
+
+@pytest.mark.parametrize("scheme", ["aes", "one-time-pad"])
+def test_key_bits_of_a_scheme_with_keys_of_its_own(tmp_path, scheme):
+    with pytest.raises((StudyError, InputError), match="`key_bits` is an option of the scheme"):
+        load(tmp_path, mechanism=f'name = "cipher"\nscheme = "{scheme}"\nkey_bits = 12')
+    assert Cipher("repeating-xor").secret_bits(40) == 12
+
+
+def test_bucket_hashing_takes_its_levels_from_the_world(tmp_path):
+    with pytest.raises(StudyError, match="the attack `bucket-hashing` has the options buckets"):
+        load(tmp_path, attack='name = "bucket-hashing"\nlevels = 5')
+
+
+def test_a_prefix_longer_than_the_data():
+    data = np.zeros((1, 4), dtype=int)
+    with pytest.raises(InputError, match="`length` must be at most 4"):
+        Prefix(9).holds(data, data, np.random.default_rng(0))
+    with pytest.raises(InputError, match="`length` must be at most 4"):
+        Prefix(9).guesses(data)
+
+
+def test_the_share_of_surprisal_needs_something_that_is_told(tmp_path):
+    tardos = 'name = "tardos"\nN = 9\nd = 4\nn = 3'
+    with pytest.raises(InputError, match="`surprisal` needs side information"):
+        load(
+            tmp_path,
+            world=tardos,
+            relation='name = "member"',
+            statement='name = "surprisal"\nshare = 0.5',
+        )
+
+
+def test_a_second_relation_is_refused_where_the_statement_has_one(tmp_path):
+    second = '[looser]\nname = "prefix"\nlength = 1\n'
+    for name in ("narcissus", "bayesian", "fixed-baseline"):
+        with pytest.raises(InputError, match=f"the statement `{name}` has one relation"):
+            load(tmp_path, side=second, statement=f'name = "{name}"')
+    load(tmp_path, side=second, statement='name = "two-criteria"')
+
+
+OWN_SIDE = """
+def coins(data, rng):
+    return bool(data[0, 0]) ^ bool(rng.random() < 0.25)
+
+
+def everything(data):
+    return data.tobytes()
+"""
+
+
+def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
+    (tmp_path / "told.py").write_text(OWN_SIDE, encoding="utf-8")
+    tardos = 'name = "tardos"\nN = 50\nd = 20\nn = 3'
+    side = '[side-information]\nname = "told:{}"\noptions = {{ tries = {} }}\n'
+    both = {
+        "world": tardos,
+        "relation": 'name = "member"',
+        "attack": 'name = "released-row"',
+        "statement": 'name = "side-information"\nepsilon = 1.0\n[run]\ntrials = 200',
+    }
+    audit = run(load(tmp_path, side=side.format("coins", 500), **both), rng=1)
+    assert audit.results["outcome"] == "violates"
+    capped = load(tmp_path, side=side.format("everything", 5), **both)
+    with pytest.raises(InputError, match="none of 5 led to"):
+        run(capped, rng=1)
+    with pytest.raises((StudyError, InputError), match="`options` do not fit a side-information"):
+        load(tmp_path, side=side.format("coins", 5).replace("tries", "attempts"), **both)
