@@ -38,6 +38,12 @@ def share_bound(results: Answer) -> float:
     return min(b["share_at_most"] for b in results["bounds"] if "share_at_most" in b)
 
 
+def population_bound(results: Answer) -> float:
+    """Give the limit of the mean share of all people like those played."""
+    found = [b.get("share_of_population", b.get("share_at_most")) for b in results["bounds"]]
+    return min((share for share in found if share is not None), default=1.0)
+
+
 def count_bound(results: Answer) -> Answer:
     """Give the bound on the count at the highest level, the least if there are several."""
     counts = [b for b in results["bounds"] if "at_most" in b]
@@ -58,7 +64,7 @@ def threshold_text(threshold: ThresholdSpec) -> str:
 
 def odds(results: Answer, contradictions: Sequence[Contradiction]) -> str:
     """Say the headline numbers per 100 people."""
-    guess, proved = results["guess"]["share"], share_bound(results)
+    guess, proved = results["guess"]["share"], population_bound(results)
     best = results["attacks"][results["best"]]["share"] if results["best"] else None
     text = f"Of 100 people like these, {100 * guess:.0f} are guessed right without the release"
     if best is not None:
