@@ -165,10 +165,10 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     success = success_of(study, table, unknown)
     queries = MarginalQueries(table.sizes, unknown, study.mechanism.k)
     n = study.threat.targets
-    if n * queries.values > MAX_BELIEFS:
+    if n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
-            f"{n:,} people with {queries.values:,} joint values of the unknown columns need "
-            f"{n * queries.values * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
+            f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
+            f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
             "or coarser bins"
         )
     falls = n * queries.tables

@@ -6,6 +6,8 @@ The theorems are in `narcissus.bounds`; here they meet the targets' own priors.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,19 @@ from scipy import special
 
 from narcissus.attacks.table import Targets
 from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum, posterior, swap_tail
+from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.single_guess import optimum_at_points
 from narcissus.guarantees import Guarantee, PureDP
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
 
 PILOT = 256  # people by whom a point of the profile is chosen
+# Entries of success matrices, summed over the programs of one trial and setting: some 0.1 to 0.3 s
+# each. A single matrix larger than the first is not used at all.
+PROGRAM_CELLS = 4_000
+POINT_CELLS = 50_000
+POINTS = 8  # epsilons whose multipliers are tried where the program is not solved
 
 
 def best_chances(targets: Targets) -> Floats:
@@ -25,35 +35,118 @@ def best_chances(targets: Targets) -> Floats:
     return targets.success.chances(targets.prior).max(axis=1)
 
 
+@lru_cache(maxsize=16)
+def program_matrix(success: ColumnsRight) -> Floats | None:
+    """Give the success matrix without guesses that others cover; None if it is too large."""
+    if prod(success.shape) * success.guesses > PROGRAM_CELLS:
+        return None
+    matrix = np.unique(success.matrix().astype(np.float64), axis=1)
+    # A guess is needless if another is right wherever it is, and somewhere else.
+    shared = matrix.T @ matrix
+    needless = (shared == np.diag(shared)[:, None]).sum(axis=1) > 1
+    return matrix[:, ~needless]
+
+
 def mean_share(targets: Targets, guarantee: Guarantee) -> float:
     """Limit the mean share that any attacker recovers from these people.
 
-    Exact match: the one-target optimum averaged over the people (Narcissus theory 4.6), else the
-    bound of one target from its best prior guess, minimised over the profile (theory 4.6 with
-    ``kappa = 0``).
+    The one-target optimum averaged over the people (Narcissus theory 4.6). For success other than
+    exact match it takes programs, for as many different priors as `PROGRAM_CELLS` allows, the
+    most frequent first; then the multipliers of a few epsilons, as long as `POINT_CELLS` allows;
+    for the rest the bound from the best prior guess (theory 4.6 with ``kappa = 0``), which
+    nobody's value exceeds in any case.
     """
     if targets.success.exact:
         return float(optimum(targets.prior, guarantee).mean())
-    p = best_chances(targets)
+    value = _from_best_guess(best_chances(targets), guarantee)
+    matrix = program_matrix(targets.success)
+    if matrix is None:
+        return float(value.mean())
+    rows, back = _frequent_first(targets.prior)
+    # Under pure DP the multipliers of its own epsilon are the optimum.
+    pure = isinstance(guarantee, PureDP)
+    solved = (POINT_CELLS if pure else PROGRAM_CELLS) // matrix.size
+    tried = solved if pure else solved + POINT_CELLS // matrix.size
+    limits = np.ones(rows.shape[0])
+    if solved:
+        limits[:solved] = optimum(rows[:solved], guarantee, matrix)
+    if rows[solved:tried].size:
+        limits[solved:tried] = optimum_at_points(rows[solved:tried], guarantee, matrix, POINTS)
+    return float(np.minimum(value, limits[back]).mean())
+
+
+def _from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
+    """Limit each person's chance from that of their best guess alone, shape (n,)."""
     if isinstance(guarantee, PureDP):
-        return float(posterior(p, guarantee.epsilon).mean())
+        return np.asarray(posterior(p, guarantee.epsilon), dtype=np.float64)
     points = np.asarray(guarantee.tangents(200))[:, None]
     delta = np.asarray(guarantee.profile(points[:, 0]))[:, None]
     value = swap_tail(1, p[None], points, delta, 1)
-    return float(np.clip(value.min(axis=0), p, 1.0).mean())
+    return np.clip(value.min(axis=0), p, 1.0)
 
 
-def single_success(targets: Targets, epsilon: float) -> tuple[Floats, Floats]:
-    """Give each target's ``o`` and ``Theta`` of the domination theorem at one epsilon.
+def _frequent_first(prior: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Give the different rows, the most frequent first, and which of them each person has."""
+    rows, back, counts = np.unique(prior, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    rows = rows[order]
+    return rows / rows.sum(axis=1, keepdims=True), place[np.ravel(back)]
 
-    Exact match: the closed form of Narcissus theory 4.4. Other success: the simpler bound there,
-    with each target's own largest prior success, ``Theta = 1``.
+
+def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
+    """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
+
+    Exact match: the closed form of Narcissus theory 4.4. Other success: the program at that point
+    for as many different priors as `POINT_CELLS` allows, the most frequent first, and for the
+    rest the pair ``mu = beta(p) D``, which is feasible for ``p`` the target's own largest prior
+    success: then ``o = beta(p)`` and ``Theta <= (1 - sum_x D(x)^2) / (1 + p (e^eps - 1))``.
+    Every target may have its own pair; ``delta`` decides which of two is taken, no more.
     """
     if targets.success.exact:
         o = exact_match_optimum(targets.prior, epsilon)
         return o, 1 - o
-    o = posterior(best_chances(targets), epsilon)
-    return o, np.ones_like(o)
+    p = best_chances(targets)
+    o = np.asarray(posterior(p, epsilon), dtype=np.float64)
+    # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
+    slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
+    theta = (1 - (targets.prior**2).sum(axis=1)).clip(0, 1) * slope
+    matrix = program_matrix(targets.success)
+    if matrix is None:
+        return o, theta
+    rows, back = _frequent_first(targets.prior)
+    solved = POINT_CELLS // matrix.size
+    mu, work = dominate_point(rows[:solved], matrix, epsilon)
+    least, spent = np.ones(rows.shape[0]), np.zeros(rows.shape[0])
+    least[:solved], spent[:solved] = np.minimum(mu.sum(axis=1), 1.0), work
+    # What a little more work costs in terms of success, near the level of 95%.
+    price = 10 * delta * max(1.0, float(np.sqrt((o * (1 - o)).sum())))
+    better = least[back] + price * spent[back] < o + price * theta
+    return np.where(better, least[back], o), np.where(better, spent[back], theta)
+
+
+def share_theorem(success: ColumnsRight, people: int) -> str:
+    """Name the theorem behind `mean_share` for so many people."""
+    return "Narcissus theory 4.6 (one-target optimum" + _how(success, people)
+
+
+def tail_theorem(success: ColumnsRight, people: int) -> str:
+    """Name the theorem behind `tail_table` for so many people."""
+    return "Narcissus theory 4.4 (domination" + _how(success, people)
+
+
+def _how(success: ColumnsRight, people: int) -> str:
+    """Say for whom programs are solved, whatever their priors are."""
+    if success.exact:
+        return ")"
+    matrix = program_matrix(success)
+    if matrix is None:
+        return ", from the best guess)"
+    solved = POINT_CELLS // matrix.size
+    if people <= solved:
+        return ", by linear programs)"
+    return f", by linear programs for {solved} priors at least, else from the best guess)"
 
 
 def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> list[float]:
@@ -64,11 +157,16 @@ def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> 
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
     chosen: list[float] = []
-    points = [float(e) for e in guarantee.tangents(60)]
-    some = replace(targets, codes=targets.codes[:PILOT], prior=targets.prior[:PILOT])
+    # Programs take longer than the closed form: fewer of them.
+    count, people = (60, PILOT) if targets.success.exact else (20, PILOT // 4)
+    points = [float(e) for e in guarantee.tangents(count)]
+    some = replace(targets, codes=targets.codes[:people], prior=targets.prior[:people])
     scale = targets.people / some.people
-    sums = [single_success(some, epsilon) for epsilon in points]
     deltas = np.asarray(guarantee.profile(np.array(points)))
+    sums = [
+        single_success(some, epsilon, float(delta))
+        for epsilon, delta in zip(points, deltas, strict=True)
+    ]
     for level in levels:
         best, value = points[-1], np.inf
         for epsilon, delta, (o, theta) in zip(points, deltas, sums, strict=True):
@@ -88,8 +186,9 @@ def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats
 
     The domination theorem at the point (epsilon, delta) of the profile.
     """
-    o, theta = single_success(targets, epsilon)
-    spent = float(guarantee.profile(epsilon)) * float(theta.sum())
+    delta = float(guarantee.profile(epsilon))
+    o, theta = single_success(targets, epsilon, delta)
+    spent = delta * float(theta.sum())
     table = np.minimum(PoissonBinomial(o).tails() + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
     return table
