@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from narcissus import channels
 from narcissus._random import child
-from narcissus.channels.estimate import rounded
+from narcissus.channels.estimate import INDEPENDENT, rounded
 from narcissus.errors import InputError
+from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.record import Status
@@ -29,6 +30,7 @@ NOT_COVERED = [
     "takes, what is sent beside it, several outputs about the same secret.",
     "What the secret itself gives away once it is guessed.",
 ]
+DRAWN = "they are drawn as the secrets will be when it matters"
 
 
 class Section(BaseModel):
@@ -218,18 +220,22 @@ def _exact(
         "exact": {k: v for k, v in found.to_dict().items() if k != "pair"} | found.more(),
     }
     left: list[NotAssessed] = []
+    said = found.findings()
     if found.channel is not None and found.secrets <= MOST_SHOWN:
-        results["pairwise"] = {
-            "secrets": list(found.channel.secrets),
-            "values": channels.pairwise(found.channel).tolist(),
-        }
+        values = channels.pairwise(found.channel)
+        results["pairwise"] = {"secrets": list(found.channel.secrets), "values": values.tolist()}
+        least = float(values.min())
+        said.append(Finding("Bayes security", "the table of all pairs", least, least))
     profile = _profile(source)
     if isinstance(profile, NotAssessed):
         left.append(profile)
     else:
         results["profile"] = profile
-    values = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
-    status = _judge(study.threshold, {k: (v, v) for k, v in values.items()})
+        least = 1 - float(profile["delta"][0])
+        said.append(Finding("Bayes security", "delta at epsilon 0", least, least))
+    both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
+    refuted = tuple(str(c) for c in contradictions(said))
+    status = _judge(study.threshold, {k: (v, v) for k, v in both.items()}, refuted)
     a, b = found.pair
     verdict = (
         f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
@@ -240,7 +246,9 @@ def _exact(
     return Outcome(
         title=study.title or f"What {name} leaks",
         status=status,
-        verdict=verdict,
+        verdict=" ".join([*refuted, verdict]),
+        grade="proved",
+        contradictions=refuted,
         results=results,
         assessed=[
             "Bayes security: the pair of secrets easiest to tell apart, exactly",
@@ -305,7 +313,8 @@ def _sampled(
         },
     }
     both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
-    status = _judge(study.threshold, {k: (e.low, e.high) for k, e in both.items()})
+    limits = {k: (e.low, e.high) for k, e in both.items()}
+    status = _judge(study.threshold, limits, found.contradictions)
     left = [
         NotAssessed(
             f"how low {words} may be",
@@ -331,7 +340,10 @@ def _sampled(
     return Outcome(
         title=study.title or f"What {name} gives away",
         status=status,
-        verdict=verdict,
+        verdict=" ".join([*found.contradictions, verdict]),
+        grade="sampled",
+        assumptions=(INDEPENDENT, DRAWN),
+        contradictions=found.contradictions,
         results=results,
         assessed=[
             "Bayes security: two secrets that are told apart, on samples set aside",
@@ -348,9 +360,13 @@ def _limited(e: Any) -> dict[str, float | None]:
 
 
 def _judge(
-    threshold: ThresholdSpec | None, found: dict[str, tuple[float | None, float | None]]
+    threshold: ThresholdSpec | None,
+    found: dict[str, tuple[float | None, float | None]],
+    refuted: tuple[str, ...],
 ) -> Status:
     """Compare limits with the threshold: met only if the lower limit is, exceeded by the upper."""
+    if refuted:
+        return "contradicted"
     if threshold is None:
         return "no threshold"
     verdicts: set[Literal["met", "exceeded", "inconclusive"]] = set()
