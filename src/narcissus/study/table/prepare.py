@@ -85,14 +85,13 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
 
 def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
     """Fit or load the prior."""
+    given = spec.model_dump(exclude_none=True, exclude={"kind"})
     if spec.kind == "bayesian-network":
-        return fit_bayesian_network(
-            table, max_parents=spec.parents, smoothing=spec.smoothing, score=spec.score
-        )
+        return fit_bayesian_network(table, max_parents=given.pop("parents"), **given)
     if spec.kind == "independent":
-        return fit_independent(table)
+        return fit_independent(table, **given)
     if spec.kind == "empirical":
-        return fit_empirical(table, smoothing=0.01)
+        return fit_empirical(table, **given)
     if ":" not in spec.kind:
         raise InputError(
             "`prior.kind` must be bayesian-network, independent, empirical or your own as "
@@ -190,7 +189,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         (
             name,
             attack_of(name, spec, folder),
-            min(spec.trials or study.run.trials, study.run.trials),
+            spec.trials or study.run.trials,
         )
         for name, spec in study.attacks.items()
     )
