@@ -27,6 +27,7 @@ def worlds(draw):
     return rows, success.astype(float), draw(st.sampled_from([0.0, 0.3, 1.0, 4.0, 40.0, 600.0]))
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 @settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_the_pair_is_feasible_and_the_least(world):
@@ -74,6 +75,7 @@ def _least_work(prior, mu, success, epsilon):
     return found.fun if found.success else np.inf  # infeasible: no work would be enough
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 @pytest.mark.parametrize(
     "guarantee", [PureDP(0.7), GaussianDP(0.4), GaussianDP(1.5), ApproximateDP(0.5, 0.02)]
 )

@@ -25,6 +25,7 @@ def coverage_floor(level: float, repeats: int, false_alarm: float = 1e-6) -> int
     return int(stats.binom.ppf(false_alarm, repeats, level))
 
 
+@pytest.mark.states("Waudby-Smith and Ramdas 2023", "Theorem 3")
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize(
     "draw",
@@ -79,6 +80,7 @@ def test_limits_mirror(values):
     assert ours.high == pytest.approx(1 - mirrored.low, abs=1e-9)
 
 
+@pytest.mark.states("Maurer and Pontil 2009", "Theorem 4")
 @pytest.mark.coverage_claim
 def test_bernstein_limits_cover():
     """2,000 repeats of 3,000 values at 95%; false alarm 1e-6."""
@@ -91,6 +93,7 @@ def test_bernstein_limits_cover():
     assert hits >= coverage_floor(0.95, 2000)
 
 
+@pytest.mark.states("Maurer and Pontil 2009", "Theorem 4")
 def test_bernstein_limits_follow_the_theorem():
     """Maurer and Pontil 2009, Theorem 4, at half of alpha a side, from the values themselves."""
     values = np.random.default_rng(5).random(500)

@@ -136,6 +136,7 @@ def at_most_alpha(misses: int, trials: int, alpha: float) -> bool:
     return misses <= stats.binom.isf(FALSE_ALARM, trials, alpha)
 
 
+@pytest.mark.states("Narcissus theory", "4.3", "5")
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (2.0, 0.0), (1.0, 2e-3)])
 def test_what_holds_is_refuted_at_most_at_the_level(epsilon, delta):
@@ -181,6 +182,7 @@ def test_the_search_returns_the_refuted_end():
 # --- priors known from samples ---------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_estimated_priors_use_all_limits_at_once():
     limits = upper_priors([3, 0, 50], 50, error=0.03)
     assert limits[0] == pytest.approx(stats.beta.isf(0.01, 4, 47), rel=1e-9)
@@ -194,6 +196,7 @@ def test_estimated_priors_use_all_limits_at_once():
         upper_priors([60], 50, error=0.05)
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 @pytest.mark.coverage_claim
 def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest():
     # Ten equally likely values, 30 samples; the attacker names the value seen least. False-alarm

@@ -74,6 +74,7 @@ def test_each_ground(case, verdict, grade, more):
 shares = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition D.8")
 @settings(max_examples=400, deadline=None)
 @given(
     shares,

@@ -60,6 +60,7 @@ def near(ours, theirs, trials, sigmas=4.5):
     return abs(ours - theirs) <= sigmas * 0.055 * math.sqrt(1 / trials + 1 / 150)
 
 
+@pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("epsilon", THEORY)
 def test_the_table_of_the_theory(settings, epsilon):
     result = settings[epsilon]

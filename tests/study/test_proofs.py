@@ -84,6 +84,8 @@ CRITERIA = {
 }
 
 
+@pytest.mark.states("Narcissus theory", "4.4", "4.6")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2", "Corollary 3.4")
 @pytest.mark.parametrize("limited", [False, True], ids=["programs", "no programs"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.5, 0.0), (0.3, 0.02)])

@@ -43,6 +43,7 @@ def every_real_guess(criterion, column):
     return np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
 @settings(max_examples=150, deadline=None)
 @given(criteria(), st.integers(0, 2**32 - 1))
 def test_all_of_it_against_brute_force(criterion, seed):
@@ -75,6 +76,7 @@ def test_all_of_it_against_brute_force(criterion, seed):
         np.testing.assert_allclose(alone[:, column], expected[np.arange(4), decided], atol=1e-12)
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
 @settings(max_examples=150, deadline=None)
 @given(criteria(), st.integers(0, 2**32 - 1))
 def test_the_decision_is_the_best_of_all_real_numbers(criterion, seed):
