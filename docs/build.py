@@ -1,7 +1,7 @@
 """Write the generated pages: ``reference.md`` and ``citations.md``.
 
 Both come from the code: the reference lists every public name of every room with its first line,
-the citations say which paper's theorem is computed where, and by which test it is checked.
+the citations say which paper's theorem is computed where, and which tests say that they test it.
 
     python docs/build.py            # write
     python docs/build.py --check    # exit 1 if a page is out of date
@@ -20,14 +20,56 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 SOURCE = ROOT / "src" / "narcissus"
 
-CITED = re.compile(
-    r"""(?P<paper>Narcissus\ theory | [A-Z][\w'-]+(?:,\ [A-Z][\w'-]+)*
-          (?:\ (?:et\ al\.|and\ [A-Z][\w'-]+))?\ (?:19|20)\d\d)
-        (?:,?\ \(?(?P<place>(?:sections?|Theorems?|Corollary|Lemmas?|Propositions?|Definitions?|
-          Def\.?|Eq\.?|Equations?|Figures?|Tables?|Examples?|Appendix|Algorithm|Observation|Claim|
-          Fact)\ [\w.]+(?:\.\d+)*|\d+(?:\.\d+)*))?""",
+PAPER = re.compile(
+    r"""Narcissus\ theory(?=[ ,]+\d) | [A-Z][\w'-]+(?:,\ [A-Z][\w'-]+)*
+        (?:\ (?:et\ al\.|and\ [A-Z][\w'-]+))?\ (?:19|20)\d\d""",
     re.VERBOSE,
 )
+# singular -> what begins a place of that kind
+KINDS = {
+    "section": "sections?",
+    "Theorem": "Theorems?",
+    "Corollary": "Corollar(?:y|ies)",
+    "Lemma": "Lemmas?",
+    "Proposition": "Propositions?",
+    "Definition": r"(?:Definitions?|Defs?\.?)",
+    "Equation": r"(?:Equations?|Eqs?\.?)",
+    "Figure": "Figures?",
+    "Table": "Tables?",
+    "Example": "Examples?",
+    "Appendix": "Appendix",
+    "Algorithm": "Algorithms?",
+    "Observation": "Observations?",
+    "Claim": "Claims?",
+    "Fact": "Facts?",
+}
+NUMBER = r"(?:[IVX]+(?:-[A-Z])?\b|[A-Z](?:\.\d+)+|[A-Z]\b|\d+(?:\.\d+)*[a-z]?\b)"
+NUMBERS = rf"{NUMBER}(?:(?:,|\ and|,\ and|\ to)\ {NUMBER})*"
+NEXT = re.compile(
+    rf"""(?:,|\ and|,\ and)?\ \(?(?P<kind>{"|".join(KINDS.values())})\ (?P<numbers>{NUMBERS})"""
+    rf"""|(?P<bare>(?:,|\ and|,\ and)?\ {NUMBERS})""",
+    re.VERBOSE,
+)
+
+
+def places(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (paper, place) for every statement that a text cites; lists give one a number.
+
+    >>> list(places("Source: Cohen et al. 2024, Definitions D.7 and D.8, Claim D.9."))
+    [('Cohen et al. 2024', 'Definition D.7'), ('Cohen et al. 2024', 'Definition D.8'),
+    ('Cohen et al. 2024', 'Claim D.9')]
+    """
+    for paper in PAPER.finditer(text):
+        name, end = paper[0], paper.end()
+        while found := NEXT.match(text, end):
+            end = found.end()
+            kind = ""
+            if found["kind"]:
+                kind = next(k for k, form in KINDS.items() if re.fullmatch(form, found["kind"]))
+            elif name != "Narcissus theory":
+                break  # numbers alone are sections of ours, and nobody else's
+            for number in re.findall(NUMBER, found["numbers"] or found["bare"]):
+                yield name, f"{kind} {number}".strip()
 
 
 def modules() -> Iterator[tuple[str, Path, ast.Module]]:
@@ -96,37 +138,66 @@ def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
                     yield f"{name}.{node.name}.{inner.name}", ast.get_docstring(inner) or ""
 
 
-def citations() -> str:
-    """Write the page of citations: paper, place, where it is computed, where it is tested."""
+def cited() -> dict[tuple[str, str], set[str]]:
+    """Give the names of the code that cites each statement in its docstring."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, _, tree in modules():
         for qualified, text in documented(tree, name):
-            for match in CITED.finditer(" ".join(text.split())):
-                if place := match["place"]:
-                    found[match["paper"], place.rstrip(".")].add(qualified)
-    tests = {
-        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    }
+            for statement in places(" ".join(text.split())):
+                found[statement].add(qualified)
+    return found
+
+
+def marked_tests() -> dict[tuple[str, str], list[str]]:
+    """Give the tests that say, by a mark, which statement they test.
+
+    The mark is ``@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2")``; several places of
+    one paper may follow each other. It is read, not run.
+    """
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            for mark in node.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.states":
+                    paper, *where = (ast.literal_eval(argument) for argument in mark.args)
+                    for place in where:
+                        test = f"{path.relative_to(ROOT).as_posix()}::{node.name}"
+                        found[paper, place].append(test)
+    return found
+
+
+def unknown_marks() -> list[str]:
+    """Say which marks name a statement that no docstring cites: a slip, or a missing citation."""
+    known = cited()
+    return [
+        f"{test}: nothing cites {paper}, {place}"
+        for (paper, place), tests in marked_tests().items()
+        if (paper, place) not in known
+        for test in tests
+    ]
+
+
+def citations() -> str:
+    """Write the page of citations: paper, place, where it is computed, where it is tested."""
+    tests = marked_tests()
     lines = [
         "# Citations",
         "",
-        "Which statement is computed where, and which test files use it. Generated by "
-        "`docs/build.py` from the docstrings; do not edit.",
+        "Which statement is computed where, by the docstrings, and which tests say, by the mark "
+        "`states`, that they test it. `Not tested` means that no test says so: the code may well "
+        "be tested, but not as this statement. Generated by `docs/build.py`; do not edit.",
         "",
         "| source | place | computed in | tested in |",
         "|---|---|---|---|",
     ]
     for (paper, place), names in sorted(
-        found.items(), key=lambda kv: (kv[0][0], sort_key(kv[0][1]))
+        cited().items(), key=lambda kv: (kv[0][0], sort_key(kv[0][1]))
     ):
-        used = sorted(
-            file
-            for file, text in tests.items()
-            if any(re.search(rf"\b{re.escape(n.rsplit('.', 1)[-1])}\b", text) for n in names)
-        )
         code = "<br>".join(f"`{n.removeprefix('narcissus.')}`" for n in sorted(names))
-        lines.append(f"| {paper} | {place} | {code} | {'<br>'.join(f'`{u}`' for u in used[:6])} |")
+        checks = "<br>".join(f"`{t}`" for t in tests.get((paper, place), [])) or "not tested"
+        lines.append(f"| {paper} | {place} | {code} | {checks} |")
     return "\n".join(lines) + "\n"
 
 
@@ -143,6 +214,11 @@ def main() -> int:
         for name, text in pages.items()
         if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]
+    slips = unknown_marks()
+    for slip in slips:
+        print(slip)
+    if slips:
+        return 1
     if "--check" in sys.argv:
         for name in stale:
             print(f"docs/{name} is out of date: run `make docs`")

@@ -1,5 +1,6 @@
 """The documentation and the program agree: links lead somewhere, commands and options exist."""
 
+import importlib.util
 import re
 import shlex
 from importlib import import_module
@@ -53,3 +54,44 @@ def test_every_command_helps_with_an_example(name):
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
+
+
+@pytest.fixture(scope="module")
+def build():
+    """Give docs/build.py as a module."""
+    spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Source: Swanberg et al. 2025, Theorem 3.2.", ["Theorem 3.2"]),
+        ("(Cohen et al. 2024, Definitions 1.13, D.7 and D.8, Claim D.9)",
+         ["Definition 1.13", "Definition D.7", "Definition D.8", "Claim D.9"]),
+        ("Narcissus theory 4.4 and 4.6.", ["4.4", "4.6"]),
+        ("Source: Narcissus theory, end of 4.4.", []),
+        ("Dong, Roth and Su 2022, Theorem 2.14 (Gaussian); see 3 more", ["Theorem 2.14"]),
+        ("Mironov 2017. The profile is another.", []),
+        ("Chatzikokolakis et al. 2023, sections V-B and V-C", ["section V-B", "section V-C"]),
+    ],
+)  # fmt: skip
+def test_citations_are_read_from_text(build, text, found):
+    assert [place for _, place in build.places(text)] == found
+
+
+def test_a_statement_is_tested_only_where_a_test_says_so(build):
+    """Words that happen to match are no test; a mark of what nothing cites is a slip."""
+    assert build.unknown_marks() == []
+    marked = build.marked_tests()
+    for row in build.citations().splitlines():
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if len(cells) != 4 or cells[0] in ("source", "---"):
+            continue
+        tests = marked.get((cells[0], cells[1]), [])
+        assert cells[3] == ("<br>".join(f"`{t}`" for t in tests) or "not tested")
+        for test in tests:
+            file, name = test.split("::")
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ def view_of(worlds, rng, noise, *, people, sizes, unknown, k, **rest):
     return View(targets, noise, release), secrets
 
 
+@pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("noise", [GaussianNoise(0.8), LaplaceNoise(0.6)])
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), TINY)
 def test_gibbs_against_enumeration(worlds, people, sizes, unknown, k, noise):
@@ -45,6 +46,7 @@ def test_gibbs_against_enumeration(worlds, people, sizes, unknown, k, noise):
     assert np.abs(view.targets.prior - exact).max() > 0.12
 
 
+@pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("noise", [GaussianNoise(1.2), LaplaceNoise(1.2), NoNoise()])
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), TINY)
 def test_ceiling_against_enumeration(worlds, people, sizes, unknown, k, noise):
@@ -128,6 +130,7 @@ def test_impossible_values_stay_impossible(worlds):
             assert (attack.beliefs(view, rng=rng)[:, 2] == 0).all()
 
 
+@pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize("noise", [GaussianNoise(4.0), LaplaceNoise(4.0), NoNoise()])
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ class Fixed:
         return next(self.picks)
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 6.1")
 @pytest.mark.parametrize(
     ("sizes", "unknown", "k"),
     [((2, 3, 2), (1,), 2), ((2, 3, 2, 2), (0, 1), 2), ((2, 3, 2, 2), (0, 1, 3), 3)],

@@ -23,6 +23,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, dp_sgd
 
 
+@pytest.mark.states("Narcissus theory", "4.8")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("danger", [threat(prior=0.2), threat(values=[0.6, 0.3, 0.1])])
 def test_the_advantage_is_used_up(danger, delta):
@@ -39,6 +40,7 @@ def test_the_advantage_is_used_up(danger, delta):
     assert reached(GaussianDP(mu)) <= 0.1 < reached(GaussianDP(mu + 1e-5))
 
 
+@pytest.mark.states("Narcissus theory", "4.8")
 def test_the_number_of_targets_is_used_up():
     danger = threat(values=[0.5, 0.5], targets=40)
     limit = Limit(at_most=30, confidence=0.9)

@@ -55,6 +55,8 @@ def draw_guarantee(rng: np.random.Generator):
     return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
+@pytest.mark.states("Narcissus theory", "4.3", "4.4", "4.5")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2", "Corollary 3.4")
 @pytest.mark.parametrize("seed", range(16))
 def test_no_valid_bound_is_below_the_optimum(seed):
     rng = np.random.default_rng(seed)
@@ -74,6 +76,7 @@ def test_no_valid_bound_is_below_the_optimum(seed):
                 assert bound.value >= found.value - SLACK, (bound, prior, success, guarantee)
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 @pytest.mark.parametrize("seed", range(2))
 def test_several_points_of_a_profile_at_once(seed):
     rng = np.random.default_rng(100 + seed)
@@ -100,6 +103,7 @@ def test_several_points_of_a_profile_at_once(seed):
         assert min(bounds) >= found.value - SLACK
 
 
+@pytest.mark.states("Narcissus theory", "4.7")
 @pytest.mark.parametrize("guesses_made", ["all", "some"])
 def test_the_f_dp_recursion_is_not_below_the_optimum(guesses_made):
     """From the same points of a profile; uniform values, exact match."""
@@ -152,6 +156,7 @@ def test_a_half_of_four_values_is_no_fair_bit():
     assert found.value > fair + 1e-3
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_different_targets_and_shared_guesses():
     rng = np.random.default_rng(5)
     for _ in range(60):
@@ -165,6 +170,7 @@ def test_different_targets_and_shared_guesses():
         assert certify(bound, rows, guarantee, v, success, shared=True).holds
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_following_the_attempts_holds_for_all_joint_attempts():
     rng = np.random.default_rng(8)
     for _ in range(60):
@@ -179,6 +185,8 @@ def test_following_the_attempts_holds_for_all_joint_attempts():
         assert certify(bound, [prior] * 2, guarantee, 2, success).holds
 
 
+@pytest.mark.states("Narcissus theory", "4.2")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.3", "Theorem 3.5")
 def test_the_published_theorems_are_found_violated():
     broken = set()
     rng = np.random.default_rng(11)
@@ -196,6 +204,7 @@ def test_the_published_theorems_are_found_violated():
     }
 
 
+@pytest.mark.states("Narcissus theory", "4.3")
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_the_swap_bound_is_exact_where_all_is_symmetric(n):
     rng = np.random.default_rng(n)
@@ -216,6 +225,7 @@ def test_the_swap_bound_is_exact_where_all_is_symmetric(n):
                 assert program == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_domination_is_exact_under_pure_dp():
     rng = np.random.default_rng(21)
     exact = []

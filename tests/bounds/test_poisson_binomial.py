@@ -39,6 +39,7 @@ def draw(kind: str, n: int) -> np.ndarray:
     )
 
 
+@pytest.mark.states("Narcissus theory", "4.9")
 @pytest.mark.parametrize("kind", ["uniform", "small", "two scales", "extreme"])
 @pytest.mark.parametrize("n", [1, 40, 530])
 def test_every_tail_is_relatively_accurate(kind, n):
@@ -61,6 +62,7 @@ def test_every_tail_is_relatively_accurate(kind, n):
         assert distribution.pmf()[v] == pytest.approx(float(mass[v]), rel=1e-11, abs=1e-290)
 
 
+@pytest.mark.states("Narcissus theory", "4.9")
 @pytest.mark.parametrize("n", [10**4, 10**5])
 @pytest.mark.parametrize("deviations", [-20, -2, 0, 3, 12, 30])
 def test_equal_probabilities_give_the_binomial(n, deviations):

@@ -46,6 +46,7 @@ def loops(request, monkeypatch):
     kernels.loops.cache_clear()
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2")
 @pytest.mark.parametrize(
     ("n", "m"), [(2, 1), (2, 2), (5, 3), (13, 7), (300, 4), (90, 31), (520, 40)]
 )
@@ -60,6 +61,7 @@ def test_beta_star_is_the_l1_diameter(loops, n, m, concentration):
     assert found.value == pytest.approx(np.minimum(rows[a], rows[b]).sum(), rel=1e-14)
 
 
+@pytest.mark.states("Narcissus theory", "6.1")
 @pytest.mark.parametrize("seed", range(20))
 def test_every_search_finds_the_exact_minimum_of_tiny_overlaps(loops, seed):
     # Overlaps spread over 30 orders of magnitude, where one minus a distance knows nothing.
@@ -177,6 +179,7 @@ def test_heat_map_has_a_cap():
         plot_pairwise(RandomizedResponse(6, 1).channel(), most=5)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5")
 def test_quick_bounds_respect_the_convex_hull():
     # Uniform is outside the hull: the paper's upper bound would say 0.35, the truth is 0.9.
     c = [[0.9, 0.1, 0, 0], [0.8, 0.2, 0, 0]]
@@ -192,6 +195,7 @@ def test_quick_bounds_respect_the_convex_hull():
         quick_bounds(c, [1.0])
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
 @pytest.mark.parametrize("seed", range(10))
 def test_all_bounds_hold(seed):
     rng = np.random.default_rng(seed)
@@ -209,6 +213,7 @@ def test_all_bounds_hold(seed):
         assert found.high is None or found.high >= truth - 1e-12
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 1")
 def test_beta_star_is_the_least_beta_over_priors():
     rng = np.random.default_rng(2)
     rows = random_channel(rng, 5, 4)

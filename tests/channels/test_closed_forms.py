@@ -23,6 +23,8 @@ FINITE = [
 ]
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section VI", "Equation 7")
+@pytest.mark.states("Narcissus theory", "6")
 @pytest.mark.parametrize("mechanism", FINITE, ids=repr)
 def test_closed_forms_are_those_of_the_matrix(mechanism):
     c = mechanism.channel()
@@ -39,6 +41,7 @@ def test_closed_forms_are_those_of_the_matrix(mechanism):
     assert ch.pairwise(c)[i, j] == pytest.approx(mechanism.beta_star, rel=1e-12)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 3", "Proposition 4")
 @pytest.mark.parametrize("x", [0.01, 1.0, 7.5, 30.0])
 def test_continuous_forms_by_integration(x):
     mpmath.mp.dps = 60

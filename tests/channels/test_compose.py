@@ -10,6 +10,7 @@ def rows(seed, n=4, m=3):
     return np.random.default_rng(seed).dirichlet(np.ones(m), n)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section IV-A")
 def test_parallel_is_the_product():
     a, b = rows(0), rows(1, m=5)
     both = ch.parallel(ch.channel(a, outputs="xyz"), ch.channel(b, outputs="pqrst"))
@@ -48,6 +49,7 @@ def test_explosions_are_refused_with_the_size_and_bounded_by_theorem():
     assert exact.beta_star >= one**2
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section IV-B")
 def test_cascade():
     a, b = rows(5), rows(6, n=3, m=6)
     made = ch.cascade(a, b)
@@ -94,6 +96,7 @@ def least_overlap_under_dp(records, epsilon):
     return 1 + found.fun
 
 
+@pytest.mark.states("Narcissus theory", "6.1")
 @pytest.mark.parametrize("records", range(1, 8))
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])
 def test_databases_by_linear_program(records, epsilon):
@@ -102,6 +105,7 @@ def test_databases_by_linear_program(records, epsilon):
     assert sharp.value >= ch.naive_database_bound(epsilon, records).value - 1e-15
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Corollary 1")
 @pytest.mark.parametrize(("records", "values"), [(1, 3), (2, 2), (2, 3), (3, 2)])
 def test_corollary_1_holds_and_is_tight_for_products(records, values):
     # Independent randomized response of each record reaches Theorem 6 for the uniform prior.
@@ -145,6 +149,7 @@ def test_guarantees():
             call()
 
 
+@pytest.mark.states("Narcissus theory", "6")
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_approximate_ldp_bound_is_reached(epsilon, delta):
@@ -155,6 +160,7 @@ def test_approximate_ldp_bound_is_reached(epsilon, delta):
     assert ch.beta_star(c).value == pytest.approx(ch.from_local_dp(epsilon, delta).value, rel=1e-12)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 2")
 def test_games_agree_with_the_exact_numbers():
     c = ch.channel(rows(9, n=5, m=6))
     prior = np.random.default_rng(1).dirichlet(np.ones(5))

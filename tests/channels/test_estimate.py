@@ -20,6 +20,7 @@ def draw(c, size, rng, prior=None):
 RR = ch.RandomizedResponse(4, 1.5)
 
 
+@pytest.mark.states("Narcissus theory", "6.2")
 def test_estimates_come_near_and_limits_cover():
     rng = np.random.default_rng(0)
     secret, output = draw(RR.channel().matrix, 200_000, rng)

@@ -19,6 +19,7 @@ def world(request):
     return rows, prior, rng
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section II")
 def test_measures_agree_with_qif(world):
     rows, prior, _rng = world
     c = ch.channel(rows)
@@ -89,6 +90,7 @@ def test_a_tiny_risk_keeps_its_accuracy():
     assert ch.bayes_risk([[1, 0], [1, 0]], [1 - 1e-20, 1e-20]) == 1e-20
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")
 def test_implied_risk_is_the_tighter_of_both():
     rows = [[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]]
     prior = np.full(4, 0.25)
@@ -109,6 +111,7 @@ def test_bad_gain():
         ch.l_risk(rows, [[np.nan, 1]])
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 2", "Proposition 2")
 def test_local_dp_by_enumeration():
     rng = np.random.default_rng(4)
     rows = rng.dirichlet(np.ones(5), 6)

@@ -97,6 +97,35 @@ def test_by_heart_is_no_extraction(folder):
     assert results["verdict"] == "no extraction"
 
 
+def test_three_runs_of_a_program_that_fails_are_too_few(folder):
+    """0 of 3 has the upper limit 0.71: nothing is shown, least of all about other programs."""
+    change(folder, "runs = 10", "runs = 3")
+    (folder / "cut.py").write_text("print('nothing of the kind')")
+    done = call(folder, "--json")
+    record = json.loads(done.stdout)
+    assert record["status"] == "too few trials"
+    assert done.return_value == 3
+    assert record["grade"] == "sampled"
+    assert record["verdict"].startswith("Inconclusive")
+    assert "4 runs instead of these" in record["verdict"]
+    assert "no longer than this one" not in json.dumps(record)
+    assert "this program without the release" not in record["results"]["complexity"]
+    report = (folder / "out" / "report.html").read_text()
+    assert "Evidence for the release" not in report
+
+
+@pytest.mark.parametrize(
+    ("name", "grade", "assumed"),
+    [("copy.toml", "approximate", ["no program", "runs"]), ("by_heart.toml", "proved", [])],
+)
+def test_the_record_has_the_grade_of_the_verdict(folder, name, grade, assumed):
+    record = json.loads(call(folder, "--json", name=name).stdout)
+    assert record["grade"] == record["results"]["verdict_grade"] == grade
+    assert len(record["assumptions"]) == len(assumed)
+    for words, start in zip(record["assumptions"], assumed, strict=True):
+        assert words.startswith(start)
+
+
 def test_threshold(folder):
     with (folder / "copy.toml").open("a") as file:
         file.write("\n[threshold]\nquality = 0.5\n")

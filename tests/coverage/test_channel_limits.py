@@ -35,6 +35,7 @@ def settings():
     }
 
 
+@pytest.mark.states("Narcissus theory", "6.2")
 @pytest.mark.parametrize("name", settings())
 def test_both_sides_cover(name):
     matrix, prior, size = settings()[name]
@@ -62,6 +63,7 @@ def test_both_sides_cover(name):
     assert max(misses.values()) <= allowed, misses
 
 
+@pytest.mark.states("Narcissus theory", "6.2")
 def test_stopping_when_it_looks_good_still_covers():
     mechanism = ch.RandomizedResponse(3, 1.0)
     cumulative = np.cumsum(mechanism.channel().matrix, axis=1)

@@ -28,6 +28,7 @@ def execute(source, tmp_path):
     return done.stdout
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition 1.12")
 @pytest.mark.parametrize("name", STRINGS)
 def test_programs_print_their_string(name, tmp_path):
     sources = [self_extracting(STRINGS[name], method) for method in COMPRESSORS]

@@ -32,6 +32,8 @@ def shadows(n):
     return [text(bytes(RNG.integers(97, 123, 3000, dtype=np.uint8))) for _ in range(n)]
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition D.8", "Claim D.9")
+@pytest.mark.states("Narcissus theory", "7")
 def test_a_program_that_reads_the_data_out_of_the_release():
     found = assess(text(LETTERS), LETTERS, COPY, shadows=shadows(19))
     assert found.verdict == "extraction"
@@ -49,6 +51,8 @@ def test_a_program_that_reads_the_data_out_of_the_release():
     assert {"zlib", "bz2", "lzma", "zstd", "brotli", "ppm"} <= set(found.complexity)
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition D.8")
+@pytest.mark.states("Narcissus theory", "7")
 def test_a_program_that_prints_the_data_itself_has_no_quality():
     found = assess(text(LETTERS), LETTERS, b"print(%r)" % LETTERS.decode())
     assert found.verdict == "no extraction"
@@ -81,6 +85,7 @@ def test_a_release_that_is_independent_of_the_data():
     assert found.success.value == 0
 
 
+@pytest.mark.states("Cohen et al. 2024", "Lemma 3.2")
 def test_outputs_that_fit_any_data_are_no_evidence():
     """Bits of the release agree with everybody's, so the shadow counts as well (Lemma 3.2)."""
     data, others = text(b"10" * 200), [text(b"10" * 200) for _ in range(3)]

@@ -34,6 +34,7 @@ def count(rows, points):
     return int(Close(1, correlation=CLOSE).reconstructed(rows, points).sum())
 
 
+@pytest.mark.states("Narcissus theory", "10")
 def test_ten_training_digits_and_hardly_a_fresh_one(world):
     rows, labels, shadows = world
     net = train_classifier(rows, labels, width=400, rng=1)

@@ -91,6 +91,7 @@ def test_planted_secrets_are_found_and_an_independent_release_gives_nothing():
     assert p_value > 0.05
 
 
+@pytest.mark.states("Narcissus theory", "1")
 def test_false_alarm_rate_of_the_lead():
     """Under independence the p-value falls to 1/20 at most once in 20, at a declared 1e-6."""
     rng = np.random.default_rng(0)
@@ -118,6 +119,7 @@ def test_memorised():
     assert memorised(["ab"], docs, window=9) == []
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 5.1")
 def test_priors_from_a_model():
     model = CharacterNgram(["call anna", "call anna", "call bob"], order=5)
     prior = model_prior(model, ["anna", "bob", "eve"], template="call {}")

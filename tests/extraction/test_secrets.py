@@ -28,6 +28,8 @@ def attack(prior, training, **more):
     return attack_secrets(prior, training, models=4000, confidence=1 - 2 * ALARM, rng=5, **more)
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 5")
+@pytest.mark.states("Narcissus theory", "10")
 @pytest.mark.parametrize("name", PRIORS)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 10.0])
 def test_bounds_hold_and_the_prior_helps(name, epsilon):
@@ -47,6 +49,7 @@ def test_a_small_epsilon_leaves_the_prior(name):
     assert found.bound.value < found.prior + 0.01
 
 
+@pytest.mark.states("Narcissus theory", "4.6", "10")
 def test_the_attack_reaches_the_bound_where_the_guarantee_is_tight():
     """A bit, unclipped: the logits are a Gaussian test at distance mu, whose optimum is known."""
     for epsilon in (1.0, 5.0):

@@ -141,6 +141,7 @@ def test_neighbours_list_every_pair_once():
         Neighbours(20, 2)
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Definition 3.3")
 def test_tardos_shares_rows_as_often_as_it_should():
     world = Tardos(40, 200, 10)  # 200 bits: equal rows are the same people
     rng = np.random.default_rng(6)
@@ -159,6 +160,7 @@ def test_tardos_shares_rows_as_often_as_it_should():
     assert left > 0.7
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Observation 4.2")
 def test_tardos_given_rows_keeps_them_and_mixes_the_last():
     world = Tardos(20, 100, 5)
     rng = np.random.default_rng(7)
@@ -249,6 +251,7 @@ def test_tardos_surprisal_is_the_rule_of_succession():
         assert bits[trial] == pytest.approx(-np.log2(chance).sum())
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Example 1.5")
 def test_superset_worlds_and_lists():
     rng = np.random.default_rng(11)
     world = Superset(5, 40, 30, trivial=0.5)
@@ -271,6 +274,7 @@ def test_superset_worlds_and_lists():
     assert within(int(again.sum()), 300, 1 - math.comb(46, 4) / math.comb(50, 4))
 
 
+@pytest.mark.states("Cohen et al. 2024", "section 1.1")
 def test_mona_lisa_baseline_is_exact():
     world = MonaLisa(4, 3, 0.3)
     rng = np.random.default_rng(12)

@@ -113,6 +113,7 @@ def test_sampled_baseline_agrees_with_the_exact_one():
     assert abs(sampled.baseline.value - exact.baseline.value) < 0.03
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition A.2")
 def test_pairs_compare_with_the_other_data_set():
     """003, Definition A.2: on a pair of two distinct strings the releaser is right or wrong."""
     game = Game(Pairs([[[0, 1], [1, 1]]]), Identity(), Prefix())
@@ -438,6 +439,8 @@ def test_trying_more_attackers_costs_confidence():
     assert alone.decided < among.decided
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition 1.4", "Definition 1.5")
+@pytest.mark.states("Kaplan et al. 2025", "Definition 1.2")
 def test_statements_by_hand():
     s = scores([1, 1, 0, 0], [0.5, 0.0, 1.0, 0.0])
     assert Resilience(math.log(2), 0.25).tests(s)[0].values == pytest.approx(
@@ -472,6 +475,7 @@ def test_singling_out_baseline_is_the_best_weight():
         assert statement.baseline(w) == pytest.approx(chance[grid <= w + 1e-12].max(), rel=1e-3)
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Definition 1.2")
 def test_memorizing_needs_both_rates():
     many, strangers = [True] * 400, [0.0] * 400
     both = Evidence(NotMemorizing(3, 4, 0.1)).update(scores(many, strangers))[-1]

@@ -76,6 +76,7 @@ class TableMechanism:
         return self.rows.shape[1]
 
 
+@pytest.mark.states("Narcissus theory", "2")
 @pytest.mark.parametrize("seed", range(6))
 def test_profile_equals_the_best_of_all_attackers_in_rational_numbers(seed):
     rng = np.random.default_rng(seed)
@@ -105,6 +106,7 @@ def counting(n, p, tau=0.0):
     return Game(Bits(n, p), CountingQuery(tau), Pinned(1))
 
 
+@pytest.mark.states("Narcissus theory", "2")
 def test_counting_query_without_cut_reference_values():
     """Narcissus theory 2: worst delta(1) over all priors, and its closed form."""
     for n, p, expected in ((100, 0.0021534, 1.01828e-3), (2100, 1.027e-4, 4.854e-5)):
@@ -116,6 +118,7 @@ def test_counting_query_without_cut_reference_values():
     assert worst == pytest.approx(1.01828e-3, rel=1e-3)
 
 
+@pytest.mark.states("Cohen et al. 2025", "Appendix A")
 def test_published_cut_is_far_larger_than_needed():
     """Cohen et al. 2025, Appendix A at epsilon 1, delta 0.01, n 2100; theory 2."""
     gamma, tau = published_cut(1, 0.01, 2100)
@@ -128,6 +131,7 @@ def test_published_cut_is_far_larger_than_needed():
         published_cut(1, 0.01, 500)
 
 
+@pytest.mark.states("Cohen et al. 2025", "Appendix A")
 def test_smallest_cut_meets_the_target_and_the_one_before_does_not():
     rates = [float(p) for p in np.geomspace(1e-3, 0.5, 60)]
     target = 1e-5
@@ -155,6 +159,7 @@ def test_lumped_counts_give_the_same_profile_as_all_data_sets(tau):
     assert lumped.delta == pytest.approx(plain.delta, abs=1e-13)
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition 2.2")
 def test_membership_profile_is_the_total_variation_advantage():
     """Theorem 2.3 of Cohen et al. 2024, with the advantage computed from both experiments."""
     chances = [0.5, 0.3, 0.2]
@@ -179,6 +184,7 @@ def test_identity_with_distinct_data_sets_and_constant_release():
     assert constant.delta == pytest.approx([0, 0], abs=1e-15)
 
 
+@pytest.mark.states("Narcissus theory", "2")
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
 def test_fixed_pair_gives_half_the_hockey_stick_divergence(epsilon):
     """Theory 2: half one direction for R_1, half the sum of both for R_2."""
@@ -212,6 +218,7 @@ def test_meta_prior_carries_nature_in_the_baseline():
     assert profile(known, 0.0).delta[0] == 0
 
 
+@pytest.mark.states("Cohen et al. 2024", "Definition 1.4", "Definition 1.5")
 def test_fixed_and_threshold_statements_have_exact_forms():
     exact = write_out(Game(Records(2, [0.5, 0.25, 0.25]), Identity(), Member()))
     least, best = exact.robust(0.0)
@@ -292,6 +299,7 @@ def test_sampled_profile_is_a_lower_limit_of_the_exact_one():
         assert sampled[0].low > 0.3 * exact.delta[0] > 0
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Definition 1.1")
 def test_memorized_information_of_known_mechanisms():
     assert memorized_information(Uniform(2, 4), Parity()) == pytest.approx(4.0)
     assert memorized_information(Bits(3), Identity()) == pytest.approx(3.0)
@@ -303,6 +311,7 @@ def test_memorized_information_of_known_mechanisms():
     assert memorized_information(natures, Identity()) == 0  # all of it is about Nature
 
 
+@pytest.mark.states("Cohen et al. 2024", "Example C.1")
 def test_xor_halves_together_leak_all():
     """Cohen et al. 2024, Example C.1."""
     alone = [profile(Game(Bits(6), XorHalf(p), Prefix(3)), 0.0).delta[0] for p in ("second", "xor")]

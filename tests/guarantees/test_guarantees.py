@@ -35,6 +35,7 @@ def exact_gaussian(epsilon: float, mu: float) -> mpmath.mpf:
     return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Corollary 2.13")
 @pytest.mark.parametrize("mu", [1e-9, 1e-3, 0.268, 1, 1.99, 2, 5, 40])
 @pytest.mark.parametrize("x", [-20, -2, -0.5, 0, 0.7, 2.9, 3.9, 4.1, 8, 20, 36])
 def test_the_gaussian_profile_is_right_in_the_tails(mu, x):
@@ -47,6 +48,8 @@ def test_the_gaussian_profile_is_right_in_the_tails(mu, x):
     )
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Proposition 2.12")
+@pytest.mark.states("Narcissus theory", "3")
 @pytest.mark.parametrize("guarantee", ALL)
 def test_profile_and_trade_off_are_views_of_one_thing(guarantee):
     epsilon = np.linspace(-6, 6, 49)
@@ -73,6 +76,7 @@ def test_profiles_at_the_ends(guarantee):
     assert (points >= 0).all()
 
 
+@pytest.mark.states("Balle and Wang 2018", "Theorem 8")
 @pytest.mark.parametrize(
     ("epsilon", "delta"), [(1, 1e-5), (1, 1e-300), (0, 0.5), (1e-9, 1e-9), (1e4, 0.3)]
 )
@@ -175,6 +179,7 @@ def test_no_gaussian_of_that_rho_exceeds_zcdp():
         assert (ZeroConcentratedDP(rho).profile(epsilon) >= inside.profile(epsilon) - 1e-13).all()
 
 
+@pytest.mark.states("Canonne, Kamath and Steinke 2020", "Proposition 12")
 def test_renyi_profile_is_at_most_the_published_conversion():
     alpha, gamma = 3.0, 0.4
     epsilon = np.linspace(0, 5, 50)
@@ -250,6 +255,7 @@ def test_accounting_refuses_what_it_cannot_do():
     assert np.allclose(found.profile([0, 0.5, 2]), PureDP(1.0).profile([0, 0.5, 2]), atol=1e-6)
 
 
+@pytest.mark.states("Bun and Steinke 2016", "Proposition 1.4", "Proposition 1.6")
 def test_conversions_hold():
     epsilon = np.linspace(-3, 6, 200)
     pure = PureDP(1.3)
@@ -293,6 +299,10 @@ def test_what_does_not_follow_is_refused(convert):
         convert()
 
 
+@pytest.mark.states("Dwork and Roth 2014", "Theorem 2.2")
+@pytest.mark.states("Dong, Roth and Su 2022", "Theorem 2.14")
+@pytest.mark.states("Bun and Steinke 2016", "Proposition 1.9")
+@pytest.mark.states("Mironov 2017", "Proposition 11")
 def test_replacing_is_removing_and_adding():
     def twice(guarantee):
         return as_replace_one(guarantee)

@@ -30,6 +30,8 @@ def column_sets(sizes, unknown, k):
     return [c for c in combinations(range(len(sizes)), k) if set(c) & set(unknown)]
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 6")
+@pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize(("sizes", "unknown", "k"), SHAPES)
 def test_cells_are_the_counts_of_all_tables(sizes, unknown, k):
     """The same multiset of tables as np.histogramdd makes, and one-to-one cells."""
@@ -63,6 +65,7 @@ def test_sensitivity_over_all_neighbours(sizes, unknown, k):
     assert np.abs(change).sum(axis=2).max() == 2 * queries.tables
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Theorem 1")
 @pytest.mark.parametrize("marginals", [1, 36, 105, 560])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.1, 1e-9), (10.0, 1e-5)])
 def test_gaussian_calibration_against_mpmath(epsilon, delta, marginals):
@@ -75,6 +78,7 @@ def test_gaussian_calibration_against_mpmath(epsilon, delta, marginals):
         assert float(found) == pytest.approx(delta, rel=1e-9)
 
 
+@pytest.mark.states("Narcissus theory", "9")
 def test_the_figures_of_the_theory():
     """Section 9: mu 0.268 at (1, 1e-5); ACS M = 105, sigma 54.1; FIRE M = 36, sigma 31.7."""
     acs = MarginalQueries((2,) * 16, (3,), 3)

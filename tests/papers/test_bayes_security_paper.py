@@ -8,12 +8,14 @@ import pytest
 from narcissus import channels as ch
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 7")
 def test_section_6a_randomized_response():
     assert ch.RandomizedResponse(10**6, 10).beta_star == pytest.approx(0.9784492, abs=5e-8)
     assert 1 - ch.RandomizedResponse(10**6, 10).beta_star / 2 == pytest.approx(0.511, abs=5e-4)
     assert ch.RandomizedResponse(10**7, 10).beta_star == pytest.approx(0.998, abs=5e-4)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 3")
 def test_section_6b_laplace():
     found = ch.mechanism("laplace:epsilon=0.1").beta_star
     assert found == pytest.approx(math.exp(-0.05), rel=1e-14)
@@ -21,6 +23,7 @@ def test_section_6b_laplace():
     assert 1 - found / 2 == pytest.approx(0.525, abs=1e-3)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 4")
 def test_section_6c_gaussian():
     found = ch.Gaussian.classical(1, 1e-6).beta_star
     assert found == pytest.approx(0.9248224, abs=5e-8)
@@ -73,6 +76,7 @@ def test_proposition_1_shown_by_another_matrix():
     assert ch.pairwise(twice)[0, 1] == pytest.approx(0.44, rel=1e-12)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 5")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_figure_3_channels_reach_theorem_5(epsilon):
     e, n, m, k = math.exp(epsilon), 5, 7, 3
@@ -90,11 +94,13 @@ def test_figure_3_channels_reach_theorem_5(epsilon):
     assert ch.beta_star(second[:2]).value == pytest.approx(bound.value, rel=1e-13)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 6")
 def test_figure_4_yeom():
     assert ch.from_local_dp(0.5).value == pytest.approx(0.7551, abs=5e-5)
     assert ch.yeom_bound(0.5).value == pytest.approx(2 - math.exp(0.5))
 
 
+@pytest.mark.states("Narcissus theory", "6.1")
 def test_corollary_1_and_the_sharper_result():
     assert ch.from_database_dp(1, 4).value == pytest.approx(0.1353, abs=5e-5)
     assert ch.naive_database_bound(1, 4).value == pytest.approx(0.0360, abs=5e-5)
@@ -137,6 +143,7 @@ def test_appendix_a_theorem_7_is_reached():
     assert ch.beta(rows) == pytest.approx((1 - k / n) / (1 - 1 / n), rel=1e-14)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 7")
 @pytest.mark.parametrize(("epsilon", "value"), [(3.3, 0.9387), (4.8, 0.7685)])
 def test_appendix_h_figure_7(epsilon, value):
     """400 value combinations: equation 7 (the paper prints the number of records for n)."""
@@ -165,6 +172,7 @@ def test_appendix_h_figure_7(epsilon, value):
     assert found.low <= value <= found.high
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
 @pytest.mark.parametrize("n", [10, 100])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 3.0])
 def test_figure_8_bounds_for_randomized_response(n, epsilon):

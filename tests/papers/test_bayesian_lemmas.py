@@ -17,6 +17,7 @@ from narcissus.profiles.proofs import from_lemmas, hamming_limit, parity_limit
 from narcissus.success.relations import Hamming, Member
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Lemma 3.5")
 def test_lemma_35_bound_against_every_row_of_every_average():
     """n=3, d=3: best chance of each row given the average, by all arrangements of the ones."""
     n, d = 3, 3
@@ -42,6 +43,7 @@ def test_lemma_35_bound_against_every_row_of_every_average():
         assert hamming_limit(n, d, gamma) <= min(1, 3 * total)
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Lemma 3.5")
 def test_lemma_35_bound_against_play():
     world = Tardos(40, 30, 10)
     game = Game(world, ExactAverage(), Hamming(0.1))
@@ -55,6 +57,7 @@ def test_lemma_35_bound_against_play():
     assert noisy.value == pytest.approx(hamming_limit(10, 30, 0.0))
 
 
+@pytest.mark.states("Kaplan et al. 2025", "Example 1.3")
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.5])
 def test_example_13_bound_against_the_exact_best_attacker(gamma):
     """The union bound over rows is at least the exact best success, and at most n times it."""
@@ -68,6 +71,7 @@ def test_example_13_bound_against_the_exact_best_attacker(gamma):
     assert bound.value == parity_limit(2, 4, gamma)
 
 
+@pytest.mark.states("Kaplan et al. 2025", "section 4.2")
 @pytest.mark.parametrize(
     ("n", "d", "expected"), [(100, 1000, 0.57), (20, 5000, 0.88)], ids=["n=100", "n=20"]
 )

@@ -50,6 +50,8 @@ def published(name, *args, **kwargs):
 # --- 4.1 ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.1")
+@pytest.mark.states("Swanberg et al. 2025", "section 3")
 def test_4_1_leak_of_bits():
     assert leak_probability(1.0, 8).value == pytest.approx(math.e / (math.e - 1 + 256), rel=1e-12)
     bits = leaked_bits(2.0, 0.95).value
@@ -60,6 +62,8 @@ def test_4_1_leak_of_bits():
     assert leak_probability(1.0, 5000).value < 1e-300
 
 
+@pytest.mark.states("Narcissus theory", "4.1")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2")
 @pytest.mark.parametrize(("v", "value"), [(9, 0.93108), (12, 0.17259)])
 def test_4_1_tail_of_the_best_guess(v, value):
     # the value in brackets in the table of 4.4
@@ -68,6 +72,7 @@ def test_4_1_tail_of_the_best_guess(v, value):
     assert bound.value == pytest.approx(value, abs=6e-6)
 
 
+@pytest.mark.states("Narcissus theory", "4.1", "4.4")
 def test_4_1_and_4_4_coincide_for_a_uniform_prior_under_pure_dp():
     for v in range(1, 6):
         ours = domination([[0.25] * 4] * 5, PureDP(1.3), v).value
@@ -77,6 +82,8 @@ def test_4_1_and_4_4_coincide_for_a_uniform_prior_under_pure_dp():
 # --- 4.2: what is published and not valid --------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.2")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.5")
 def test_4_2_theorem_3_5_is_below_what_a_mechanism_reaches():
     guarantee = ApproximateDP(0.1, 0.01)
     for n, claimed, reached in [(2, 0.778868, 0.781362), (3, 0.896030, 0.900893)]:
@@ -94,6 +101,8 @@ def test_4_2_one_run_formula_with_2_n_delta():
     assert not bound.valid
 
 
+@pytest.mark.states("Narcissus theory", "4.2")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.5")
 def test_4_2_overlapping_success_fails_with_one_target():
     bound = published("Theorem 3.5", ApproximateDP(0.1, 0.01), 2 / 3, 1, 1)
     assert bound.value == pytest.approx(0.691622, abs=6e-7)
@@ -112,6 +121,7 @@ def test_4_2_one_shared_guess_for_its_expected_successes_is_not_enough():
 # --- 4.3 -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.3", "4.5")
 @pytest.mark.parametrize(
     ("n", "p", "kappa", "epsilon", "delta", "v", "value"),
     [
@@ -133,6 +143,7 @@ def test_4_3_table(n, p, kappa, epsilon, delta, v, value):
     assert verdict.optimum == pytest.approx(value, abs=6e-7)
 
 
+@pytest.mark.states("Narcissus theory", "4.3")
 @pytest.mark.parametrize(
     ("n", "v", "value", "digits"),
     [
@@ -150,6 +161,7 @@ def test_4_3_program_under_gaussian_dp(n, v, value, digits):
     assert swap_bound(n, 0.5, GaussianDP(1), v, inseparable=0.5).value >= bound.value - 1e-9
 
 
+@pytest.mark.states("Narcissus theory", "4.3")
 def test_4_3_r_guesses_with_r_delta_would_be_violated():
     guarantee = ApproximateDP(0.5, 0.02)
     ours = float(swap_tail(3, 0.5, 0.5, 0.02, 1, guesses=1, inseparable=0.5))
@@ -162,6 +174,7 @@ def test_4_3_r_guesses_with_r_delta_would_be_violated():
 # --- 4.4: the rest of the table is in test_one_target_optimum -------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_4_4_overlapping_success():
     sets = [[1, 0, 1], [1, 1, 0], [0, 1, 1]]
     bound = domination([[0.5, 0.3, 0.2]] * 5, PureDP(1), 4, sets)
@@ -171,6 +184,7 @@ def test_4_4_overlapping_success():
     assert bound.value == pytest.approx(0.385783, abs=6e-7)
 
 
+@pytest.mark.states("Narcissus theory", "4.4", "4.5")
 def test_4_4_optimum_beside_the_bound():
     verdict = certify(0.539825, [[0.7, 0.3]] * 2, ApproximateDP(1, 0.01), 2)
     assert verdict.optimum == pytest.approx(0.539102, abs=6e-7)
@@ -186,6 +200,7 @@ def test_4_4_tail_of_a_skewed_prior_has_nothing_to_gain():
 # --- 4.6 -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_fair_bit_under_gaussian_dp():
     found = {b.theorem: b.value for b in one_target_bounds(GaussianDP(1), 0.5, inseparable=0.5)}
     assert found["Narcissus theory 4.6 (one target)"] == pytest.approx(
@@ -215,6 +230,7 @@ def test_4_6_one_minus_f_column(p, mu, value):
     assert float(GaussianDP(mu).power(p)) == pytest.approx(value, abs=6e-5)
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_renyi_is_sharper_than_stock():
     for alpha, gamma, p in [(2, 0.5, 0.1), (8, 0.2, 0.5), (1.5, 1, 0.01)]:
         found = {b.theorem: b.value for b in one_target_bounds(RenyiDP(alpha, gamma), p)}
@@ -226,6 +242,7 @@ def test_4_6_renyi_is_sharper_than_stock():
         assert ours < found["Stock et al. 2022 (Renyi reconstruction)"]
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_bayes_security():
     value = one_target_bounds(BayesSecurity(0.9), 0.5, inseparable=0.5)[0].value
     assert value == pytest.approx(0.5 + 0.5 * 0.1, abs=1e-12)
@@ -248,6 +265,7 @@ def test_4_7_bayes_security_formula_is_false_for_overlapping_success():
     assert verdict.optimum == pytest.approx(0.8667, abs=6e-5)
 
 
+@pytest.mark.states("Narcissus theory", "4.7")
 def test_4_7_cherubin_is_not_a_bound():
     claimed = cherubin(0.5, 0.002, 10_000)
     assert claimed.value == pytest.approx(0.311, abs=6e-4)
@@ -256,12 +274,15 @@ def test_4_7_cherubin_is_not_a_bound():
     assert exact == pytest.approx(0.598, abs=6e-4)
 
 
+@pytest.mark.states("Narcissus theory", "4.7")
+@pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
 def test_4_7_one_run_auditing():
     assert one_run_p_value(1000, 100, 75, 0.673, 1e-4) == pytest.approx(0.05, abs=6e-5)
     ours = float(swap_tail(1000, 0.5, 0.673, 1e-4, 75, guesses=100, inseparable=0.5))
     assert ours < 0.05
 
 
+@pytest.mark.states("Narcissus theory", "4.7")
 def test_4_7_f_dp_in_one_run():
     found = f_dp_one_run_p_value(100, 100, 80, GaussianDP(1))
     assert found == pytest.approx(0.4709, abs=6e-5)
@@ -312,6 +333,7 @@ def test_4_7_narcissus_f_1_and_distributional_robustness():
     assert published("distributional", PureDP(3.0), 1.0, 5, 1).value == 1
 
 
+@pytest.mark.states("Narcissus theory", "4.7")
 def test_4_7_reconstruction_by_sampling_estimates_the_exact_success():
     """One step of full sampling is a Gaussian test: success Phi(Phi^-1(p) + 1/sigma)."""
     draws, p, sigma = 200_000, 0.1, 1.0
@@ -332,6 +354,7 @@ def test_4_7_reconstruction_by_sampling_estimates_the_exact_success():
 # --- 4.8 -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.8")
 @pytest.mark.parametrize(
     ("p", "value"), [(1e-9, 17.7786), (0.1072326, 0.399247), (0.00543, 2.369373)]
 )
@@ -343,6 +366,8 @@ def test_4_8_epsilon_protect(p, value):
     assert (loose - p) / (1 - p) == pytest.approx(0.05, abs=2e-6)
 
 
+@pytest.mark.states("Narcissus theory", "4.8")
+@pytest.mark.states("Swanberg et al. 2025", "Figure 2")
 @pytest.mark.parametrize(("top", "value"), [(0.107, 0.156), (0.185, 0.24)])
 def test_4_8_advantage_at_the_most_likely_value(top, value):
     # 001, Figure 2 at eps 1: the printed 0.24 needs a top prior of about 0.185 (theory 11)
@@ -353,6 +378,7 @@ def test_4_8_advantage_at_the_most_likely_value(top, value):
 # --- 4.9 -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.states("Narcissus theory", "4.9")
 def test_4_9_a_tail_where_absolute_accuracy_is_noise():
     distribution = PoissonBinomial(np.full(2000, 0.01))
     v = 300
@@ -369,6 +395,7 @@ def test_section_9_sex_by_the_swap_bound():
     assert 0.60 < value < 0.64
 
 
+@pytest.mark.states("Narcissus theory", "4")
 def test_best_takes_no_invalid_bound():
     bounds = tail_bounds(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     assert any(not b.valid for b in bounds)

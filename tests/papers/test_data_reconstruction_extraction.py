@@ -17,6 +17,7 @@ def bits(rng, d):
     return "".join(map(str, rng.integers(0, 2, d)))
 
 
+@pytest.mark.states("Cohen et al. 2024", "Example D.4")
 def test_example_d4_two_random_strings():
     """Two random strings succeed with probability 3/4 at share 1/2 (odd d: exactly 1/2 each)."""
     rng = np.random.default_rng(4)
@@ -69,6 +70,8 @@ def test_covering_program_prints_a_word_near_any_string(d, tmp_path):
     assert len(words) <= 2**d / volume * (1 + math.log(volume))
 
 
+@pytest.mark.states("Cohen et al. 2024", "Example D.6")
+@pytest.mark.states("Narcissus theory", "7")
 @pytest.mark.parametrize("records", [1, 5])
 def test_examples_d5_and_d6_need_fewer_than_half_of_the_bits(records):
     """The paper says (1 - o(1)) d/2; a covering code needs (1 - H(1/4)) d + O(log d) = 0.19 d."""

@@ -15,6 +15,7 @@ def assess(made, relation, **more):
                              rng=0, **more)  # fmt: skip
 
 
+@pytest.mark.states("Cohen et al. 2024", "Lemma D.11")
 def test_the_estimate_cannot_tell_a_seed_from_chance():
     fake = prg_example(pseudo_random=True, rng=1)
     real = prg_example(pseudo_random=False, rng=2)
@@ -23,6 +24,7 @@ def test_the_estimate_cannot_tell_a_seed_from_chance():
     assert abs(len(fake.program) - len(real.program)) == 0
 
 
+@pytest.mark.states("Cohen et al. 2024", "Lemma D.11", "Algorithm D.12")
 def test_the_verdict_is_fooled_and_the_seed_puts_it_right():
     made = prg_example(pseudo_random=True, rng=1)
     fooled = assess(made, Exact())

@@ -43,6 +43,7 @@ def random_channel(rng, outputs=4):
 PAIR = Pairs([[[0], [1]]])
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem A.4")
 @pytest.mark.parametrize("seed", range(8))
 def test_theorem_a4_privacy_is_resilience_for_every_relation(seed):
     """(1) for all 16 relations on one pair; (2) the proof's relation breaks at delta / 2."""
@@ -67,6 +68,7 @@ def test_theorem_a4_privacy_is_resilience_for_every_relation(seed):
     assert write_out(worst).delta(epsilon) == pytest.approx(delta / 2, abs=1e-12)
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem A.4")
 def test_theorem_a4_on_all_neighbours_of_randomized_response():
     game = Game(Neighbours(3), RandomizedResponse(1.0), Prefix())
     assert profile(game, 1.0).delta[0] == pytest.approx(0, abs=1e-15)
@@ -77,6 +79,7 @@ def test_theorem_a4_on_all_neighbours_of_randomized_response():
     assert bound.value == pytest.approx(private_delta(0.9, (1.0, 0.0)))
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem E.1")
 @pytest.mark.parametrize("seed", range(8))
 def test_theorem_e1_uniform_pair(seed):
     """DP gives the same parameters; without it, resilience breaks at the paper's tilde values."""
@@ -98,6 +101,7 @@ def test_theorem_e1_uniform_pair(seed):
     assert "E.1" in bound.theorem
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem B.5")
 def test_theorem_b5_baseline_of_a_function_is_its_spread():
     """For any attacker the baseline is at most the largest image's chance; unbounded ones win."""
     function = Sha256(5)
@@ -111,6 +115,7 @@ def test_theorem_b5_baseline_of_a_function_is_its_spread():
     assert result.exact.fixed.max() == pytest.approx(spread.max())
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem B.8", "Theorem B.12")
 @pytest.mark.parametrize("seed", range(5))
 def test_theorems_b8_and_b12_resilience_is_twice_the_advantage(seed):
     """For one bit, success and baseline add up to one, so delta(0) = 2 (success - 1/2)."""
@@ -122,6 +127,7 @@ def test_theorems_b8_and_b12_resilience_is_twice_the_advantage(seed):
     assert result.delta[0] == pytest.approx(2 * (best - 0.5))
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem C.2")
 @pytest.mark.parametrize("number", range(1, 6))
 def test_theorem_c2_composition(number):
     """At epsilon 0 the deltas add up: the paper's factor 2 is not needed (theory 2)."""
@@ -136,6 +142,7 @@ def test_theorem_c2_composition(number):
         assert alone == pytest.approx([share * d for d in distances])
 
 
+@pytest.mark.states("Cohen et al. 2024", "Example C.1")
 @pytest.mark.parametrize("bits", [1, 3])
 def test_example_c1_counterexample(bits):
     from narcissus.mechanisms import XorHalf

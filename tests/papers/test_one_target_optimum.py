@@ -19,6 +19,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 @pytest.mark.parametrize(("prior", "guarantee", "value"), TABLE)
 def test_the_closed_form_gives_the_table(prior, guarantee, value):
     assert optimum(prior, guarantee)[0] == pytest.approx(value, abs=6e-6)
@@ -31,6 +32,7 @@ def test_the_table_s_25_tangents_are_not_below_the_whole_profile(mu, value):
     assert value - 1.5e-3 < found <= value + 5e-5
 
 
+@pytest.mark.states("Narcissus theory", "4.6")
 def test_overlapping_success_of_4_2_and_4_4():
     two_of_three = 1 - np.eye(3)
     assert optimum([1 / 3] * 3, ApproximateDP(0.1, 0.01), two_of_three)[0] == pytest.approx(
@@ -40,6 +42,7 @@ def test_overlapping_success_of_4_2_and_4_4():
     assert optimum([0.5, 0.3, 0.2], PureDP(1), sets)[0] == pytest.approx(0.865529, abs=6e-7)
 
 
+@pytest.mark.states("Narcissus theory", "4.4", "4.6")
 @pytest.mark.parametrize(
     ("prior", "n", "v", "o", "bound"),
     [
@@ -53,6 +56,7 @@ def test_exact_match_under_pure_dp(prior, n, v, o, bound):
     assert domination([prior] * n, PureDP(1), v).value == pytest.approx(bound, abs=6e-7)
 
 
+@pytest.mark.states("Narcissus theory", "4.4")
 def test_exact_match_with_two_different_targets_and_with_delta():
     rows = [[0.34, 0.446, 0.214], [0.016, 0.416, 0.568]]  # the last printed as .567
     assert domination(rows, PureDP(1), 2).value == pytest.approx(0.41436, abs=5e-4)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def systems(draw):
     return c, prior
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 1", "section II")
 @few
 @given(systems())
 def test_ranges_and_theorem_1(system):
@@ -56,6 +58,7 @@ def test_ranges_and_theorem_1(system):
     assert ch.shannon_leakage(c, prior) >= 0
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2")
 @few
 @given(systems())
 def test_theorem_2_and_equation_4(system):
@@ -67,6 +70,7 @@ def test_theorem_2_and_equation_4(system):
     assert math.isclose(ch.beta(c, prior), by_leakage, abs_tol=1e-6)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 3")
 @few
 @given(st.data())
 def test_theorem_3_parallel(data):
@@ -78,6 +82,7 @@ def test_theorem_3_parallel(data):
     assert ch.capacity(both) <= ch.capacity(a) * ch.capacity(b) + ROOM
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 4")
 @few
 @given(st.data())
 def test_theorem_4_cascade(data):
@@ -92,6 +97,7 @@ def test_theorem_4_cascade(data):
     assert ch.bayes_risk(chain, prior) >= ch.bayes_risk(a, prior) - ROOM
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 5", "Proposition 2")
 @few
 @given(channels(), st.floats(0, 5))
 def test_theorem_5_and_proposition_2(c, epsilon):
@@ -106,6 +112,7 @@ def test_theorem_5_and_proposition_2(c, epsilon):
     assert list(profile.delta) == sorted(profile.delta, reverse=True)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")
 @few
 @given(systems())
 def test_section_5e_implied_risk(system):
@@ -114,6 +121,7 @@ def test_section_5e_implied_risk(system):
     assert implied.value <= ch.bayes_risk(c, prior) + ROOM
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")
 @few
 @given(st.data())
 def test_miracle_theorem(data):
@@ -132,6 +140,7 @@ def test_miracle_theorem(data):
     assert ch.g_leakage(c, gain, prior) >= 1 - ROOM
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
 @few
 @given(channels(), st.data())
 def test_proposition_5_quick_bounds(c, data):

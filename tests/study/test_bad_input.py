@@ -1,5 +1,6 @@
 """Every wrong study as a user meets it: exit 2, one message that helps, nothing written."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,24 @@ WRONG = {
     "prior unknown": ({"prior": {"kind": "bayes"}}, ["prior.kind", "bayesian-network"]),
     "prior without parents": ({"prior": {"parents": -1}}, ["`prior.parents`", "got -1"]),
     "score unknown": ({"prior": {"score": "aic"}}, ["`prior.score`", "bic"]),
+    "smoothing of nothing": ({"prior": {"smoothing": 0}}, ["`prior`", "above 0"]),
+    "smoothing above one": (
+        {"prior": {"kind": "empirical", "smoothing": 3}},
+        ["[0, 1]", "got 3"],
+    ),
+    "delta of pure noise": (
+        {"mechanism": {"noise": "laplace", "delta": 0.0}},
+        ["leave `delta` out"],
+    ),
+    "delta of none": ({"mechanism": {"delta": 0.0}}, ["`delta` above 0"]),
+    "delta of exact counts": (
+        {"mechanism": {"epsilon": "=inf", "delta": 1e-6}},
+        ["exact counts", "leave `delta` out"],
+    ),
+    "more trials than are played": (
+        {"attacks": {"prior": {"trials": 7}}},
+        ["`prior`", "at most run.trials (6)", "got 7"],
+    ),
     "policy missing": ({"policy": "absent.toml"}, ["absent.toml"]),
     "no data": ({"data": None}, ["`data` is missing"]),
     "no threat": ({"threat": None}, ["`threat` is missing"]),
@@ -125,6 +144,36 @@ WRONG = {
 def test_a_wrong_study_is_refused(study, narcissus, case):
     changes, says = WRONG[case]
     refused(narcissus, study(**changes), says=says)
+
+
+SMOOTHED = {"parents": 1, "smoothing": 0.5, "score": "bdeu"}
+KINDS = {
+    "bayesian-network": {"parents", "smoothing", "score"},
+    "independent": {"smoothing"},
+    "empirical": {"smoothing"},
+    "own:Prior": set(),
+}
+
+
+@pytest.mark.parametrize("option", SMOOTHED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch, kind, option):
+    """Every option with every kind: no third thing happens to it."""
+    path = study(prior={"kind": kind, option: SMOOTHED[option]})
+    if option not in KINDS[kind]:
+        refused(narcissus, path, says=[f"`{option}` is not used with '{kind}'", "leave it out"])
+        return
+    from narcissus.audit import load_study
+
+    prepare = sys.modules["narcissus.study.table.prepare"]  # the package has a function so named
+    told, asked = load_study(path).settings, {}
+    for fit in ("fit_bayesian_network", "fit_independent", "fit_empirical"):
+        monkeypatch.setattr(prepare, fit, lambda table, **given: asked.update(given))
+    prepare.fit_prior(told.prior, None, path.parent)
+    assert asked.get("max_parents" if option == "parents" else option) == SMOOTHED[option]
+    assert getattr(told.prior, option) == SMOOTHED[option]
+    for unused in set(SMOOTHED) - KINDS[kind]:
+        assert getattr(told.prior, unused) is None
 
 
 TYPOS = {

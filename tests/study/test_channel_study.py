@@ -1,4 +1,5 @@
 import json
+import sys
 
 import jsonschema
 import numpy as np
@@ -119,8 +120,12 @@ def test_what_samples_cannot_say_is_never_safe(tmp_path):
     [
         ("[channel]\n", "exactly one of"),
         ('[channel]\nfile = "c.csv"\nmechanism = "laplace:scale=1"\n', "exactly one of"),
-        ('[channel]\nfile = "c.csv"\nsecret = "x"\n', "go with `samples`"),
-        ('[channel]\nsamples = "c.csv"\nuses = 2\n', "leave out both"),
+        ('[channel]\nfile = "c.csv"\nsecret = "x"\n', "only with samples"),
+        ('[channel]\nsamples = "c.csv"\nuses = 2\n', "`uses` is not used with 'samples'"),
+        ('[channel]\nsamples = "c.csv"\nprior = "c.csv"\n', "`prior` is not used"),
+        ('[channel]\nsamples = "c.csv"\ntolerance = 1e-6\n', "only with file: leave"),
+        ('[channel]\nmechanism = "laplace:scale=1"\ntolerance = 1e-6\n', "only with file"),
+        ('[channel]\nfile = "c.csv"\n[run]\nconfidence = 0.9\n', "nothing is sampled"),
         ('[channel]\nfiel = "c.csv"\n', "did you mean `file`"),
         ('[channel]\nfile = "c.csv"\n[threshold]\nreason = "x"\n', "`bayes_risk` or both"),
         ('[channel]\nfile = "gone.csv"\n', "no such file"),
@@ -150,3 +155,48 @@ def test_the_example_is_a_study_that_plays():
 
     example = Path(__file__).resolve().parents[2] / "examples" / "channel.toml"
     assert narcissus.run(narcissus.load_study(example), rng=0).status == "met"
+
+
+def test_the_grade_is_that_of_the_source(tmp_path):
+    exact = play(tmp_path, '[channel]\nfile = "c.csv"\n', c=CHANNEL)
+    assert (exact.record.grade, exact.record.assumptions) == ("proved", [])
+    sampled = play(tmp_path, '[channel]\nsamples = "s.csv"\n', s=samples())
+    assert sampled.record.grade == "sampled"
+    assert any("independent" in a for a in sampled.record.assumptions)
+    assert exact.record.contradictions == sampled.record.contradictions == []
+
+
+@pytest.mark.parametrize("limit", ["", "[threshold]\nbeta_star = 0.1\n"])
+def test_limits_that_cross_are_the_verdict(tmp_path, monkeypatch, limit):
+    """They were put in order in silence; a threshold was then 'met' by whichever suited."""
+    monkeypatch.setattr(
+        sys.modules["narcissus.channels.estimate"], "security_low", lambda data, side: 0.9
+    )
+    audit = play(tmp_path, f'[channel]\nsamples = "s.csv"\n{limit}', s=samples())
+    assert audit.status == "contradicted"
+    assert audit.verdict.startswith("Refuted: that the samples are independent")
+    assert audit.record.contradictions[0] in audit.verdict
+
+
+def test_exact_numbers_that_disagree_are_the_verdict(tmp_path, monkeypatch):
+    from narcissus.channels import summary
+
+    monkeypatch.setattr(summary, "local_dp_epsilon", lambda c: 0.01)
+    audit = play(tmp_path, '[channel]\nfile = "c.csv"\n[threshold]\nbeta_star = 0.1\n', c=CHANNEL)
+    assert audit.status == "contradicted"
+    assert "error in this software" in audit.verdict
+
+
+def test_the_output_never_seems_to_harm_the_attacker(tmp_path):
+    """Useless outputs: the estimate of the best attacker is no worse than the commonest secret."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame(
+            {"secret": rng.integers(3, size=300), "output": rng.integers(9, size=300)}
+        )
+        found = play(tmp_path, '[channel]\nsamples = "s.csv"\n', s=frame.to_csv(index=False))
+        numbers = found.results["estimated"]
+        risk = numbers["bayes_risk"]
+        assert (
+            (risk["low"] or 0) <= risk["estimate"] <= min(risk["high"], numbers["guessing_error"])
+        )

@@ -23,11 +23,12 @@ def best_of_all_mechanisms(prior, counts, epsilon, delta, gain):
     """Largest expected ``gain(number right)`` over every (epsilon, delta)-DP mechanism (4.5).
 
     Variables: the chance of each vector of guesses for each data set, and a slack for each
-    ordered pair of neighbours and vector.
+    ordered pair of neighbours and vector. ``counts`` has shape (values, guesses).
     """
     n, values = prior.shape
     sets = list(product(range(values), repeat=n))
-    z_count = len(sets)
+    guesses = list(product(range(counts.shape[1]), repeat=n))
+    z_count = len(guesses)
     size = len(sets) * z_count
 
     def at(x, z):
@@ -58,7 +59,7 @@ def best_of_all_mechanisms(prior, counts, epsilon, delta, gain):
     for a, x in enumerate(sets):
         equal[a, at(a, 0) : at(a, 0) + z_count] = 1
         weight = np.prod(prior[np.arange(n), x])
-        for z, guess in enumerate(sets):
+        for z, guess in enumerate(guesses):
             right = sum(counts[t, g] for t, g in zip(x, guess, strict=True))
             cost[at(a, z)] = -weight * gain(right)
     found = optimize.linprog(
@@ -75,15 +76,31 @@ def targets_of(prior, success=None):
     return Targets(queries, codes, prior, success or exact_match((values,)))
 
 
-@pytest.mark.parametrize("success", [None, ColumnsRight((3,), (1,))], ids=["exact", "within 1"])
+CRITERIA = {
+    "exact": exact_match((3,)),
+    "next to each other": ColumnsRight((4,), (0.5,)),
+    "between": ColumnsRight((4,), (1.0,), None, ((0.0, 2.0, 3.0, 7.0),)),
+    "one of two columns": ColumnsRight((2, 2), None, 1),
+}
+
+
+@pytest.mark.states("Narcissus theory", "4.4", "4.6")
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2", "Corollary 3.4")
+@pytest.mark.parametrize("limited", [False, True], ids=["programs", "no programs"])
+@pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.5, 0.0), (0.3, 0.02)])
-def test_bounds_against_every_mechanism(success, epsilon, delta):
-    """No bound below the optimum; under pure DP and exact match the bounds are the optimum."""
+def test_bounds_against_every_mechanism(monkeypatch, criterion, epsilon, delta, limited):
+    """No bound below the optimum; with programs and under pure DP the bounds are the optimum."""
+    success = CRITERIA[criterion]
+    proofs.program_matrix.cache_clear()
+    if limited:
+        monkeypatch.setattr(proofs, "PROGRAM_CELLS", 0)
     rng = np.random.default_rng(int(100 * epsilon))
-    for _ in range(3):
-        prior = rng.dirichlet(np.ones(3), 2)
+    for _ in range(2):
+        prior = rng.dirichlet(np.ones(np.prod(success.shape)), 2)
         targets = targets_of(prior, success)
         counts = targets.success.matrix().astype(int)
+        counts = np.unique(counts, axis=1)
         guarantee = PureDP(epsilon) if delta == 0 else ApproximateDP(epsilon, delta)
         share = proofs.shares(targets, guarantee).mean()
         best = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r: r / 2)
@@ -93,14 +110,53 @@ def test_bounds_against_every_mechanism(success, epsilon, delta):
         assert table[-1] == 0
         assert (np.diff(table) <= 1e-12).all()
         published = proofs.output_tail_table(proofs.best_chances(targets), epsilon, 2 * delta)
+        sharp = delta == 0 and (success.exact or not limited)
         for v in (1, 2):
             tail = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r, v=v: r >= v)
             assert table[v] >= tail - 1e-7
             assert published[v] >= tail - 1e-7
-            if delta == 0 and success is None:
+            if sharp:
                 assert table[v] == pytest.approx(tail, abs=1e-6)
-        if delta == 0 and success is None:
+        if sharp:
             assert share == pytest.approx(best, abs=1e-6)
+        elif not limited:
+            assert share <= best + 0.02
+    proofs.program_matrix.cache_clear()
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(1.0), GaussianDP(0.5), ApproximateDP(1.0, 1e-4)])
+def test_programs_are_never_above_the_simpler_bound(monkeypatch, guarantee):
+    """However many programs are solved, for whomever: each step down in number raises the bound."""
+    rng = np.random.default_rng(5)
+    prior = rng.dirichlet(np.ones(6), 9)
+    targets = targets_of(np.concatenate([prior, prior[:3], prior[:1]]), ColumnsRight((6,), (1,)))
+    n = targets.people
+    (point,) = proofs.best_points(targets, guarantee, [0.95])
+    found = []
+    for cells, more in ((4_000, 50_000), (48, 50_000), (48, 48), (0, 0)):
+        proofs.program_matrix.cache_clear()
+        monkeypatch.setattr(proofs, "PROGRAM_CELLS", cells)
+        monkeypatch.setattr(proofs, "POINT_CELLS", more)
+        delta = float(guarantee.profile(point))
+        o, theta = proofs.single_success(targets, point, delta)
+        assert ((theta >= 0) & (theta <= 1)).all()
+        share = proofs.shares(targets, guarantee).mean()
+        assert share <= 1
+        found.append((share, o.sum() + delta * theta.sum()))
+    proofs.program_matrix.cache_clear()
+    shares, counts = np.array(found).T
+    assert (np.diff(shares) >= -1e-9).all()
+    assert (np.diff(counts) >= -1e-6).all()
+    assert shares[0] < shares[-1] - 0.02
+    assert counts[0] < counts[-1] - 0.02 * n
+
+
+def test_the_theorem_is_named_as_it_was_used():
+    exact, near, huge = exact_match((4,)), ColumnsRight((6,), (1,)), ColumnsRight((90,), (3,))
+    assert proofs.share_theorem(exact, 100) == "Narcissus theory 4.6 (one-target optimum)"
+    assert proofs.tail_theorem(near, 100) == "Narcissus theory 4.4 (domination, by linear programs)"
+    assert "for 2083 of 10000 people" in proofs.tail_theorem(near, 10_000)
+    assert proofs.tail_theorem(huge, 1).endswith("from the best guess)")
 
 
 def test_a_few_people_stand_for_the_choice_of_the_point():

@@ -118,6 +118,31 @@ def test_the_api_is_the_same_path(study):
     assert len(play(study(mechanism={"epsilon": [1, 2]})).to_frame()) == 2
 
 
+def test_a_guess_between_the_values_is_made_scored_and_bounded(study):
+    """Values 0 and 2, within 1: whoever says 1 is right, with and without the release."""
+    path = study(
+        threat={"unknown": ["ill"], "within": {"ill": 1}},
+        attacks={"prior": {}, "posterior": {}, "rap": {"steps": 5}, "ceiling": {}},
+    )
+    Path("people.csv").write_text(
+        Path("people.csv").read_text().replace("yes", "2").replace("no,", "0,")
+    )
+    result = play(path, internal="guesses.csv").results
+    assert result["guess"]["share"] == pytest.approx(1, abs=1e-12)
+    assert result["ceiling"]["share"] == pytest.approx(1, abs=1e-12)
+    for name in ("prior", "posterior"):
+        assert result["attacks"][name]["share"] == pytest.approx(1, abs=1e-12)
+        assert result["attacks"][name]["baseline"] == pytest.approx(1, abs=1e-12)
+    assert result["attacks"]["rap"]["share"] < 1  # it says listed values only
+    for bound in result["bounds"]:
+        assert bound.get("share_at_most", 1) == 1
+        assert bound.get("at_most", 15) == 15
+    with Path("guesses.csv").open() as file:
+        said = {(r["attack"], r["true_ill"], r["guess_ill"]) for r in csv.DictReader(file)}
+    assert {g for a, _, g in said if a != "rap"} == {"1 (between 0 and 2)"}
+    assert {t for _, t, _ in said} == {g for a, _, g in said if a == "rap"} == {"0", "2"}
+
+
 BAD_ATTACK = """
 class Rarest:
     title, uses, informed = "the least likely value for everybody", "prior", False
@@ -222,7 +247,7 @@ def test_integers_of_any_kind_are_guesses(study, answer):
     ("answer", "says"),
     [
         ("raise", ["attack `own` failed: ZeroDivisionError", "own.py, line"]),
-        ("none", ["attack `own` must give 15 joint values"]),
+        ("none", ["attack `own` must give 15 guesses"]),
         ("short", ["attack `own`", "(14,)"]),
         ("float", ["attack `own`", "float64"]),
         ("big", ["attack `own`", "[0, 2)"]),

@@ -22,24 +22,38 @@ def criteria(draw):
     return ColumnsRight(shape, within, at_least, positions)
 
 
+def numbers_of(criterion, column):
+    given = (criterion.positions or (None,) * 9)[column]
+    return np.arange(criterion.shape[column], dtype=float) if given is None else np.array(given)
+
+
 def counts_by_hand(criterion, truth, guess):
+    """``guess`` is a number for each column; where the distance is 0 it must be the value."""
     right = 0
-    for column, (a, b) in enumerate(zip(truth, guess, strict=True)):
-        numbers = (criterion.positions or (None,) * 9)[column]
-        distance = abs(a - b) if numbers is None else abs(numbers[a] - numbers[b])
-        right += distance <= criterion.within[column]
+    for column, (a, t) in enumerate(zip(truth, guess, strict=True)):
+        right += abs(numbers_of(criterion, column)[a] - t) <= criterion.within[column]
     needed = len(criterion.shape) if criterion.at_least is None else criterion.at_least
     return right >= needed
 
 
+def every_real_guess(criterion, column):
+    """One number from each stretch on which what is covered does not change, and the ends."""
+    numbers, distance = numbers_of(criterion, column), criterion.within[column]
+    edges = np.unique(np.concatenate([numbers, numbers - distance, numbers + distance]))
+    return np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
 @settings(max_examples=150, deadline=None)
 @given(criteria(), st.integers(0, 2**32 - 1))
 def test_all_of_it_against_brute_force(criterion, seed):
     rng = np.random.default_rng(seed)
     every = list(product(*map(range, criterion.shape)))
-    values = len(every)
-    counts = np.array([[counts_by_hand(criterion, t, g) for g in every] for t in every])
-    truth, guess = (np.arange(values).repeat(values), np.tile(np.arange(values), values))
+    said = list(product(*(w.numbers for w in criterion.windows)))
+    values, guesses = len(every), len(said)
+    assert guesses == criterion.guesses
+    counts = np.array([[counts_by_hand(criterion, t, g) for g in said] for t in every])
+    truth, guess = (np.arange(values).repeat(guesses), np.tile(np.arange(guesses), values))
     np.testing.assert_array_equal(criterion.score(truth, guess), counts.ravel())
     np.testing.assert_array_equal(criterion.matrix(), counts)
     beliefs = rng.dirichlet(np.full(values, 0.5), 4)
@@ -49,14 +63,44 @@ def test_all_of_it_against_brute_force(criterion, seed):
     np.testing.assert_allclose(
         chances[np.arange(4), decided], (beliefs @ counts).max(axis=1), atol=1e-12
     )
+    # The guesses that name the joint values.
+    named = criterion.split_guess(criterion.guess_of(np.arange(values)))
+    np.testing.assert_array_equal(named, every)
     # Columns one by one.
     alone = criterion.column_chances(beliefs, decided)
     for column in range(len(criterion.shape)):
         one = ColumnsRight(
             criterion.shape, criterion.within, None, criterion.positions
         ).columns_right(truth, guess)[:, column]
-        expected = beliefs @ one.reshape(values, values)
+        expected = beliefs @ one.reshape(values, guesses)
         np.testing.assert_allclose(alone[:, column], expected[np.arange(4), decided], atol=1e-12)
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
+@settings(max_examples=150, deadline=None)
+@given(criteria(), st.integers(0, 2**32 - 1))
+def test_the_decision_is_the_best_of_all_real_numbers(criterion, seed):
+    """An attacker may say any number: none is more likely to count than the decision."""
+    every = list(product(*map(range, criterion.shape)))
+    real = product(*(every_real_guess(criterion, c) for c in range(len(criterion.shape))))
+    covered = {tuple(counts_by_hand(criterion, t, g) for t in every) for g in real}
+    ours = {tuple(column) for column in criterion.matrix().T.tolist()}
+    assert ours <= covered
+    beliefs = np.random.default_rng(seed).dirichlet(np.full(len(every), 0.5), 3)
+    best = (beliefs @ np.array(list(covered), dtype=float).T).max(axis=1)
+    np.testing.assert_allclose(criterion.chances(beliefs).max(axis=1), best, atol=1e-12)
+
+
+def test_a_guess_between_the_values_covers_both():
+    """The issue's example: values 0 and 2, within 1; the guess 1 is always right."""
+    criterion = ColumnsRight((2,), (1.0,), None, ((0.0, 2.0),))
+    assert criterion.windows[0].numbers.tolist() == [0.0, 2.0, 1.0]
+    beliefs = np.array([[0.5, 0.5], [0.9, 0.1]])
+    np.testing.assert_array_equal(criterion.decide(beliefs), [2, 2])
+    np.testing.assert_array_equal(criterion.chances(beliefs).max(axis=1), [1, 1])
+    # Whole numbers within a whole distance have nothing between them that covers more.
+    for shape, within in (((5,), (1.0,)), ((7, 3), (2.0, 0.0)), ((4,), (0.4,))):
+        assert ColumnsRight(shape, within).guess_shape == shape
 
 
 def test_exact_match_is_all_columns_at_no_distance():

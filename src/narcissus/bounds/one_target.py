@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus.bounds.domination import optimum_of_heads
+from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
@@ -35,7 +36,7 @@ def optimum(
         About replace-one neighbours.
     success
         None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` counts as right
-        when the value is ``x``. It takes a small linear program per different prior.
+        when the value is ``x``. It takes small linear programs, many priors in one.
 
     Returns
     -------
@@ -65,6 +66,9 @@ def optimum(
     """
     require_replace_one(guarantee)
     if success is not None:
+        if isinstance(guarantee, PureDP):
+            multipliers, _ = dominate_point(priors, success, guarantee.epsilon)
+            return np.minimum(multipliers.sum(axis=1), 1.0)
         return relaxed_optimum(priors, guarantee, success)
     rows = -np.sort(-prior_rows("priors", priors), axis=1)
     heads = np.cumsum(rows, axis=1)

@@ -202,8 +202,8 @@ def many_target_bounds(
     """List the published tails for ``n`` independent targets of equal prior success.
 
     They are about one point (epsilon, delta): pure and approximate DP only; other guarantees give
-    an empty list. Theorems 3.3 and 3.5 of Swanberg et al. and the formula of one-run auditing with
-    ``2 m delta`` are not valid and marked so (theory 4.2).
+    an empty list. Swanberg et al. 2025, Theorems 3.3 and 3.5, and the formula of one-run auditing
+    with ``2 m delta`` are not valid and marked so (theory 4.2).
 
     For one success there is also ``n (e^epsilon p + delta)``: reconstruction robustness summed over
     the targets, which holds for one guess at all of them too. It is our form of distributional

@@ -19,6 +19,7 @@ from narcissus.channels.estimators import portfolio
 from narcissus.channels.limits import (
     choose_pair,
     compare,
+    guess_error,
     risk_high,
     risk_low,
     security_high,
@@ -27,6 +28,7 @@ from narcissus.channels.limits import (
 )
 from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
+from narcissus.findings import Finding, contradictions
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, Result
 
@@ -40,6 +42,7 @@ NO_LOWER = (
     "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
     "that the secret can be read off them, so there is no lower limit"
 )
+INDEPENDENT = "the samples are independent of one another"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ class LeakageEstimate(Result):
         Bayes security; ``high`` is certified at ``pair``.
     bayes_risk
         Error of the best attacker, for the prior from which secrets were drawn.
+    guessing_error
+        Error of the commonest secret, on the samples set aside on which the estimate of the Bayes
+        risk was made.
     pair
         The two secrets that seem easiest to tell apart.
     secrets, samples
@@ -75,10 +81,14 @@ class LeakageEstimate(Result):
         Whether outputs were taken as continuous.
     history
         One look, or several of a run that was continued until it was precise enough.
+    contradictions
+        Limits that cross: then the samples are not independent (or it is the chance that was
+        allowed for).
     """
 
     beta_star: Estimate
     bayes_risk: Estimate
+    guessing_error: float
     pair: tuple[str, str]
     secrets: int
     samples: int
@@ -87,6 +97,7 @@ class LeakageEstimate(Result):
     chosen: str
     continuous: bool
     history: tuple[Look, ...] = field(repr=False)
+    contradictions: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
@@ -98,6 +109,7 @@ class LeakageEstimate(Result):
         return {
             "beta_star": _limits(self.beta_star),
             "bayes_risk": _limits(self.bayes_risk),
+            "guessing_error": self.guessing_error,
             "pair": list(self.pair),
             "secrets": self.secrets,
             "samples": self.samples,
@@ -156,6 +168,7 @@ class LeakageEstimate(Result):
             for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why])
             if why
         ]
+        lines += [f"  {c}" for c in self.contradictions]
         lines += [
             "",
             "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
@@ -384,15 +397,19 @@ def _assess(
     risk = risk_high(data, winner, split, side)
     security = security_high(data, attacker, pair, split, side)
     observer.advance()
-    risk = _with_low(risk, None if continuous else risk_low(data, side), level)
-    low = None if continuous else security_low(data, side)
-    security = _with_low(security, low, level)
+    lows = (None, None) if continuous else (risk_low(data, side), security_low(data, side))
+    crossed = _crossed((risk, security), lows, len(data.names), side)
+    guess = guess_error(data, split)
+    # Nobody needs to do worse than with the commonest secret.
+    risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], level)
+    security = _with_low(security, lows[1], level)
     observer.advance()
     observer.finish()
     a, b = pair
     return LeakageEstimate(
         beta_star=security,
         bayes_risk=risk,
+        guessing_error=max(guess, risk.value),
         pair=(data.names[a], data.names[b]),
         secrets=len(data.names),
         samples=data.size,
@@ -401,13 +418,38 @@ def _assess(
         chosen=winner.name,
         continuous=continuous,
         history=(*history, Look(data.size, security, risk)),
+        contradictions=crossed,
     )
+
+
+def _crossed(
+    highs: tuple[Estimate, Estimate],
+    lows: tuple[float | None, float | None],
+    secrets: int,
+    side: float,
+) -> tuple[str, ...]:
+    """Compare the limits from the samples set aside with those from all samples."""
+    found = [Finding(highs[0].quantity, "the number of secrets", high=1 - 1 / secrets)]
+    for high, low in zip(highs, lows, strict=True):
+        # Four one-sided limits are compared at once.
+        for limits, source in (
+            ((None, high.high), "samples set aside"),
+            ((low, None), "all samples"),
+        ):
+            found.append(
+                Finding(
+                    high.quantity, source, *limits, kind="sampled", assumptions=(INDEPENDENT,),
+                    confidence=1 - 4 * side,
+                )
+            )  # fmt: skip
+    return tuple(str(c) for c in contradictions(found))
 
 
 def _with_low(e: Estimate, low: float | None, level: float) -> Estimate:
     """Put a lower limit, or the reason why there is none, beside an upper one."""
     high = 1.0 if e.high is None else e.high
-    # The two limits come from different arguments and can cross, rarely: keep them in order.
+    # The two limits come from different arguments and can cross (`_crossed` says so where they
+    # do): keep them in order.
     low = None if low is None else min(low, high)
     return replace(
         e,

@@ -227,6 +227,12 @@ def risk_high(data: Samples, winner: Estimator, split: Split, side: float) -> Es
     )
 
 
+def guess_error(data: Samples, split: Split) -> float:
+    """Give the error of the secret that is commonest among ``train``, on the test samples."""
+    commonest = int(np.bincount(data.secret[split.train], minlength=len(data.names)).argmax())
+    return 1 - float((data.secret[split.test] == commonest).mean())
+
+
 def risk_low(data: Samples, side: float) -> float:
     """Limit 2: the training error of the best function of the output, less McDiarmid's room."""
     best = data.counts().max(axis=1).toarray().ravel()

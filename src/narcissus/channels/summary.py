@@ -11,6 +11,7 @@ import numpy as np
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
 from narcissus.channels.channel import Channel, channel, prior_for, require_two
 from narcissus.channels.closed_forms import Mechanism
+from narcissus.channels.from_guarantees import from_local_dp
 from narcissus.channels.local_dp import local_dp_epsilon
 from narcissus.channels.measures import (
     bayes_risk,
@@ -21,6 +22,7 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.errors import InputError
+from narcissus.findings import Finding
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Grade, Result
 
@@ -110,6 +112,24 @@ class ChannelSummary(Result):
             "implied_by": self.implied_by,
             "delta_at_epsilon_0": 1 - self.beta_star,
         }
+
+    def findings(self) -> list[Finding]:
+        """Give what the numbers say about each other; none may contradict another.
+
+        Each is computed by itself: Bayes security by a search over pairs, the Bayes risk from
+        the columns, the capacity from their maxima, epsilon from ratios.
+        """
+        risk, security = "Bayes risk", "Bayes security"
+        best, worst = self.bayes_risk, self.beta_star
+        least = from_local_dp(self.epsilon_ldp).value if math.isfinite(self.epsilon_ldp) else 0.0
+        return [
+            Finding(risk, "the best attacker", best, best),
+            Finding(risk, "the best guess without the output", None, self.guessing_error),
+            Finding(risk, f"what {self.implied_by} implies", self.implied_risk),
+            Finding(security, "the worst pair", worst, worst),
+            Finding(security, "local differential privacy", least),
+            Finding(security, "the prior's own ratio of errors", None, self.beta),
+        ]
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the heat map of pairwise Bayes security."""

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-from narcissus.results import Estimate, NotAssessed
+from narcissus.evidence import clopper_pearson
+from narcissus.results import Estimate, Grade, NotAssessed
 
 NEEDED = 2 / 3  # Cohen et al. 2024, Definition D.8
+MOST_RUNS = 100_000
 Verdict = Literal["extraction", "no extraction", "inconclusive"]
 
 
 @dataclass(frozen=True)
+class Rival:
+    """A program that was run without the release.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    success
+        How often it succeeded.
+    program_bytes
+        Its length: an upper estimate of the complexity if it succeeds two times in three.
+    """
+
+    name: str
+    success: Estimate
+    program_bytes: int
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is known, at the level of its limits, to succeed two times in three."""
+        return self.success.low is not None and self.success.low >= NEEDED
+
+    @property
+    def possible(self) -> bool:
+        """Whether its limits leave it open."""
+        return not self.shown and (self.success.high is None or self.success.high >= NEEDED)
+
+
+@dataclass(frozen=True)
 class Found:
-    """What the verdict rests on; the fields are those of `Evidence`."""
+    """What the verdict rests on; the fields are those of `Evidence`.
+
+    ``rivals`` are the programs run without the release, this one among them; ``best`` and
+    ``method`` come from compressors and from rivals that are shown.
+    """
 
     success: Estimate
     without: Estimate
@@ -23,57 +59,135 @@ class Found:
     quality_needed: float
     on_shadow: Estimate | NotAssessed
     rank: float | None
+    rivals: tuple[Rival, ...] = ()
 
     @property
     def quality(self) -> float:
         """The quality of Definition D.8 with the estimate in place of the complexity."""
         return 1 - self.program_bytes / self.best
 
+    @property
+    def open_rivals(self) -> list[Rival]:
+        """Rivals that would leave nothing of the claim if they succeed two times in three."""
+        return [
+            r
+            for r in self.rivals
+            if r.possible and 1 - self.program_bytes / r.program_bytes <= self.quality_needed
+        ]
 
-def judge(found: Found) -> tuple[Verdict, list[str]]:
-    """Give the verdict and its reasons; "extraction" only where every half is shown."""
-    success, without, quality = found.success, found.without, found.quality
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, why, and how far it can be trusted.
+
+    Attributes
+    ----------
+    verdict, reasons
+        In words.
+    grade
+        The weakest grade of what the verdict rests on.
+    more
+        What would settle an inconclusive verdict, if what was seen stays as it is:
+        ``"10 runs"``; empty where no number of runs or shadows would.
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    grade: Grade
+    more: str = ""
+
+
+def judge(found: Found) -> Judgement:
+    """Give the verdict and its reasons; a half of it that limits leave open decides nothing."""
+    success, quality = found.success, found.quality
     assert success.low is not None
     assert success.high is not None
-    rate = f"{100 * success.value:.0f}% of {success.trials} runs"
+    rate = f"the program succeeds in {_rate(success)} with the release"
+    both = f"{rate}, {100 * found.without.value:.0f}% without"
     if success.high < NEEDED:
-        return "no extraction", [
-            f"the program succeeds in {rate} with the release, and needs two in three"
-        ]
+        return Judgement("no extraction", (f"{rate}, and needs two in three",), "sampled")
+    # A compressor's program prints the output every time: that is no matter of chance.
+    counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
     if quality <= 0:
-        return "no extraction", [
-            f"a program that needs no release is no longer than this one ({found.method})",
-            f"it succeeds in {rate} with the release, {100 * without.value:.0f}% without",
-        ]
+        shorter = f"a program that needs no release is no longer than this one ({found.method})"
+        return Judgement("no extraction", (shorter, both), counted)
     if quality <= found.quality_needed:
-        return "no extraction", [
-            f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
-        ]
-    if isinstance(found.on_shadow, Estimate) and found.on_shadow.value >= NEEDED:
-        return "no extraction", [
-            "the same outputs count as well against data that the release has never seen"
-        ]
+        low = f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
+        return Judgement("no extraction", (low,), counted)
+    shadow = found.on_shadow
+    if isinstance(shadow, Estimate) and (shadow.low or 0.0) >= NEEDED:
+        same = "the same outputs count as well against data that the release has never seen"
+        return Judgement("no extraction", (same,), "sampled")
+    if success.low < NEEDED:
+        return _few_runs(success, rate)
+    for rival in found.open_rivals:
+        reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
+        return Judgement("inconclusive", (both, reason), "sampled", _runs(rival.success))
+    if isinstance(shadow, Estimate) and shadow.value >= NEEDED:
+        few = (
+            "the same outputs count as well against data that the release has never seen, but "
+            f"{shadow.trials} shadow data sets are too few to tell"
+        )
+        return Judgement("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
     reasons = [
-        f"the program succeeds in {rate} with the release, {100 * without.value:.0f}% without",
+        both,
         f"the shortest program found that needs no release is {1 / (1 - quality):.3g} times as "
         f"long ({found.method}), a quality of at most {quality:.3g}",
     ]
-    if success.low < NEEDED:
-        return "inconclusive", [
-            *reasons,
-            f"the lower limit of its success, {success.low:.2f}, does not reach two in three",
-        ]
-    if without.high is not None and without.high >= NEEDED:
-        return "inconclusive", [*reasons, "without the release it may do as well"]
     if found.rank is not None and found.rank <= 0.05:
         reasons.append(
             "a release independent of the data would put them this far ahead of their shadows "
             f"with a chance of at most {found.rank:.3g}"
         )
-    return "extraction", reasons
+    return Judgement("extraction", tuple(reasons), "approximate")
 
 
-def would_change(found: Found) -> tuple[str, ...]:
+def _few_runs(success: Estimate, rate: str) -> Judgement:
+    """Say that the limits of the success lie on both sides of two in three."""
+    reason = (
+        f"{rate}, limits {success.low:.2f} to {success.high:.2f}, which leave it open whether it "
+        "reaches two in three"
+    )
+    return Judgement("inconclusive", (reason,), "sampled", _runs(success))
+
+
+def _rate(success: Estimate) -> str:
+    return f"{100 * success.value:.0f}% of {success.trials} runs"
+
+
+def _runs(success: Estimate, what: str = "runs") -> str:
+    count = trials_to_settle(success)
+    return "" if count is None else f"{count} {what}"
+
+
+def trials_to_settle(success: Estimate) -> int | None:
+    """Give how many trials with the same share of successes would tell it from two in three.
+
+    None if 100,000 would not.
+
+    Examples
+    --------
+    >>> from narcissus.evidence import clopper_pearson
+    >>> trials_to_settle(clopper_pearson(0, 3)), trials_to_settle(clopper_pearson(5, 5))
+    (4, 10)
+    """
+
+    def settled(count: int) -> bool:
+        hits = success.value * count  # rounded towards two in three
+        whole = math.ceil(hits - 1e-9) if success.value < NEEDED else math.floor(hits + 1e-9)
+        limits = clopper_pearson(whole, count, confidence=success.confidence)
+        return (limits.high or 0.0) < NEEDED or (limits.low or 0.0) >= NEEDED
+
+    if not settled(MOST_RUNS):
+        return None
+    few, many = success.trials, MOST_RUNS
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if settled(middle) else (middle, many)
+    return many
+
+
+def would_change(found: Found, judgement: Judgement) -> tuple[str, ...]:
     """Say what evidence would turn the verdict round."""
     changes: list[str] = []
     if found.quality > 0:
@@ -89,10 +203,8 @@ def would_change(found: Found) -> tuple[str, ...]:
             f"a program that does the same with the release in fewer than {found.best} bytes "
             f"(this one has {found.program_bytes})"
         )
-    if found.success.low is not None and found.success.low < NEEDED <= found.success.value:
-        changes.append(
-            f"more than {found.success.trials} runs, which would narrow the limits of its success"
-        )
+    if judgement.more:
+        changes.append(f"{judgement.more} instead of those made, if they go on like this")
     if found.rank is None or found.rank > 0.05:
         changes.append("more shadow data sets: 19 or more can bear witness at the 5% level")
     changes.append("shadow data sets on which the same outputs count as well")

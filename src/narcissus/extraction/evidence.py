@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._verdict import NEEDED, Found, Verdict, judge, would_change
+from narcissus.extraction._verdict import NEEDED, Found, Rival, Verdict, judge, would_change
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.hamming import Hamming
@@ -39,7 +38,7 @@ from narcissus.extraction.sandbox import (
     run_program,
 )
 from narcissus.observer import SILENT, Observer
-from narcissus.results import Estimate, NotAssessed, Result
+from narcissus.results import Estimate, Grade, NotAssessed, Result
 
 RELATIONS: dict[str, type] = {
     "close": Close,
@@ -65,6 +64,12 @@ class Evidence(Result):
         "extraction", "no extraction" or "inconclusive".
     reasons
         What the verdict rests on, in words.
+    verdict_grade
+        The weakest grade of what the verdict rests on: an extraction is 'approximate', since the
+        quality is an upper estimate; that there is none may be 'sampled' or, where a compressor
+        found a program that is no longer, 'proved'.
+    more
+        What would settle an inconclusive verdict: ``"10 runs"``; empty where nothing is known to.
     success
         Share of runs with the release whose output counts.
     success_without_release
@@ -72,8 +77,9 @@ class Evidence(Result):
     stand_ins
         Every stand-in for the release, by name.
     success_on_shadow
-        The same outputs as in ``success`` held against the shadow data sets, complexity
-        recomputed for each (the relation of Definition 3.1); a `NotAssessed` where there is none.
+        Share of the shadow data sets against which two in three of the same outputs count,
+        complexity recomputed for each (the relation of Definition 3.1); a `NotAssessed` where
+        there is none.
     shadow_rank
         Chance that a release independent of the data would put the data at least as far ahead of
         its shadows as here: a p-value, ``(1 + shadows that do as well) / (1 + shadows)``.
@@ -116,14 +122,16 @@ class Evidence(Result):
     deterministic: bool
     endings: dict[str, int]
     isolation: Isolation
+    verdict_grade: Grade
+    more: str = ""
     would_change: tuple[str, ...] = ()
     not_assessed: tuple[NotAssessed, ...] = ()
     caveat: str = CAVEAT
 
     @property
-    def grade(self) -> Literal["approximate"]:
-        """'approximate': the quality is an upper estimate, whatever the runs say."""
-        return "approximate"
+    def grade(self) -> Grade:
+        """That of the verdict."""
+        return self.verdict_grade
 
     def __str__(self) -> str:
         lines = [f"{self.verdict.upper()}: {self.reasons[0]}", *self.reasons[1:], self.caveat]
@@ -246,19 +254,21 @@ def assess_extraction(
     without = max(stand_ins.values(), key=lambda e: e.value)
 
     estimates, missing = _estimates(data, relation, with_release, reference)
-    if without.high is not None and without.high >= NEEDED:
-        # It may well succeed two times in three by itself: then its own length is an estimate.
-        estimates["this program without the release"] = len(program)
+    tried = [Rival("this program without the release", without, len(program))]
     for name, source in (rivals or {}).items():
-        if share(play(source, b""), name).value >= NEEDED:
-            estimates[f"rival {name}"] = len(source)
-        else:
+        named = f"the rival program {name}"
+        tried.append(Rival(named, share(play(source, b""), f"success of {named}"), len(source)))
+        if not tried[-1].shown:
+            which = "may or may not" if tried[-1].possible else "does not"
             missing.append(
                 NotAssessed(
-                    f"the rival program {name}",
-                    "it does not succeed two times in three, so its length says nothing",
+                    named,
+                    f"it {which} succeed two times in three, so its length says nothing",
+                    "more `runs`" if tried[-1].possible else "",
                 )
             )
+    # Only what is known to succeed two times in three is an estimate of the complexity.
+    estimates |= {rival.name: rival.program_bytes for rival in tried if rival.shown}
     observer.finish()
     if not estimates:
         raise InputError(
@@ -283,12 +293,14 @@ def assess_extraction(
     on_shadow, rank = _against_shadows(shadows, with_release, counts, confidence)
     if quality <= quality_needed:
         rank = None if rank is None else 1.0
-    found = Found(success, without, len(program), best, method, quality_needed, on_shadow, rank)
-    verdict, reasons = judge(found)
+    found = Found(
+        success, without, len(program), best, method, quality_needed, on_shadow, rank, tuple(tried)
+    )
+    judgement = judge(found)
     margin = max(0, best - len(program))
     return Evidence(
-        verdict=verdict,
-        reasons=tuple(reasons),
+        verdict=judgement.verdict,
+        reasons=judgement.reasons,
         success=success,
         success_without_release=without,
         stand_ins=stand_ins,
@@ -305,7 +317,9 @@ def assess_extraction(
         deterministic=len(set(with_release.outputs)) == 1,
         endings=dict(Counter(r.ending for r in with_release.runs)),
         isolation=isolation,
-        would_change=would_change(found),
+        verdict_grade=judgement.grade,
+        more=judgement.more,
+        would_change=would_change(found, judgement),
         not_assessed=tuple(missing),
     )
 
@@ -402,17 +416,11 @@ def _against_shadows(
         return reason, None
     hits = [sum(counts(shadow)) for shadow in shadows]
     as_good = sum(h >= sum(runs.successes) for h in hits)
-    # The runs against one shadow are not independent; the limits are those of its shadows alone.
-    limits = clopper_pearson(
-        sum(h >= NEEDED * len(runs.runs) for h in hits), len(shadows), confidence=confidence
-    )
-    estimate = Estimate(
-        sum(hits) / (len(shadows) * len(runs.runs)),
-        limits.low,
-        limits.high,
-        confidence,
+    # The runs against one shadow are not independent: a shadow is one trial.
+    estimate = clopper_pearson(
+        sum(h >= NEEDED * len(runs.runs) for h in hits),
         len(shadows),
-        "success against shadow data",
-        "Clopper-Pearson over shadows on which two runs in three count",
+        confidence=confidence,
+        quantity="share of shadow data sets against which two outputs in three count",
     )
     return estimate, (1 + as_good) / (1 + len(shadows))

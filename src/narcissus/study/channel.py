@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from narcissus import channels
 from narcissus._random import child
-from narcissus.channels.estimate import rounded
+from narcissus.channels.estimate import INDEPENDENT, rounded
 from narcissus.errors import InputError
+from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.options import options_of_kind
 from narcissus.study.record import Status
 
 MOST_SHOWN = 25
@@ -29,6 +31,13 @@ NOT_COVERED = [
     "takes, what is sent beside it, several outputs about the same secret.",
     "What the secret itself gives away once it is guessed.",
 ]
+# source -> its options and their defaults
+SOURCE_OPTIONS: dict[str, dict[str, Any]] = {
+    "file": {"prior": None, "tolerance": 1e-9, "uses": 1},
+    "mechanism": {"prior": None, "uses": 1},
+    "samples": {"secret": None, "estimators": None},
+}
+DRAWN = "they are drawn as the secrets will be when it matters"
 
 
 class Section(BaseModel):
@@ -54,17 +63,26 @@ class ChannelSpec(Section):
         default=None, description="Estimators to try on samples; those that suit if left out."
     )
     prior: str | None = Field(default=None, description="CSV of secret, probability.")
-    tolerance: float = Field(default=1e-9, ge=0, lt=0.01, description="Of a row's sum.")
-    uses: int = Field(default=1, ge=1, description="Outputs that the attacker sees.")
+    tolerance: float | None = Field(
+        default=None, ge=0, lt=0.01, description="Of a file: of a row's sum; 1e-9 if left out."
+    )
+    uses: int | None = Field(
+        default=None, ge=1, description="Outputs that the attacker sees; 1 if left out."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_source(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        named = [source for source in SOURCE_OPTIONS if given.get(source) is not None]
+        return options_of_kind(given, named[0], SOURCE_OPTIONS) if len(named) == 1 else given
 
     @model_validator(mode="after")
     def _one_source(self) -> ChannelSpec:
         if sum(v is not None for v in (self.file, self.mechanism, self.samples)) != 1:
             raise ValueError("give exactly one of `file`, `mechanism` and `samples`")
-        if self.samples is not None and (self.prior is not None or self.uses > 1):
-            raise ValueError("samples bring their own prior and uses: leave out both")
-        if self.samples is None and (self.secret is not None or self.estimators is not None):
-            raise ValueError("`secret` and `estimators` go with `samples`")
         return self
 
 
@@ -88,7 +106,9 @@ class ThresholdSpec(Section):
 class RunSpec(Section):
     """How sure, and the seed."""
 
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of each interval.")
+    confidence: float | None = Field(
+        default=None, gt=0, lt=1, description="Of each interval, of samples; 0.95 if left out."
+    )
     seed: int | None = Field(default=None, ge=0, description="Of the split of the samples.")
 
 
@@ -99,6 +119,12 @@ class ChannelStudy(Section):
     channel: ChannelSpec
     threshold: ThresholdSpec | None = None
     run: RunSpec = RunSpec()
+
+    @model_validator(mode="after")
+    def _confidence_of_samples(self) -> ChannelStudy:
+        if self.channel.samples is None and self.run.confidence is not None:
+            raise ValueError("nothing is sampled, so there is no `run.confidence`: leave it out")
+        return self
 
 
 _UNIT = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
@@ -194,8 +220,9 @@ def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mech
         source = channels.mechanism(spec.mechanism)
     else:
         assert spec.file is not None
+        assert spec.tolerance is not None
         source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
-    if spec.uses > 1:
+    if spec.uses is not None and spec.uses > 1:
         made = source.channel() if isinstance(source, channels.Mechanism) else source
         source = channels.repeat(made, spec.uses)
     return source
@@ -218,18 +245,22 @@ def _exact(
         "exact": {k: v for k, v in found.to_dict().items() if k != "pair"} | found.more(),
     }
     left: list[NotAssessed] = []
+    said = found.findings()
     if found.channel is not None and found.secrets <= MOST_SHOWN:
-        results["pairwise"] = {
-            "secrets": list(found.channel.secrets),
-            "values": channels.pairwise(found.channel).tolist(),
-        }
+        values = channels.pairwise(found.channel)
+        results["pairwise"] = {"secrets": list(found.channel.secrets), "values": values.tolist()}
+        least = float(values.min())
+        said.append(Finding("Bayes security", "the table of all pairs", least, least))
     profile = _profile(source)
     if isinstance(profile, NotAssessed):
         left.append(profile)
     else:
         results["profile"] = profile
-    values = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
-    status = _judge(study.threshold, {k: (v, v) for k, v in values.items()})
+        least = 1 - float(profile["delta"][0])
+        said.append(Finding("Bayes security", "delta at epsilon 0", least, least))
+    both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
+    refuted = tuple(str(c) for c in contradictions(said))
+    status = _judge(study.threshold, {k: (v, v) for k, v in both.items()}, refuted)
     a, b = found.pair
     verdict = (
         f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
@@ -240,7 +271,9 @@ def _exact(
     return Outcome(
         title=study.title or f"What {name} leaks",
         status=status,
-        verdict=verdict,
+        verdict=" ".join([*refuted, verdict]),
+        grade="proved",
+        contradictions=refuted,
         results=results,
         assessed=[
             "Bayes security: the pair of secrets easiest to tell apart, exactly",
@@ -280,7 +313,7 @@ def _sampled(
     found = channels.convergence(
         secrets,
         outputs,
-        confidence=study.run.confidence,
+        confidence=study.run.confidence or 0.95,
         estimators=spec.estimators,
         rng=child(options.entropy, 0),
         observer=options.observer,
@@ -305,7 +338,8 @@ def _sampled(
         },
     }
     both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
-    status = _judge(study.threshold, {k: (e.low, e.high) for k, e in both.items()})
+    limits = {k: (e.low, e.high) for k, e in both.items()}
+    status = _judge(study.threshold, limits, found.contradictions)
     left = [
         NotAssessed(
             f"how low {words} may be",
@@ -331,7 +365,10 @@ def _sampled(
     return Outcome(
         title=study.title or f"What {name} gives away",
         status=status,
-        verdict=verdict,
+        verdict=" ".join([*found.contradictions, verdict]),
+        grade="sampled",
+        assumptions=(INDEPENDENT, DRAWN),
+        contradictions=found.contradictions,
         results=results,
         assessed=[
             "Bayes security: two secrets that are told apart, on samples set aside",
@@ -348,9 +385,13 @@ def _limited(e: Any) -> dict[str, float | None]:
 
 
 def _judge(
-    threshold: ThresholdSpec | None, found: dict[str, tuple[float | None, float | None]]
+    threshold: ThresholdSpec | None,
+    found: dict[str, tuple[float | None, float | None]],
+    refuted: tuple[str, ...],
 ) -> Status:
     """Compare limits with the threshold: met only if the lower limit is, exceeded by the upper."""
+    if refuted:
+        return "contradicted"
     if threshold is None:
         return "no threshold"
     verdicts: set[Literal["met", "exceeded", "inconclusive"]] = set()

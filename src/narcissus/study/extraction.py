@@ -190,6 +190,8 @@ class ExtractionKind:
             title=settings.title,
             status=_status(evidence, settings.threshold),
             verdict=_words(evidence),
+            grade=evidence.grade,
+            assumptions=_assumptions(evidence),
             results=_results(evidence, _relation(settings)),
             assessed=[
                 "success of the program with and without the release",
@@ -221,7 +223,7 @@ def _digest(path: Path) -> str:
 
 def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
     if evidence.verdict == "inconclusive":
-        return "inconclusive"
+        return "too few trials" if evidence.more else "inconclusive"
     if threshold is None:
         return "no threshold"
     is_over = evidence.verdict == "extraction" and evidence.quality > threshold.quality
@@ -235,6 +237,8 @@ def _words(evidence: Evidence) -> str:
         "inconclusive": "Inconclusive",
     }[evidence.verdict]
     text = f"{head}: {'; '.join(evidence.reasons)}."
+    if evidence.more:
+        text += f" {evidence.more} instead of these would settle it, if they go on like this."
     if not evidence.deterministic:
         text += " Its output differs from run to run."
     if not evidence.isolation.safe:
@@ -242,6 +246,20 @@ def _words(evidence: Evidence) -> str:
     if evidence.verdict == "extraction":
         text += " Complexity is estimated from above, so the quality is an upper estimate."
     return text
+
+
+def _assumptions(evidence: Evidence) -> tuple[str, ...]:
+    """Say what the verdict takes as given; no run of a program can be traced to another."""
+    if evidence.grade == "proved":
+        return ()
+    runs = ("runs of a program are independent of one another",)
+    if evidence.verdict != "extraction":
+        return runs
+    return (
+        f"no program of at most {evidence.program_bytes} bytes prints an output that counts "
+        "without the release",
+        *runs,
+    )
 
 
 def _not_assessed(evidence: Evidence) -> list[NotAssessed]:

@@ -3,12 +3,18 @@
 One criterion covers the three that a study can ask for: exact match, within a distance of some
 ordered columns (Swanberg et al. 2025, section 6.4), and at least ``r`` of the unknown columns
 right. Its decision is Bayes-optimal: of all guesses, the one most likely to count.
+
+Where a distance is allowed, a guess may be any number, not only a listed value: of the values 0
+and 2, within 1, the guess 1 is always right. What matters of a guess is which values it covers, so
+finitely many guesses stand for all: the listed values, and one number for each largest set of
+values that no listed value covers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, pairwise
 from math import comb, prod
 
@@ -25,8 +31,56 @@ MAX_MATRIX = 4_000_000
 
 
 @dataclass(frozen=True)
+class Windows:
+    """The guesses of one column and the values that each covers.
+
+    Attributes
+    ----------
+    numbers
+        Shape (guesses,): first the listed values in their order, then the guesses between them.
+    low, high
+        Shape (guesses,): the first value that is near enough, and the one after the last.
+    """
+
+    numbers: Floats
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, numbers: Floats, distance: float) -> Windows:
+        """Find the guesses that stand for all real numbers.
+
+        Values ``l .. h - 1`` are covered at once if and only if they span at most twice the
+        distance; their middle does it. Such sets that no listed value covers are added, where no
+        other contains them.
+        """
+        own = np.arange(numbers.size)
+        if distance == 0:
+            return cls(numbers, own, own + 1)
+        # A relative hair, so that 0.1 + 0.2 is within 0.3, and the rounding of large numbers.
+        reach = distance * (1 + 1e-12) + 2 * float(np.spacing(np.abs(numbers).max()))
+        low = np.searchsorted(numbers, numbers - reach, side="left")
+        high = np.searchsorted(numbers, numbers + reach, side="right")
+        last = np.searchsorted(numbers, numbers + 2 * reach, side="right")
+        largest = np.diff(last, prepend=0) > 0
+        covered = ((low[:, None] <= own) & (high[:, None] >= last)).any(axis=0)
+        first = own[largest & ~covered]
+        middles = (numbers[first] + numbers[last[first] - 1]) / 2
+        return cls(
+            np.concatenate([numbers, middles]),
+            np.concatenate([low, first]),
+            np.concatenate([high, last[first]]),
+        )
+
+
+@dataclass(frozen=True)
 class ColumnsRight:
     """A guess counts if at least ``at_least`` of its columns are within their distance.
+
+    A guess of all columns is one number in ``[0, guesses)``, as a joint value is one in
+    ``[0, values)``: columns in C order of `guess_shape`. Under exact match, and wherever no guess
+    between listed values covers more than a listed one, both numberings are the same;
+    `guess_of` gives the guess that names a joint value.
 
     Parameters
     ----------
@@ -72,20 +126,38 @@ class ColumnsRight:
         """Distance allowed in each column."""
         return self.within or (0.0,) * len(self.shape)
 
-    def _numbers(self, column: int) -> Floats:
-        """Give the numbers between which a column's distances are measured."""
-        given = self.positions[column] if self.positions is not None else None
-        return np.arange(self.shape[column], dtype=float) if given is None else np.array(given)
+    @cached_property
+    def windows(self) -> tuple[Windows, ...]:
+        """The guesses of each column."""
+        found: list[Windows] = []
+        for c, size in enumerate(self.shape):
+            given = self.positions[c] if self.positions is not None else None
+            numbers = np.arange(size, dtype=float) if given is None else np.array(given)
+            found.append(Windows.of(numbers, self.distances[c]))
+        return tuple(found)
 
-    def _near(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Give, for each guess, the first value that counts and the one after the last."""
-        numbers = self._numbers(column)
-        # A relative hair, so that 0.1 + 0.2 is within 0.3.
-        reach = self.distances[column] * (1 + 1e-12)
-        return (
-            np.searchsorted(numbers, numbers - reach, side="left"),
-            np.searchsorted(numbers, numbers + reach, side="right"),
-        )
+    @property
+    def guess_shape(self) -> tuple[int, ...]:
+        """Number of guesses of each column: its values, then what lies between them."""
+        return tuple(w.numbers.size for w in self.windows)
+
+    @property
+    def guesses(self) -> int:
+        """How many joint guesses there are."""
+        return prod(self.guess_shape)
+
+    def guess_of(self, joint: Joint) -> Joint:
+        """Give the guess that names each joint value, any shape."""
+        parts = np.unravel_index(joint, self.shape)
+        return np.ravel_multi_index(parts, self.guess_shape).astype(np.int64)
+
+    def split_guess(self, guess: Joint) -> NDArray[np.int32]:
+        """Give the columns' guesses, shape (people, columns).
+
+        Below ``shape[c]`` it is that value of column ``c``, from there on the number
+        ``windows[c].numbers[guess]`` between two values.
+        """
+        return np.stack(np.unravel_index(guess, self.guess_shape), axis=-1).astype(np.int32)
 
     @property
     def needed(self) -> int:
@@ -107,13 +179,11 @@ class ColumnsRight:
     def columns_right(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
         """Tell which columns are right, shape (people, columns)."""
         true = np.stack(np.unravel_index(truth, self.shape), axis=-1)
-        said = np.stack(np.unravel_index(guess, self.shape), axis=-1)
+        said = self.split_guess(guess)
         found = np.empty(true.shape, dtype=bool)
-        for c in range(len(self.shape)):
-            low, high = self._near(c)
-            found[..., c] = (true[..., c] >= low[said[..., c]]) & (
-                true[..., c] < high[said[..., c]]
-            )
+        for c, window in enumerate(self.windows):
+            low, high = window.low[said[..., c]], window.high[said[..., c]]
+            found[..., c] = (low <= true[..., c]) & (true[..., c] < high)
         return found
 
     def score(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
@@ -130,13 +200,13 @@ class ColumnsRight:
 
         Returns
         -------
-        Shape (people, values): entry ``(i, z)`` is the probability that guess ``z`` counts.
+        Shape (people, guesses): entry ``(i, z)`` is the probability that guess ``z`` counts.
         """
         if self.exact:
             return beliefs
         people = beliefs.shape[0]
         table = beliefs.reshape(people, *self.shape)
-        total = np.zeros_like(table)
+        total = np.zeros((people, *self.guess_shape))
         d = len(self.shape)
         # Pr[N >= r] from the expected number of right subsets of each size (inclusion-exclusion).
         for count in range(self.needed, d + 1):
@@ -156,18 +226,18 @@ class ColumnsRight:
         sums = np.concatenate(
             [np.zeros_like(table.take([0], axis)), np.cumsum(table, axis=axis)], axis=axis
         )
-        low, high = self._near(column)
-        return sums.take(high, axis) - sums.take(low, axis)
+        window = self.windows[column]
+        return sums.take(window.high, axis) - sums.take(window.low, axis)
 
     def decide(self, beliefs: Floats) -> Joint:
-        """Give each person's guess that is most likely to count; ties go to the first value."""
+        """Give each person's guess that is most likely to count; ties go to the first guess."""
         return self.chances(beliefs).argmax(axis=1)
 
     def column_chances(self, beliefs: Floats, guess: Joint) -> Floats:
         """Give the probability that each column of a guess is right, shape (people, columns)."""
         people = beliefs.shape[0]
         table = beliefs.reshape(people, *self.shape)
-        said = np.unravel_index(guess, self.shape)
+        said = np.unravel_index(guess, self.guess_shape)
         found = np.empty((people, len(self.shape)))
         for c in range(len(self.shape)):
             others = tuple(1 + o for o in range(len(self.shape)) if o != c)
@@ -183,14 +253,16 @@ class ColumnsRight:
         TooLargeError
             More than 4 million entries.
         """
-        values = prod(self.shape)
-        if values**2 > MAX_MATRIX:
+        values, guesses = prod(self.shape), self.guesses
+        if values * guesses > MAX_MATRIX:
             raise TooLargeError(
-                f"the success matrix of {values:,} joint values has {values**2:,} entries; "
-                f"the limit is {MAX_MATRIX:,}"
+                f"the success matrix of {values:,} joint values and {guesses:,} guesses has "
+                f"{values * guesses:,} entries; the limit is {MAX_MATRIX:,}"
             )
-        every = np.arange(values)
-        return self.score(np.repeat(every, values), np.tile(every, values)).reshape(values, values)
+        truth, guess = np.arange(values), np.arange(guesses)
+        return self.score(np.repeat(truth, guesses), np.tile(guess, values)).reshape(
+            values, guesses
+        )
 
 
 def exact_match(shape: Sequence[int]) -> ColumnsRight:

@@ -111,5 +111,8 @@ class Attack(Protocol):
         ...
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
-        """Guess the joint value of every person's unknown columns, shape (n,)."""
+        """Guess every person's unknown columns, shape (n,), in ``[0, success.guesses)``.
+
+        ``view.targets.success.decide`` turns beliefs into guesses, ``.guess_of`` joint values.
+        """
         ...

@@ -65,12 +65,12 @@ class RelaxedProjection:
             picked = [self._round(block, rng) for block in blocks]
             joint = np.ravel_multi_index(tuple(picked), targets.queries.unknown_shape)
             if self.starts == 1:
-                return joint.astype(np.int64)
+                return targets.success.guess_of(joint)
             if votes is None:
                 votes = np.zeros(targets.prior.shape, dtype=np.int64)
             votes[np.arange(targets.people), joint] += 1
         assert votes is not None
-        return votes.argmax(axis=1)
+        return targets.success.guess_of(votes.argmax(axis=1))
 
     def _first(self, targets: Targets, rng: np.random.Generator) -> list[Floats]:
         """Give the first logits of each unknown column."""

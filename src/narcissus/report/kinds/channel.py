@@ -44,8 +44,8 @@ def _headline(result: Answer) -> list[tuple[str, str, str, Grade]]:
     return [
         (
             "Guessed right without the output",
-            percent(1 - found["estimators"]["guess"]),
-            "the commonest secret",
+            percent(1 - found["guessing_error"]),
+            "the commonest secret, on the same samples",
             "sampled",
         ),
         ("Guessed right with the output", percent(1 - risk["estimate"]),
@@ -188,9 +188,12 @@ def _settling(found: Answer) -> Figure:
         ]
         for look in history
     ]
-    last = history[-1]
+    first, last = history[0], history[-1]
+    closing = _width(last["bayes_risk"]) < _width(first["bayes_risk"])
     return Figure(
-        "The limits close in as more samples are used",
+        "The limits close in as more samples are used"
+        if closing
+        else "The limits at each number of samples",
         f"With all {last['samples']} samples Bayes security is {last['beta_star']['estimate']:.3g} "
         f"({_plain(last['beta_star'])}) and the Bayes risk {last['bayes_risk']['estimate']:.3g} "
         f"({_plain(last['bayes_risk'])}).",
@@ -203,6 +206,11 @@ def _settling(found: Answer) -> Figure:
             grades=_sampled(len(rows)),
         ),
     )
+
+
+def _width(value: Answer) -> float:
+    high = 1.0 if value["high"] is None else value["high"]
+    return high - (value["low"] or 0.0)
 
 
 def _sampled(rows: int) -> list[Grade]:

@@ -61,12 +61,13 @@ def _verdict(record: Record, results: Answer) -> Verdict:
             f"without the release and {round(100 * results['success']['value'])} with it "
             f"(measured in {runs}); an extractor needs 67."
         ),
-        evidence_for=[] if is_found else results["reasons"],
+        # What is inconclusive speaks for nobody; the headline says why it is.
+        evidence_for=results["reasons"] if results["verdict"] == "no extraction" else [],
         evidence_against=results["reasons"] if is_found else [],
         numbers=[
             _share("Success without the release", results["success_without_release"]),
             _share("Success with the release", results["success"]),
-            _share("Same outputs against shadow data", results["success_on_shadow"]),
+            _share("Shadow data that fit as well", results["success_on_shadow"]),
             (
                 "Quality of the extraction",
                 f"at most {results['quality']:.3g}",
@@ -107,7 +108,10 @@ def _success_table(results: Answer) -> Table:
     rows: list[tuple[str, Answer | None]] = [
         ("with the release", results["success"]),
         *((f"with {name}", value) for name, value in results["stand_ins"].items()),
-        ("outputs with the release, against shadow data", results["success_on_shadow"]),
+        (
+            "outputs with the release: share of shadow data that they fit",
+            results["success_on_shadow"],
+        ),
     ]
     grades: list[Grade] = ["sampled" if v else "not assessed" for _, v in rows]
     return Table(

@@ -177,7 +177,8 @@ class Experiment:
         }
         for place, point in enumerate(self.points[number]):
             found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
-            o, theta = proofs.single_success(targets, point)
+            delta = float(setting.guarantee.profile(point))
+            o, theta = proofs.single_success(targets, point, delta)
             found[f"single/{place}"] = np.array(
                 [o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()]
             )
@@ -203,13 +204,14 @@ class Experiment:
             attempt.shape == (self.targets,)
             and np.issubdtype(attempt.dtype, np.integer)
             and attempt.min() >= 0
-            and attempt.max() < self.queries.values
+            and attempt.max() < self.success.guesses
         )
         if not good:
             raise InputError(
-                f"attack `{name}` must give {self.targets} joint values in "
-                f"[0, {self.queries.values}), as integers; got shape {attempt.shape}, "
-                f"type {attempt.dtype}"
+                f"attack `{name}` must give {self.targets} guesses in "
+                f"[0, {self.success.guesses}), as integers; got shape {attempt.shape}, "
+                f"type {attempt.dtype} (`view.targets.success.guess_of` turns joint values of the "
+                "unknown columns into guesses)"
             )
         return attempt.astype(np.int64)
 

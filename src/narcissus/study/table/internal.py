@@ -26,7 +26,6 @@ def write_internal(path: Path, experiment: Experiment) -> None:
     """
     per_trial = experiment.targets * len(experiment.settings) * len(experiment.attacks)
     count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
-    labels = experiment.table.labels
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     text = io.StringIO()
     writer = csv.writer(text)
@@ -52,14 +51,21 @@ def write_internal(path: Path, experiment: Experiment) -> None:
                 rng = child(experiment.entropy, ATTACK, trial, number, zlib.crc32(name.encode()))
                 attempt = attack.guess(view, rng=rng)
                 hits = targets.success.score(secrets, attempt)
-                true, said = experiment.queries.split(secrets), experiment.queries.split(attempt)
+                true, said = experiment.queries.split(secrets), targets.success.split_guess(attempt)
                 for i in every:
                     row = [trial, int(i), setting.label, name]
                     row += [targets.prior[i, secrets[i]], chances[i, attempt[i]], int(hits[i])]
                     for codes in (true[i], said[i]):
-                        row += [
-                            labels[c][v]
-                            for c, v in zip(experiment.queries.unknown, codes, strict=True)
-                        ]
+                        row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
                     writer.writerow(row)
     write_atomically(path, text.getvalue())
+
+
+def said_label(experiment: Experiment, column: int, guess: int) -> str:
+    """Name a guess of an unknown column: a label, or the two that it lies between."""
+    labels = experiment.table.labels[experiment.queries.unknown[column]]
+    if guess < len(labels):
+        return labels[guess]
+    numbers = experiment.success.windows[column].numbers
+    after = int(np.searchsorted(numbers[: len(labels)], numbers[guess]))
+    return f"{numbers[guess]:g} (between {labels[after - 1]} and {labels[after]})"

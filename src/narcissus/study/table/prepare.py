@@ -28,12 +28,11 @@ from narcissus.study.plugins import load_attribute
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, raised_where
 from narcissus.study.table.groups import Groups
-from narcissus.study.table.schema import AttackSpec, PriorSpec, TableStudy
+from narcissus.study.table.schema import DEFAULT_TRIALS, AttackSpec, PriorSpec, TableStudy
 from narcissus.study.table.settings import settings_of
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, Table, read_table
 
-DEFAULT_TRIALS = 100
 MAX_FALLS = 100_000_000  # people times tables; an attack holds about four arrays of that size
 MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
 
@@ -86,14 +85,13 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
 
 def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
     """Fit or load the prior."""
+    given = spec.model_dump(exclude_none=True, exclude={"kind"})
     if spec.kind == "bayesian-network":
-        return fit_bayesian_network(
-            table, max_parents=spec.parents, smoothing=spec.smoothing, score=spec.score
-        )
+        return fit_bayesian_network(table, max_parents=given.pop("parents"), **given)
     if spec.kind == "independent":
-        return fit_independent(table)
+        return fit_independent(table, **given)
     if spec.kind == "empirical":
-        return fit_empirical(table, smoothing=0.01)
+        return fit_empirical(table, **given)
     if ":" not in spec.kind:
         raise InputError(
             "`prior.kind` must be bayesian-network, independent, empirical or your own as "
@@ -166,10 +164,10 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     success = success_of(study, table, unknown)
     queries = MarginalQueries(table.sizes, unknown, study.mechanism.k)
     n = study.threat.targets
-    if n * queries.values > MAX_BELIEFS:
+    if n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
-            f"{n:,} people with {queries.values:,} joint values of the unknown columns need "
-            f"{n * queries.values * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
+            f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
+            f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
             "or coarser bins"
         )
     falls = n * queries.tables
@@ -192,7 +190,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         (
             name,
             attack_of(name, spec, folder),
-            min(spec.trials or trials, trials),
+            spec.trials or trials,
         )
         for name, spec in study.attacks.items()
     )

@@ -6,6 +6,8 @@ The theorems are in `narcissus.bounds`; here they meet the targets' own priors.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +15,19 @@ from scipy import special
 
 from narcissus.attacks.table import Targets
 from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum, posterior, swap_tail
+from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.single_guess import optimum_at_points
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
 
 PILOT = 256  # people by whom a point of the profile is chosen
+# Entries of success matrices, summed over the programs of one trial and setting: some 0.1 to 0.3 s
+# each. A single matrix larger than the first is not used at all.
+PROGRAM_CELLS = 4_000
+POINT_CELLS = 50_000
+POINTS = 8  # epsilons whose multipliers are tried where the program is not solved
 
 
 def best_chances(targets: Targets) -> Floats:
@@ -26,46 +35,117 @@ def best_chances(targets: Targets) -> Floats:
     return targets.success.chances(targets.prior).max(axis=1)
 
 
+@lru_cache(maxsize=16)
+def program_matrix(success: ColumnsRight) -> Floats | None:
+    """Give the success matrix without guesses that others cover; None if it is too large."""
+    if prod(success.shape) * success.guesses > PROGRAM_CELLS:
+        return None
+    matrix = np.unique(success.matrix().astype(np.float64), axis=1)
+    # A guess is needless if another is right wherever it is, and somewhere else.
+    shared = matrix.T @ matrix
+    needless = (shared == np.diag(shared)[:, None]).sum(axis=1) > 1
+    return matrix[:, ~needless]
+
+
 def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     """Limit each person's chance to be recovered, shape (n,); the mean limits the mean share.
 
-    Exact match: the one-target optimum of the person's own prior (Narcissus theory 4.6), else the
-    bound of one target from its best prior guess, minimised over the profile (theory 4.6 with
-    ``kappa = 0``).
+    The one-target optimum of the person's own prior (Narcissus theory 4.6). For success other than
+    exact match it takes programs, for the first people as far as `PROGRAM_CELLS` goes; then the
+    multipliers of a few epsilons, as far as `POINT_CELLS` goes; for the rest the bound from the
+    best prior guess (theory 4.6 with ``kappa = 0``), which nobody's value exceeds in any case.
+    Who is first depends on nobody's prior: so each value is a function of one person alone, and
+    people drawn independently have independent values.
     """
     if targets.success.exact:
         return optimum(targets.prior, guarantee)
-    p = best_chances(targets)
+    value = _from_best_guess(best_chances(targets), guarantee)
+    matrix = program_matrix(targets.success)
+    if matrix is None:
+        return value
+    # Under pure DP the multipliers of its own epsilon are the optimum.
+    pure = isinstance(guarantee, PureDP)
+    solved = (POINT_CELLS if pure else PROGRAM_CELLS) // matrix.size
+    tried = solved if pure else solved + POINT_CELLS // matrix.size
+    if solved:
+        rows, back = _different(targets.prior[:solved])
+        value[:solved] = np.minimum(value[:solved], optimum(rows, guarantee, matrix)[back])
+    if targets.prior[solved:tried].size:
+        rows, back = _different(targets.prior[solved:tried])
+        limits = optimum_at_points(rows, guarantee, matrix, POINTS)[back]
+        value[solved:tried] = np.minimum(value[solved:tried], limits)
+    return value
+
+
+def _from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
+    """Limit each person's chance from that of their best guess alone, shape (n,)."""
     if isinstance(guarantee, PureDP):
-        return posterior(p, guarantee.epsilon)
+        return np.asarray(posterior(p, guarantee.epsilon), dtype=np.float64)
     points = np.asarray(guarantee.tangents(200))[:, None]
     delta = np.asarray(guarantee.profile(points[:, 0]))[:, None]
     value = swap_tail(1, p[None], points, delta, 1)
     return np.clip(value.min(axis=0), p, 1.0)
 
 
-def share_theorem(success: ColumnsRight) -> str:
-    """Name the theorem behind `shares`."""
-    how = "" if success.exact else ", from the best guess"
-    return f"Narcissus theory 4.6 (one-target optimum{how})"
+def _different(prior: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Give the different rows, and which of them each person has."""
+    rows, back = np.unique(prior, axis=0, return_inverse=True)
+    return rows / rows.sum(axis=1, keepdims=True), np.ravel(back)
 
 
-def count_theorem(success: ColumnsRight) -> str:
-    """Name the theorem behind `tail_table`."""
-    return f"Narcissus theory 4.4 ({'domination' if success.exact else 'simpler bound'})"
+def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
+    """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
 
-
-def single_success(targets: Targets, epsilon: float) -> tuple[Floats, Floats]:
-    """Give each target's ``o`` and ``Theta`` of the domination theorem at one epsilon.
-
-    Exact match: the closed form of Narcissus theory 4.4. Other success: the simpler bound there,
-    with each target's own largest prior success, ``Theta = 1``.
+    Exact match: the closed form of Narcissus theory 4.4. Other success: the program at that point
+    for the first people as far as `POINT_CELLS` goes, and for the rest the pair ``mu = beta(p)
+    D``, which is feasible for ``p`` the target's own largest prior success: then ``o = beta(p)``
+    and ``Theta <= (1 - sum_x D(x)^2) / (1 + p (e^eps - 1))``. Every target may have its own pair;
+    ``delta`` decides which of two is taken, no more. ``o`` and ``Theta`` lie in [0, 1], and
+    depend on the person and their place alone.
     """
     if targets.success.exact:
         o = exact_match_optimum(targets.prior, epsilon)
         return o, 1 - o
-    o = posterior(best_chances(targets), epsilon)
-    return o, np.ones_like(o)
+    p = best_chances(targets)
+    o = np.asarray(posterior(p, epsilon), dtype=np.float64)
+    # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
+    slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
+    theta = (1 - (targets.prior**2).sum(axis=1)).clip(0, 1) * slope
+    matrix = program_matrix(targets.success)
+    if matrix is None:
+        return o, theta
+    solved = POINT_CELLS // matrix.size
+    rows, back = _different(targets.prior[:solved])
+    mu, work = dominate_point(rows, matrix, epsilon)
+    least, spent = np.minimum(mu.sum(axis=1), 1.0)[back], work[back]
+    # What a little more work costs in terms of success, near the level of 95%.
+    price = 10 * delta * np.sqrt(targets.people) / 2
+    better = (least + price * spent < o[:solved] + price * theta[:solved]) & (spent <= 1)
+    o[:solved][better], theta[:solved][better] = least[better], spent[better]
+    return o, theta
+
+
+def share_theorem(success: ColumnsRight, people: int) -> str:
+    """Name the theorem behind `shares` for so many people."""
+    return "Narcissus theory 4.6 (one-target optimum" + _how(success, people)
+
+
+def tail_theorem(success: ColumnsRight, people: int) -> str:
+    """Name the theorem behind `tail_table` for so many people."""
+    return "Narcissus theory 4.4 (domination" + _how(success, people)
+
+
+def _how(success: ColumnsRight, people: int) -> str:
+    """Say for whom programs are solved, whatever their priors are."""
+    if success.exact:
+        return ")"
+    matrix = program_matrix(success)
+    if matrix is None:
+        return ", from the best guess)"
+    solved = POINT_CELLS // matrix.size
+    if people <= solved:
+        return ", by linear programs)"
+    return f", by linear programs for {solved} of {people} people, else from the best guess)"
 
 
 def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> list[float]:
@@ -76,11 +156,16 @@ def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> 
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
     chosen: list[float] = []
-    points = [float(e) for e in guarantee.tangents(60)]
-    some = replace(targets, codes=targets.codes[:PILOT], prior=targets.prior[:PILOT])
+    # Programs take longer than the closed form: fewer of them.
+    count, people = (60, PILOT) if targets.success.exact else (20, PILOT // 4)
+    points = [float(e) for e in guarantee.tangents(count)]
+    some = replace(targets, codes=targets.codes[:people], prior=targets.prior[:people])
     scale = targets.people / some.people
-    sums = [single_success(some, epsilon) for epsilon in points]
     deltas = np.asarray(guarantee.profile(np.array(points)))
+    sums = [
+        single_success(some, epsilon, float(delta))
+        for epsilon, delta in zip(points, deltas, strict=True)
+    ]
     for level in levels:
         best, value = points[-1], np.inf
         for epsilon, delta, (o, theta) in zip(points, deltas, sums, strict=True):
@@ -100,8 +185,9 @@ def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats
 
     The domination theorem at the point (epsilon, delta) of the profile.
     """
-    o, theta = single_success(targets, epsilon)
-    spent = float(guarantee.profile(epsilon)) * float(theta.sum())
+    delta = float(guarantee.profile(epsilon))
+    o, theta = single_success(targets, epsilon, delta)
+    spent = delta * float(theta.sum())
     table = np.minimum(PoissonBinomial(o).tails() + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
     return table

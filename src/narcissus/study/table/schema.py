@@ -6,11 +6,19 @@ The descriptions here are the documentation of the study file (`narcissus schema
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from narcissus.study.options import options_of_kind
+
 NAMED_ATTACKS = ("prior", "posterior", "rap", "ceiling")
+# kind -> its options and their defaults
+PRIOR_OPTIONS: dict[str, dict[str, Any]] = {
+    "bayesian-network": {"parents": 2, "smoothing": 1.0, "score": "bic"},
+    "independent": {"smoothing": 0.0},
+    "empirical": {"smoothing": 0.01},
+}
 
 
 class Section(BaseModel):
@@ -107,16 +115,47 @@ class PriorSpec(Section):
         description="'bayesian-network', 'independent', 'empirical', or your own class as "
         "'module:attribute'.",
     )
-    parents: int = Field(
-        default=2, ge=0, le=5, description="Most parents of a column in the network."
+    parents: int | None = Field(
+        default=None,
+        ge=0,
+        le=5,
+        description="Of 'bayesian-network': most parents of a column; 2 if left out.",
     )
-    smoothing: float = Field(
-        default=1.0, gt=0, description="Dirichlet pseudo-count of the network."
+    smoothing: float | None = Field(
+        default=None,
+        ge=0,
+        description="Of 'bayesian-network': Dirichlet pseudo-count, above 0; 1 if left out. Of "
+        "'independent': pseudo-count of each value; 0 if left out. Of 'empirical': share of "
+        "independent columns that is mixed in, at most 1; 0.01 if left out.",
     )
-    score: Literal["bic", "bdeu"] = Field(
-        default="bic", description="Score of the structure search."
+    score: Literal["bic", "bdeu"] | None = Field(
+        default=None,
+        description="Of 'bayesian-network': score of the structure search; bic if left out.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_kind(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        kind = given.get("kind", "bayesian-network")
+        if isinstance(kind, str) and ":" in kind:
+            return options_of_kind(given, kind, {**PRIOR_OPTIONS, kind: {}})
+        return options_of_kind(given, str(kind), PRIOR_OPTIONS)
+
+    @model_validator(mode="after")
+    def _smoothing_fits(self) -> PriorSpec:
+        if self.kind == "bayesian-network" and self.smoothing == 0:
+            raise ValueError("`smoothing` of a Bayesian network must be above 0, got 0")
+        if self.kind == "empirical" and (self.smoothing or 0) > 1:
+            raise ValueError(
+                f"`smoothing` of an empirical prior must be in [0, 1], got {self.smoothing}"
+            )
+        return self
+
+
+DEFAULT_TRIALS = 100
 
 Level = Annotated[float, Field(allow_inf_nan=True)]
 
@@ -131,7 +170,9 @@ class MechanismSpec(Section):
         default=None, description="Privacy level or list of them; `inf` is no noise."
     )
     delta: float | None = Field(
-        default=None, description="With `epsilon` and Gaussian noise; in (0, 1). 1e-5 if left out."
+        default=None,
+        description="Of Gaussian noise, in (0, 1); 1e-5 if left out. With `epsilon` it sets the "
+        "noise, with `mu` and `scale` the point (epsilon, delta) of the bounds for comparison.",
     )
     mu: Level | list[Level] | None = Field(
         default=None, description="Gaussian DP level instead of epsilon; `inf` is no noise."
@@ -159,12 +200,14 @@ class MechanismSpec(Section):
         if self.delta is not None:
             if not 0 <= self.delta < 1:
                 raise ValueError(f"`delta` must be in [0, 1), got {self.delta}")
-            if self.noise == "laplace" and self.delta > 0:
+            if self.noise == "laplace":
                 raise ValueError("Laplace noise gives pure DP: leave `delta` out")
-            if self.noise == "gaussian" and self.delta == 0 and name == "epsilon":
+            if self.delta == 0:
                 raise ValueError(
                     "Gaussian noise needs a `delta` above 0; or take noise = 'laplace'"
                 )
+            if all(v == 0 if name == "scale" else math.isinf(v) for v in self.levels):
+                raise ValueError("exact counts guarantee nothing: leave `delta` out")
         return self
 
     @property
@@ -362,6 +405,17 @@ class TableStudy(Section):
             if spec.options and ":" not in kind:
                 raise ValueError(f"attack `{name}`: `options` are for your own classes")
         return attacks
+
+    @model_validator(mode="after")
+    def _trials_are_played(self) -> TableStudy:
+        most = self.run.trials or DEFAULT_TRIALS
+        for name, spec in self.attacks.items():
+            if spec.trials is not None and self.run.precision is None and spec.trials > most:
+                raise ValueError(
+                    f"attack `{name}`: `trials` must be at most run.trials ({most}), "
+                    f"got {spec.trials}"
+                )
+        return self
 
     @model_validator(mode="after")
     def _one_threshold(self) -> TableStudy:

@@ -348,7 +348,7 @@ def _bounds(
         whole = tail_of_population(experiment, number, trials, place)
         bounds.append(
             {
-                "theorem": proofs.count_theorem(experiment.success),
+                "theorem": proofs.tail_theorem(experiment.success, n),
                 "name": "domination",
                 **strongest,
                 "confidence": level,
@@ -359,7 +359,7 @@ def _bounds(
         )
     sums = np.array([t["bound"] for t in trials])
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
-    theorem = proofs.share_theorem(experiment.success)
+    theorem = proofs.share_theorem(experiment.success, n)
     bounds.append(
         {
             "theorem": theorem,

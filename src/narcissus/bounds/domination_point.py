@@ -1,0 +1,111 @@
+"""The domination theorem at one point of a profile, for any success and many targets at once.
+
+With all flows open (what they cost is counted afterwards) the linear program of the theorem needs
+no flows: a few rows for each target, solved for many targets in one go.
+
+Source: Narcissus theory 4.4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from narcissus._validation import non_negative
+from narcissus.bounds.linear_program import maximise
+from narcissus.bounds.rows import prior_rows, success_matrix
+
+FloatArray = NDArray[np.float64]
+
+_BLOCK = 20_000  # entries of the success matrices of the targets that one program holds
+
+
+def dominate_point(
+    priors: ArrayLike, success: ArrayLike, epsilon: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find for each target a feasible ``mu`` of least sum at one epsilon, and its work.
+
+    Parameters
+    ----------
+    priors
+        One distribution a target, shape (m, V) or (V,).
+    success
+        0/1 matrix, shape (V, Z): whether guess ``z`` is right when the value is ``x``.
+    epsilon
+        The point of the profile, at least 0, infinite allowed.
+
+    Returns
+    -------
+    mu, theta
+        Shapes (m, V) and (m,): ``mu_x`` in ``[0, D(x)]``, whose sum is the target's ``o``, and
+        the work ``Theta`` that is to be multiplied by ``delta(epsilon)``. Feasible within
+        rounding, whatever the solver's tolerance.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.4. *Proof.* Every ``x`` in a success set ``S`` needs an inflow of
+    ``D(x) - mu_x``, every ``y`` outside can give ``e^-eps mu_y``. Flows exist if and only if
+
+        D(S) - mu(S)  <=  e^-eps mu(not S)        for every success set S,
+
+    which is all that the program asks; ``(D(x) - mu_x) mu_y / mu(not S)`` are such flows, and
+    ``theta_xy`` is the largest of them over the sets that hold ``x`` and not ``y``.
+
+    Examples
+    --------
+    >>> mu, theta = dominate_point([0.7, 0.3], np.eye(2), 1.0)
+    >>> float(mu.sum().round(6)), float(theta[0].round(6))
+    (0.731059, 0.268941)
+    """
+    rows = prior_rows("priors", priors)
+    matrix = success_matrix(success, rows.shape[1])
+    shrink = float(np.exp(-non_negative("epsilon", epsilon, allow_infinite=True)))
+    each = max(1, _BLOCK // matrix.size)
+    parts = [
+        _least_multipliers(rows[a : a + each], matrix, shrink)
+        for a in range(0, rows.shape[0], each)
+    ]
+    mu = np.concatenate(parts)
+    return mu, _work(rows, mu, matrix)
+
+
+def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> FloatArray:
+    """Solve the programs of some targets as one; ``mu = D`` if the solver finds nothing."""
+    count, values = rows.shape
+    weights = success.T + shrink * (1 - success.T)
+    # mu = D u with u in [0, 1], so that the bounds of the solver are those of the program.
+    scaled = sparse.block_diag([weights * row for row in rows])
+    found = maximise(
+        -rows.ravel(),
+        -sparse.csr_array(scaled),
+        -(rows @ success).ravel(),
+        sparse.csr_array((0, count * values)),
+        np.zeros(0),
+    )
+    if found is None:
+        return rows.copy()
+    mu = rows * np.clip(found.x.reshape(count, values), 0.0, 1.0)
+    # What the tolerance of the solver leaves open: more of mu only helps, so that each set takes
+    # what it is short of from its own values, and no other set is hurt.
+    short = np.maximum(rows @ success - mu @ weights.T, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(short > 0, short / ((rows - mu) @ success), 0.0).clip(0.0, 1.0)
+    step = (success[None] * part[:, None, :]).max(axis=2)
+    return mu + step * (rows - mu)
+
+
+def _work(rows: FloatArray, mu: FloatArray, success: FloatArray) -> FloatArray:
+    """Give ``Theta``, the sum over pairs of the largest flow, shape (m,)."""
+    outside = mu @ (1 - success)
+    with np.errstate(divide="ignore"):
+        rate = np.where(outside > 0, 1.0 / outside, 0.0)
+    theta = np.empty(rows.shape[0])
+    for i, (need, give) in enumerate(zip(rows - mu, mu, strict=True)):
+        # rate of the pair (x, y): the largest over the sets with x and without y
+        pair = np.zeros((rows.shape[1], rows.shape[1]))
+        for inside, r in zip(success.T > 0, rate[i], strict=True):
+            block = np.ix_(inside, ~inside)
+            pair[block] = np.maximum(pair[block], r)
+        theta[i] = need @ pair @ give
+    return theta
