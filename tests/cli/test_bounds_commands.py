@@ -173,6 +173,14 @@ def test_refute_from_scores(answer, call, tmp_path):
     found = answer("refute --delta 1e-5", "--scores", str(path))
     assert found["epsilon"] > 2
     assert found["chosen_on"] == 1000
+    assert found["grade"] == "sampled"
+    assert found["guesses_chosen"] == "after"
+    again = answer("refute --delta 1e-5", "--scores", str(path), "--seed", str(found["seed"]))
+    assert again == found
+    order = np.argsort(member)
+    rows = "\n".join(f"{s},{m}" for s, m in zip(score[order], member[order], strict=True))
+    path.write_text("score,member\n" + rows + "\n")
+    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
     path.write_text("points,member\n1,0\n")
     code, _, err = call("refute", "--scores", str(path))
     assert code == 2
@@ -181,6 +189,41 @@ def test_refute_from_scores(answer, call, tmp_path):
     assert call("refute", "--scores", str(path))[0] == 2
     path.write_text("score,member\n" + "1,yes\n" * 9)
     assert call("refute", "--scores", str(path))[0] == 2
+
+
+def test_refute_from_pairs(answer, call, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = []
+    for pair in range(300):
+        one, other = f"{rng.normal(2)},1,{pair}", f"{rng.normal(0)},0,{pair}"
+        rows += [one, other] if rng.random() < 0.5 else [other, one]
+    path = tmp_path / "pairs.csv"
+    path.write_text("score,member,pair\n" + "\n".join(rows) + "\n")
+    line = "refute --delta 1e-5 --seed 1"
+    found = answer(line + " --pairs", "--scores", str(path))
+    assert found["epsilon"] > 1
+    assert (found["canaries"], found["chosen_on"]) == (200, 100)
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "`--pairs`" in err
+    consecutive = "\n".join(row.rpartition(",")[0] for row in rows)
+    path.write_text("score,member\n" + consecutive + "\n")
+    assert answer(line + " --pairs", "--scores", str(path)) == found
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "give `--pairs`" in err
+
+
+def test_refute_says_when_the_guesses_were_chosen(answer, call):
+    line = "refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4"
+    before, after = answer(line), answer(line + " --guesses-chosen after")
+    assert before["epsilon"] > after["epsilon"] > 0
+    assert after["p_value"] == 2 * before["p_value"]
+    assert any("fixed before" in said for said in before["assumptions"])
+    assert any("half the level" in said for said in after["assumptions"])
+    out = call(line)[1]
+    assert "REFUTED (sampled)" in out
+    assert "assuming every canary's value was drawn uniformly" in out
 
 
 @pytest.mark.parametrize(
@@ -242,6 +285,9 @@ def test_refute_from_scores(answer, call, tmp_path):
         ("refute --canaries 10 --guesses 5 --correct 3 --confidence 2", "--confidence"),
         ("refute --canaries 10 --guesses 5 --correct 3 --values 1", "--values"),
         ("refute --canaries 10 --guesses 5 --correct 3 --claim -1", "--claim"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --guesses-chosen now", "--guesses-chosen"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --seed 1", "--seed"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --pairs", "--pairs"),
     ],
 )
 def test_bad_input_gives_one_error_that_names_the_option(call, line, option):

@@ -97,10 +97,10 @@ def swap_tail(
         return np.zeros(np.broadcast_shapes(odds.shape, np.shape(delta), np.shape(inseparable)))
     v = at_least
     tail = upper_tail(r, v, odds)
-    below = upper_tail(r, r - v + 1, -odds)  # of the failures
     spread = (1.0 - np.asarray(inseparable)) * np.asarray(delta) * (n / v)
     if not np.any(spread):
         return np.clip(tail + 0.0 * spread, 0.0, 1.0)
+    below = upper_tail(r, r - v + 1, -odds)  # of the failures
     with np.errstate(all="ignore"):
         ratio = tail / mass(r, v, odds)
         far = tail < _UNDERFLOWS
