@@ -16,7 +16,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.swap import log_odds, posterior, quantity, swap_tail
+from narcissus.bounds.swap import inseparable_draws, log_odds, posterior, quantity, swap_tail
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -59,10 +59,12 @@ def one_target_bounds(
     p = probability("prior", prior)
     kappa = probability("inseparable", inseparable)
     said = (guarantee.describe(), _PRIOR)
+    apart = (inseparable_draws(kappa),) if kappa > 0 else ()
     points = guarantee.tangents(400)
     points = np.concatenate([-points[::-1], points])
     values = swap_tail(1, p, points, guarantee.profile(points), 1, inseparable=kappa)
-    found = [Bound(max(p, float(values.min())), _ONE, "Narcissus theory 4.6 (one target)", said)]
+    ours = max(p, float(values.min()))
+    found = [Bound(ours, _ONE, "Narcissus theory 4.6 (one target)", (*said, *apart))]
     if isinstance(guarantee, RenyiDP):
         largest = largest_rate(np.asarray(p), guarantee.alpha, guarantee.gamma, both=False)
         found.append(Bound(float(largest), _ONE, "Narcissus theory 4.6 (Renyi divergence)", said))

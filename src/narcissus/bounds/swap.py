@@ -247,5 +247,10 @@ def assumptions(guarantee: Guarantee, p: float, r: int, n: int, kappa: float) ->
     if r < n:
         said.append(f"the number of guesses, {r}, is fixed before the release is seen")
     if kappa > 0:
-        said.append(f"no guess tells two draws of a target apart with probability {kappa:g}")
+        said.append(inseparable_draws(kappa))
     return tuple(said)
+
+
+def inseparable_draws(kappa: float) -> str:
+    """Say what ``kappa`` of theory 4.3 is."""
+    return f"no guess tells two draws of a target apart with probability {kappa:g}"
