@@ -1,7 +1,7 @@
 """Binomial tails and masses that keep their digits down to the smallest float.
 
 SciPy's incomplete beta function is right to twelve digits while the tail is above some 1e-240,
-and wrong in the fourth digit at 1e-280. Far out the tail is therefore its mass times a continued
+and off by up to a factor of three below. Far out the tail is therefore its mass times a continued
 fraction, and the mass comes from a form in which no large numbers cancel.
 
 Source: Loader 2000 (fast and accurate computation of binomial probabilities), for the mass;
@@ -16,7 +16,9 @@ from scipy import special
 
 FloatArray = NDArray[np.float64]
 
+_LIKELY = 0.75  # above it 1 - p has fewer digits than the failure's own probability
 _DEEP = 1e-200  # below it the incomplete beta function is not asked
+_SMALLEST_LOG = -745.2  # log of the smallest positive float
 _SERIES = 16  # from here on Stirling's series is right to the last digit
 
 
@@ -38,26 +40,29 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     >>> upper_tail(2, [0, 1, 2, 3], 0.0).tolist()
     [1.0, 0.75, 0.25, 0.0]
     """
-    count, odds = np.broadcast_arrays(np.asarray(v), np.asarray(log_odds, dtype=np.float64))
-    inner = np.clip(count, 1, r)
-    near = _beta_tail(r, inner, odds)
+    count, odds = np.asarray(v), np.asarray(log_odds, dtype=np.float64)
+    inner = np.clip(count, 1, max(r, 1))
+    success = special.expit(odds)
+    near = np.asarray(special.betainc(inner, r - inner + 1, success))
+    likely = success > _LIKELY
+    if likely.any():
+        of_failure = special.betaincc(r - inner + 1, inner, special.expit(-odds))
+        near = np.where(likely, of_failure, near)
     deep = (near < _DEEP) & (odds > -np.inf)
-    if np.any(deep):
-        far = mass(r, inner[deep], odds[deep]) * tail_over_mass(r, inner[deep], odds[deep])
-        near[deep] = far
+    if deep.any():
+        near[deep] = _deep_tail(
+            r, np.broadcast_to(inner, near.shape)[deep], np.broadcast_to(odds, near.shape)[deep]
+        )
     return np.where(count <= 0, 1.0, np.where(count > r, 0.0, near))
 
 
-def _beta_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray:
-    """Give the upper tail by the incomplete beta function of the smaller of p and 1 - p."""
-    success, failure = special.expit(log_odds), special.expit(-log_odds)
-    return np.atleast_1d(
-        np.where(
-            success < 0.5,
-            special.betainc(v, r - v + 1, success),
-            special.betaincc(r - v + 1, v, failure),
-        )
-    ).reshape(np.shape(log_odds))
+def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray:
+    """Give tiny upper tails, shape (k,); a tail is at most ``r`` times its mass."""
+    height = log_mass(r, v, log_odds)
+    found = np.zeros(height.shape)
+    seen = height > _SMALLEST_LOG - np.log(r)
+    found[seen] = np.exp(height[seen]) * tail_over_mass(r, v[seen], log_odds[seen])
+    return found
 
 
 def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
@@ -66,9 +71,7 @@ def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     The mass at ``p = v / r``, where it is largest, less the divergence from there: the logs of
     factorials, which are large, never meet.
     """
-    count, odds = np.broadcast_arrays(
-        np.asarray(v, dtype=np.float64), np.asarray(log_odds, dtype=np.float64)
-    )
+    count, odds = np.asarray(v, dtype=np.float64), np.asarray(log_odds, dtype=np.float64)
     rest = r - count
     inside = (count > 0) & (rest > 0)
     # The rarer of successes and failures is counted: less is subtracted then.
@@ -82,16 +85,18 @@ def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
             np.log1p(most * np.expm1(np.clip(step, -1, 1))),
             np.logaddexp(np.log1p(-most), np.log(most) + step),
         )
-        largest = (
-            _stirling_error(np.asarray(float(r)))
-            - _stirling_error(k)
-            - _stirling_error(j)
-            + 0.5 * np.log(r / (2 * np.pi * k * j))
-        )
-        middle = np.where(np.isinf(odds), -np.inf, largest + k * step - r * grown)
+        middle = np.where(np.isinf(odds), -np.inf, _log_peak(r, k, j) + k * step - r * grown)
+    if inside.all():
+        return middle
     # At the ends no term may be 0 times an infinite log.
     ends = np.where(rest == 0, _times(count, odds), _times(rest, -odds))
     return np.where(inside, middle, ends)
+
+
+def _log_peak(r: int, k: FloatArray, j: FloatArray) -> FloatArray:
+    """Give ``log Pr[Bin(r, k / r) = k]`` with ``k + j = r``, both at least 1."""
+    errors = _stirling_error(np.asarray(float(r))) - _stirling_error(k) - _stirling_error(j)
+    return errors + 0.5 * np.log(r / (2 * np.pi * k * j))
 
 
 def mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:

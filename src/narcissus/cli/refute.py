@@ -196,13 +196,15 @@ def _text(found: Refutation, seed: int | None) -> list[str]:
             else ": nothing is refuted."
         )
     )
+    late = found.guesses_chosen == "after" and found.delta > 0
+    how = ", doubled as R was chosen late" if late else " (--claim E asks about another epsilon)"
     lines += [
         "",
         "By method: the largest epsilon refuted, and the p-value against "
         f"({found.claimed:g}, {found.delta:g})-DP, the largest",
-        "chance of so many right guesses under it (--claim E asks about another epsilon):",
+        f"chance of so many right guesses under it{how}:",
+        f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method",
     ]
-    lines.append(f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method")
     for method in found.methods:
         mark = "" if method.valid else "  (NOT VALID everywhere: for comparison)"
         lines.append(f"  {method.epsilon:<12.6g} {method.p_value:<12.4g} {method.name}{mark}")
