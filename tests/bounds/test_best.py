@@ -19,6 +19,7 @@ from scipy import stats
 from narcissus.bounds import (
     advantage,
     best,
+    compare,
     exact_optimum,
     success_bounds,
     tail_bounds,
@@ -262,6 +263,15 @@ def test_no_prior_with_that_best_guess_allows_more():
             assert given <= worst + 1e-6
             anyhow = best(success_bounds(threat(prior=p), guarantee)).value
             assert worst <= anyhow + 1e-9
+
+
+def test_the_picture_against_the_prior_means_the_same_success():
+    guarantee = GaussianDP(1.0)
+    for exact, tight in [(True, 0.6915), (False, 0.7931)]:
+        found = compare(threat(prior=0.5, exact_match=exact), guarantee)
+        assert found.best.value == pytest.approx(tight, abs=1e-4)
+        grid, lines = found._against_prior()
+        assert best(lines[int(np.abs(grid - 0.5).argmin())]).value == pytest.approx(tight, abs=1e-2)
 
 
 def test_what_exact_match_computes_is_not_taken():
