@@ -59,6 +59,16 @@ def test_bound_on_many_targets(answer):
     assert answer("bound --epsilon 1 --prior 0.5 --targets 10")["confidence"] == 0.95
 
 
+def test_a_number_about_which_nothing_is_proved_has_no_theorem(answer, call):
+    line = "bound --mu 5 --prior 0.9 --targets 3"
+    found = answer(line)
+    assert found["at_most"] == 3
+    assert "4.6" in found["theorem"]  # about the success on one target, which is all that there is
+    out = call(line)[1]
+    assert "Nothing is proved about how many of 3 people fall" in out
+    assert "at most 3 of 3" not in out
+
+
 def test_bound_with_a_whole_prior(answer):
     found = answer("bound --epsilon 3 --values 0.7,0.2,0.1")
     assert found["optimum"] == pytest.approx(0.90944, abs=6e-6)

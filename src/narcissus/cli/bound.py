@@ -177,7 +177,10 @@ def command(
         headline = single
         rest = others(bounds, single)
         if targets is not None:
-            headline, rest = _many(threat_, guarantee, at_least, confidence, payload)
+            headline, rest = _many(threat_, guarantee, at_least, confidence, payload) or (
+                single,
+                rest,
+            )
         payload |= {
             "theorem": headline.theorem,
             "assumptions": list(headline.assumptions),
@@ -255,8 +258,11 @@ def _many(
     at_least: int | None,
     confidence: float | None,
     payload: dict[str, Any],
-) -> tuple[Bound, list[dict[str, Any]]]:
-    """Add the tail or the number to ``payload``; give the bound and the others of its kind."""
+) -> tuple[Bound, list[dict[str, Any]]] | None:
+    """Add the tail or the number to ``payload``; give the bound and the others of its kind.
+
+    None where every guess may be right, about which there is no theorem.
+    """
     from narcissus.bounds import at_most, best, tail_bounds
 
     if at_least is not None:
@@ -268,7 +274,7 @@ def _many(
     number = at_most(threat_, guarantee, level)
     payload |= {"confidence": level, "at_most": int(number.value)}
     if number.value >= threat_.guesses:
-        return number, []
+        return None
     # What the others say about the chance of exceeding that number.
     bounds = tail_bounds(threat_, guarantee, int(number.value) + 1)
     return number, others(bounds, best(bounds))
@@ -294,7 +300,13 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
             f"With {100 * payload['confidence']:g}% confidence at most "
             f"{payload['leaked_bits']:.4g} bits leak about one uniform secret, however long."
         )
-    if "at_most" in payload:
+    trivial = payload.get("at_most") == threat_.guesses
+    if trivial:
+        lines.append(
+            f"Nothing is proved about how many of {n} people fall: with "
+            f"{100 * payload['confidence']:g}% confidence every guess may be right."
+        )
+    elif "at_most" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
             "people fall."
@@ -302,7 +314,7 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
     lines += ["", f"PROVED by {headline.theorem}"]
     lines += [f"  assuming {said}" for said in headline.assumptions]
     more = others_text(payload["others"])
-    if more and "at_most" in payload:
+    if more and "at_most" in payload and not trivial:
         more[0] = f"Other bounds on the chance that more than {payload['at_most']} fall:"
     notes = [f"Note: {note}" for note in payload["notes"]]
     return lines + (["", *more] if more else []) + (["", *notes] if notes else [])
