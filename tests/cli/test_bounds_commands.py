@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from narcissus.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -56,6 +59,16 @@ def test_bound_on_many_targets(answer):
     assert answer("bound --epsilon 1 --prior 0.5 --targets 10")["confidence"] == 0.95
 
 
+def test_a_number_about_which_nothing_is_proved_has_no_theorem(answer, call):
+    line = "bound --mu 5 --prior 0.9 --targets 3"
+    found = answer(line)
+    assert found["at_most"] == 3
+    assert "4.6" in found["theorem"]  # about the success on one target, which is all that there is
+    out = call(line)[1]
+    assert "Nothing is proved about how many of 3 people fall" in out
+    assert "at most 3 of 3" not in out
+
+
 def test_bound_with_a_whole_prior(answer):
     found = answer("bound --epsilon 3 --values 0.7,0.2,0.1")
     assert found["optimum"] == pytest.approx(0.90944, abs=6e-6)
@@ -95,9 +108,16 @@ def test_bound_on_bits(answer, call):
     assert found["success"] == pytest.approx(math.exp(2) / (math.exp(2) - 1 + 256), rel=1e-12)
     assert found["confidence"] == 0.95
     assert found["leaked_bits"] == pytest.approx(math.log2(math.exp(2) * 19 + 1), rel=1e-12)
-    # so many bits, and no fewer, leak with the probability left
+    # so many bits, and no fewer, leak with the probability left; a secret of so many bits, which
+    # are no whole number of values, leaks a little less
+    share = 2 ** -found["leaked_bits"]
+    assert math.exp(2) * share / (1 + share * math.expm1(2)) == pytest.approx(0.05, rel=1e-9)
     back = answer(f"bound --epsilon 2 --bits {found['leaked_bits']!r}")
-    assert back["success"] == pytest.approx(0.05, rel=1e-9)
+    assert 0.0495 < back["success"] < 0.05
+    # half a bit is two values that are not equally likely: told apart more often
+    half = answer("bound --epsilon 0 --delta 0.2 --bits 0.5")
+    by_values = answer(f"bound --epsilon 0 --delta 0.2 --values {2**-0.5!r},{1 - 2**-0.5!r}")
+    assert half["success"] == pytest.approx(by_values["success"], rel=1e-12)
     assert answer("bound --epsilon 2 --bits 8 --confidence 0.5")["leaked_bits"] < 4
     # a fair bit: the prior's own inseparability is known
     assert answer("bound --mu 1 --bits 1")["success"] == pytest.approx(0.69146, abs=6e-6)
@@ -105,6 +125,57 @@ def test_bound_on_bits(answer, call):
     code, out, _ = call("bound --epsilon 2 --bits 8")
     assert code == 0
     assert "at most 7.144 bits leak" in out
+
+
+def test_bound_says_which_success_is_meant(answer, call):
+    anyhow = answer("bound --mu 1 --prior 0.5")
+    assert anyhow["criterion"] == "any"
+    assert anyhow["success"] == pytest.approx(0.793139, abs=6e-7)
+    assert any("--success exact proves 0.691462" in note for note in anyhow["notes"])
+    assert any("--values" in note for note in anyhow["notes"])
+    assert answer("bound --mu 1 --prior 0.5 --success any") == anyhow
+    exact = answer("bound --mu 1 --prior 0.5 --success exact")
+    assert exact["criterion"] == "exact match"
+    assert exact["grade"] == "proved"
+    assert exact["success"] == pytest.approx(0.691462, abs=6e-7)  # Phi(1/2)
+    assert "optimum" not in exact
+    assert any("0.5" in said and "must name it" in said for said in exact["assumptions"])
+    assert not any("--success" in note for note in exact["notes"])
+    given = answer("bound --mu 1 --values 0.5,0.5")
+    assert given["criterion"] == "exact match"
+    assert given["notes"] == []
+    assert given["success"] == pytest.approx(exact["success"], rel=1e-9)
+    near = answer("bound --mu 1 --values 0.25,0.25,0.25,0.25 --within 1")
+    assert near["criterion"] == "near match"
+    # under pure DP exact match of equally likely values proves no more
+    assert not any("exact" in n for n in answer("bound --epsilon 1 --prior 0.1")["notes"])
+    out = call("bound --mu 1 --prior 0.5")[1]
+    assert "A guess may be right about several values" in out
+    assert "Note: If a guess must name the very value" in out
+    assert "names the very value" in call("bound --mu 1 --prior 0.5 --success exact")[1]
+
+
+def test_the_first_example_of_the_readme_means_membership(answer):
+    line = "bound --epsilon 1 --delta 1e-5 --prior 0.5 --success exact --targets 100"
+    assert "narcissus " + line in (ROOT / "README.md").read_text(encoding="utf-8")
+    coin = "bound --epsilon 1 --delta 1e-5 --values 0.5,0.5 --targets 100"
+    exact, values = answer(line), answer(coin)
+    for key in ("success", "advantage", "at_most", "theorem"):
+        assert exact[key] == values[key]
+
+
+def test_protect_says_which_success_is_meant(answer, call):
+    line = "protect --prior 0.5 --advantage 0.05 --delta 1e-5"
+    anyhow, exact = answer(line), answer(line + " --success exact")
+    assert (anyhow["criterion"], exact["criterion"]) == ("any", "exact match")
+    assert exact["mu"] > 1.5 * anyhow["mu"]
+    assert exact["mu"] == pytest.approx(
+        answer("protect --values 0.5,0.5 --advantage 0.05 --delta 1e-5")["mu"], rel=1e-6
+    )
+    assert any("--success exact" in note for note in anyhow["notes"])
+    assert "by_value" not in exact
+    assert exact["grade"] == "proved"
+    assert "Note: " in call(line)[1]
 
 
 def test_bound_in_words(call):
@@ -173,6 +244,14 @@ def test_refute_from_scores(answer, call, tmp_path):
     found = answer("refute --delta 1e-5", "--scores", str(path))
     assert found["epsilon"] > 2
     assert found["chosen_on"] == 1000
+    assert found["grade"] == "sampled"
+    assert found["guesses_chosen"] == "after"
+    again = answer("refute --delta 1e-5", "--scores", str(path), "--seed", str(found["seed"]))
+    assert again == found
+    order = np.argsort(member)
+    rows = "\n".join(f"{s},{m}" for s, m in zip(score[order], member[order], strict=True))
+    path.write_text("score,member\n" + rows + "\n")
+    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
     path.write_text("points,member\n1,0\n")
     code, _, err = call("refute", "--scores", str(path))
     assert code == 2
@@ -181,6 +260,41 @@ def test_refute_from_scores(answer, call, tmp_path):
     assert call("refute", "--scores", str(path))[0] == 2
     path.write_text("score,member\n" + "1,yes\n" * 9)
     assert call("refute", "--scores", str(path))[0] == 2
+
+
+def test_refute_from_pairs(answer, call, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = []
+    for pair in range(300):
+        one, other = f"{rng.normal(2)},1,{pair}", f"{rng.normal(0)},0,{pair}"
+        rows += [one, other] if rng.random() < 0.5 else [other, one]
+    path = tmp_path / "pairs.csv"
+    path.write_text("score,member,pair\n" + "\n".join(rows) + "\n")
+    line = "refute --delta 1e-5 --seed 1"
+    found = answer(line + " --pairs", "--scores", str(path))
+    assert found["epsilon"] > 1
+    assert (found["canaries"], found["chosen_on"]) == (200, 100)
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "`--pairs`" in err
+    consecutive = "\n".join(row.rpartition(",")[0] for row in rows)
+    path.write_text("score,member\n" + consecutive + "\n")
+    assert answer(line + " --pairs", "--scores", str(path)) == found
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "give `--pairs`" in err
+
+
+def test_refute_says_when_the_guesses_were_chosen(answer, call):
+    line = "refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4"
+    before, after = answer(line), answer(line + " --guesses-chosen after")
+    assert before["epsilon"] > after["epsilon"] > 0
+    assert after["p_value"] == 2 * before["p_value"]
+    assert any("fixed before" in said for said in before["assumptions"])
+    assert any("half the level" in said for said in after["assumptions"])
+    out = call(line)[1]
+    assert "REFUTED (sampled)" in out
+    assert "assuming every canary's value was drawn uniformly" in out
 
 
 @pytest.mark.parametrize(
@@ -208,6 +322,11 @@ def test_refute_from_scores(answer, call, tmp_path):
         ("bound --epsilon 1 --prior 0.5 --targets 3 --confidence 1", "--confidence"),
         ("bound --epsilon 1 --prior 0.5 --targets 3 --inseparable 2", "--inseparable"),
         ("bound --epsilon 1 --values 0.5,0.5 --inseparable 0.5", "--inseparable"),
+        ("bound --epsilon 1 --values 0.5,0.5 --success exact", "--success"),
+        ("bound --epsilon 1 --bits 3 --success exact", "--success"),
+        ("bound --epsilon 1 --prior 0.5 --success near", "--success"),
+        ("bound --epsilon 1 --prior 0.5 --success exact --inseparable 0.5", "--inseparable"),
+        ("protect --values 0.5,0.5 --advantage 0.1 --success any", "--success"),
         ("bound --mu -1 --prior 0.5", "--mu"),
         ("bound --mu 1 --delta 0.1 --prior 0.5", "--delta"),
         ("bound --rho -1 --prior 0.5", "--rho"),
@@ -242,6 +361,9 @@ def test_refute_from_scores(answer, call, tmp_path):
         ("refute --canaries 10 --guesses 5 --correct 3 --confidence 2", "--confidence"),
         ("refute --canaries 10 --guesses 5 --correct 3 --values 1", "--values"),
         ("refute --canaries 10 --guesses 5 --correct 3 --claim -1", "--claim"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --guesses-chosen now", "--guesses-chosen"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --seed 1", "--seed"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --pairs", "--pairs"),
     ],
 )
 def test_bad_input_gives_one_error_that_names_the_option(call, line, option):

@@ -5,6 +5,8 @@ Source: Narcissus theory 4, "Which bound?".
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +36,7 @@ FloatArray = NDArray[np.float64]
 _LARGEST_SOLVED = 20  # values up to which the one-target program is solved
 _LARGEST_RECURSION = 100  # successes up to which the f-DP recursion is run for one tail
 _LARGEST_PROGRAM = 1000  # guesses up to which the swap program is solved for one tail
+_MOST_VALUES = 1000  # of a worst prior that is written out
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Threat:
     prior
         Prior success of the best attempt on each target; from ``values`` if they are given.
     values
-        The prior of each target's value, if it is known; more is proved then.
+        The prior of each target's value, if it is known; more is proved then. For exact match
+        the worst one with that best guess if only ``prior`` is known; see `threat`.
     success
         0/1 matrix (values x guesses): when a guess is right; None for exact match.
     targets
@@ -56,6 +60,8 @@ class Threat:
         ``kappa`` of theory 4.3; from ``values`` if they are given.
     exact_match
         Whether success means naming the very value.
+    known
+        Whether ``values`` is the prior as it is, and not the worst one with that best guess.
     """
 
     prior: float
@@ -65,6 +71,7 @@ class Threat:
     guesses: int
     inseparable: float
     exact_match: bool
+    known: bool
 
 
 def threat(
@@ -75,14 +82,16 @@ def threat(
     within: int | None = None,
     targets: int = 1,
     guesses: int | None = None,
-    inseparable: float = 0.0,
+    inseparable: float | None = None,
+    exact_match: bool = False,
 ) -> Threat:
     """Describe a threat.
 
     Parameters
     ----------
     prior
-        Limit of the prior success of every attempt on one target; or ``values``.
+        Limit of the prior success of every attempt on one target; or ``values``. An attempt may
+        cover several values, unless ``exact_match`` is on.
     values
         The distribution of each target's value, shape (V,), in the order of the values.
     success
@@ -91,7 +100,23 @@ def threat(
         With ``values``: a guess is right if at most so many places from the value; 0 is exact
         match.
     targets, guesses, inseparable
-        See `Threat`; ``inseparable`` is computed where ``values`` are given.
+        See `Threat`; ``inseparable`` is computed where ``values`` are given or success is exact
+        match, else 0.
+    exact_match
+        With ``prior``: success means naming the very value, as in membership. With ``values`` it
+        follows from ``success`` and ``within``.
+
+    Notes
+    -----
+    *Exact match from the best guess alone.* What the best attacker reaches is, for each mechanism
+    and attacker, linear in each target's prior, hence convex once the best are taken. So among
+    the priors without a value above ``p`` it is largest at a corner: as many values of mass ``p``
+    as fit, and one with the rest. A bound for that prior holds for all of them.
+
+    Examples
+    --------
+    >>> threat(prior=0.375, exact_match=True).values
+    (0.375, 0.375, 0.25)
     """
     n = integer("targets", targets, low=1)
     r = n if guesses is None else integer("guesses", guesses, low=0)
@@ -102,15 +127,17 @@ def threat(
     if values is None:
         if success is not None or within is not None:
             raise InputError("`success` and `within` need `values`, the whole prior")
-        return Threat(
-            probability("prior", prior),
-            None,
-            None,
-            n,
-            r,
-            probability("inseparable", inseparable),
-            exact_match=False,
-        )
+        p = probability("prior", prior)
+        if exact_match:
+            if inseparable is not None:
+                raise InputError("`inseparable` is computed for exact match; leave it out")
+            worst, collision = _worst_prior(p)
+            return Threat(p, worst, None, n, r, collision, exact_match=True, known=False)
+        kappa = 0.0 if inseparable is None else probability("inseparable", inseparable)
+        return Threat(p, None, None, n, r, kappa, exact_match=False, known=False)
+    if exact_match or inseparable is not None:
+        name = "exact_match" if exact_match else "inseparable"
+        raise InputError(f"`{name}` follows from `values`; leave it out")
     row = distribution("values", values)
     if within is not None:
         if success is not None:
@@ -120,7 +147,10 @@ def threat(
         matrix = (np.abs(place[:, None] - place[None, :]) <= reach).astype(np.float64)
     else:
         matrix = np.eye(row.size) if success is None else success_matrix(success, row.size)
-    exact = matrix.shape == (row.size, row.size) and bool((matrix == np.eye(row.size)).all())
+    # One guess for each value, in whatever order.
+    exact = matrix.shape == (row.size, row.size) and all(
+        bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
+    )
     # Some guess is right for x and wrong for y: only then does the swap tell anything.
     told = (matrix[:, None, :] > matrix[None, :, :]).any(axis=2)
     return Threat(
@@ -131,7 +161,23 @@ def threat(
         r,
         max(0.0, 1.0 - float(row @ told @ row)),
         exact_match=exact,
+        known=True,
     )
+
+
+def _worst_prior(p: float) -> tuple[tuple[float, ...] | None, float]:
+    """Give the corner of all priors without a value above ``p``, and its collision probability.
+
+    None for a prior of too many values to write out.
+    """
+    if p < 1e-300:  # so many values that none is ever drawn twice
+        return None, 0.0
+    full = math.floor(1.0 / p)
+    rest = max(0.0, 1.0 - full * p)
+    # Where 1 / p is whole but for rounding there is no rest.
+    tail = (rest,) if rest > full * np.finfo(float).eps else ()
+    values = (p,) * full + tail if full < _MOST_VALUES else None
+    return values, min(1.0, full * p * p + rest * rest)
 
 
 def success_bounds(threat_: Threat, guarantee: Guarantee, *, programs: bool = True) -> list[Bound]:
@@ -151,7 +197,7 @@ def success_bounds(threat_: Threat, guarantee: Guarantee, *, programs: bool = Tr
         if programs and not pure and len(threat_.values) <= _LARGEST_SOLVED:
             exact = optimum_program(threat_.values, guarantee, threat_.success)[0]
             value = min(value, float(exact))
-        said = (guarantee.describe(), "the prior of the target's value is as given")
+        said = (guarantee.describe(), _about_prior(threat_))
         name = "Narcissus theory 4.6 (one-target optimum)"
         found.insert(0, Bound(value, "success on one target", name, said))
     return found
@@ -179,13 +225,21 @@ def tail_bounds(
     return found + many_target_bounds(guarantee, p, n, v, guesses=r)
 
 
+def _about_prior(threat_: Threat) -> str:
+    if threat_.known:
+        return "the prior of the target's value is as given"
+    return f"no value is likelier a priori than {threat_.prior:g}, and a guess must name it"
+
+
 def _dominated(threat_: Threat, guarantee: Guarantee, v: int) -> Bound:
     row = np.array(threat_.values)
     bound = domination(row, guarantee, v, threat_.success, repeats=[threat_.targets])
     # Fewer guesses than targets: what is not guessed cannot fall, so a count above it is 0.
-    if v > threat_.guesses:
-        return Bound(0.0, bound.quantity, bound.theorem, bound.assumptions)
-    return bound
+    return dataclasses.replace(
+        bound,
+        value=0.0 if v > threat_.guesses else bound.value,
+        assumptions=(*bound.assumptions, _about_prior(threat_)),
+    )
 
 
 def _uniform(threat_: Threat) -> bool:

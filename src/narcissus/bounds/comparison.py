@@ -6,7 +6,7 @@ Source: Narcissus theory 4.7; the picture is in the style of Swanberg et al. 202
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,12 +154,20 @@ class Comparison(Result):
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
         """Bounds for equal priors on a grid; a whole prior of values has no such axis."""
         grid = np.linspace(0.01, 0.99, _POINTS)
-        base = threat(prior=0.5, targets=self.threat.targets, guesses=self.threat.guesses)
-        kappa = self.threat.inseparable if self.threat.values is None else 0.0
-        lines = [
-            self._bounds(replace(base, prior=float(p), inseparable=kappa), self.guarantee)
+        here = self.threat
+        # Overlapping guesses of a whole prior have no inseparability that goes with another prior.
+        kappa = None if here.exact_match or here.values is not None else here.inseparable
+        threats = [
+            threat(
+                prior=float(p),
+                targets=here.targets,
+                guesses=here.guesses,
+                inseparable=kappa,
+                exact_match=here.exact_match,
+            )
             for p in grid
         ]
+        lines = [self._bounds(threat_, self.guarantee) for threat_ in threats]
         return grid, lines
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from narcissus._validation import integer, non_negative
+from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows, success_matrix
@@ -171,7 +172,7 @@ def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
     """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
     n, first = int(repeats.sum()), float(chances[0])
     if n > 64 and (chances == first).all():
-        return float(special.betainc(v, n - v + 1, first))
+        return float(upper_tail(n, v, special.logit(first)))
     return PoissonBinomial(np.repeat(chances, repeats)).tail(v)
 
 

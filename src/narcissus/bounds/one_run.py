@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus._validation import integer, non_negative, probability
+from narcissus.bounds.binomial import upper_tail
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 
@@ -52,13 +53,13 @@ def one_run_p_value(
     if v == 0:
         return 1.0
     q = float(special.expit(e))
-    tail = float(special.betainc(v, r - v + 1, q))
+    tail = float(upper_tail(r, v, e))
     if d == 0:
         return tail
     # From where the range covers all that matters on, (1 - tail) / i only falls.
     reach = v - r * q + 12 * math.sqrt(r * q * (1 - q)) + 60
     i = np.arange(1, min(v, max(1, math.ceil(reach))) + 1)
-    below = np.where(i < v, special.betainc(np.maximum(v - i, 1), r - v + i + 1, q), 1.0)
+    below = upper_tail(r, v - i, e)
     return min(1.0, tail + 2.0 * m * d * float(((below - tail) / i).max()))
 
 

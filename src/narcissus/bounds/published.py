@@ -14,8 +14,9 @@ from scipy import special
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, non_negative, positive, probability
+from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.swap import posterior, quantity, swap_tail
+from narcissus.bounds.swap import inseparable_draws, log_odds, posterior, quantity, swap_tail
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -58,10 +59,12 @@ def one_target_bounds(
     p = probability("prior", prior)
     kappa = probability("inseparable", inseparable)
     said = (guarantee.describe(), _PRIOR)
+    apart = (inseparable_draws(kappa),) if kappa > 0 else ()
     points = guarantee.tangents(400)
     points = np.concatenate([-points[::-1], points])
     values = swap_tail(1, p, points, guarantee.profile(points), 1, inseparable=kappa)
-    found = [Bound(max(p, float(values.min())), _ONE, "Narcissus theory 4.6 (one target)", said)]
+    ours = max(p, float(values.min()))
+    found = [Bound(ours, _ONE, "Narcissus theory 4.6 (one target)", (*said, *apart))]
     if isinstance(guarantee, RenyiDP):
         largest = largest_rate(np.asarray(p), guarantee.alpha, guarantee.gamma, both=False)
         found.append(Bound(float(largest), _ONE, "Narcissus theory 4.6 (Renyi divergence)", said))
@@ -215,8 +218,8 @@ def many_target_bounds(
     p, v = probability("prior", prior), integer("at_least", at_least)
     r = n if guesses is None else guesses
     delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
-    beta = float(posterior(p, guarantee.epsilon))
-    tails = _binomial_tails(r, beta, max(0, min(v, r + 1)))
+    odds = log_odds(p) + guarantee.epsilon
+    tails = upper_tail(r, np.arange(max(0, min(v, r + 1)) + 1), odds)
     tail = float(tails[-1]) if v > 0 else 1.0
     said = (
         guarantee.describe(),
@@ -244,13 +247,6 @@ def many_target_bounds(
         if "Steinke" not in name or p == 0.5:
             found.append(Bound(min(1.0, value), what, name, said, valid=False))
     return found
-
-
-def _binomial_tails(r: int, beta: float, v: int) -> FloatArray:
-    """Give ``Pr[Bin(r, beta) >= j]`` for ``j = 0, ..., v``, where ``v <= r + 1``."""
-    j = np.arange(1, min(v, r) + 1)
-    inner = special.betainc(j, r - j + 1, beta)
-    return np.concatenate([[1.0], inner, np.zeros(v - j.size)])
 
 
 def _steepest(tails: FloatArray) -> float:

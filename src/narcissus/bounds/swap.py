@@ -5,7 +5,6 @@ Source: Narcissus theory 4.3.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from narcissus._validation import integer, probabilities, probability
+from narcissus.bounds.binomial import mass, tail_over_mass, upper_tail
 from narcissus.bounds.linear_program import maximise
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 
 THEOREM = "Narcissus theory 4.3 (swap bound)"
 PROGRAM_POINTS = 40  # tangents that the program uses where none are named
+_UNDERFLOWS = 1e-290  # tails below it have lost digits, or soon will
 
 
 def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
@@ -33,10 +34,11 @@ def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     -----
     Source: Swanberg et al. 2025, Theorem 3.2.
     """
-    return special.expit(_log_odds(prior) + np.asarray(epsilon, dtype=np.float64))
+    return special.expit(log_odds(prior) + np.asarray(epsilon, dtype=np.float64))
 
 
-def _log_odds(prior: ArrayLike) -> FloatArray:
+def log_odds(prior: ArrayLike) -> FloatArray:
+    """Give ``log(prior / (1 - prior))``."""
     return special.logit(probabilities("prior", prior))
 
 
@@ -88,72 +90,28 @@ def swap_tail(
     0.781362
     """
     r = n if guesses is None else guesses
-    log_odds = _log_odds(prior) + np.asarray(epsilon, dtype=np.float64)
+    odds = log_odds(prior) + np.asarray(epsilon, dtype=np.float64)
     if at_least <= 0:
-        return np.ones(np.broadcast_shapes(log_odds.shape, np.shape(delta), np.shape(inseparable)))
+        return np.ones(np.broadcast_shapes(odds.shape, np.shape(delta), np.shape(inseparable)))
     if at_least > r:
-        return np.zeros(np.broadcast_shapes(log_odds.shape, np.shape(delta), np.shape(inseparable)))
+        return np.zeros(np.broadcast_shapes(odds.shape, np.shape(delta), np.shape(inseparable)))
     v = at_least
-    beta, rest = special.expit(log_odds), special.expit(-log_odds)
+    tail = upper_tail(r, v, odds)
+    spread = (1.0 - np.asarray(inseparable)) * np.asarray(delta) * (n / v)
+    if not np.any(spread):
+        return np.clip(tail + 0.0 * spread, 0.0, 1.0)
+    below = upper_tail(r, r - v + 1, -odds)  # of the failures
     with np.errstate(all="ignore"):
-        low_half = beta < 0.5
-        tail = np.where(
-            low_half,
-            special.betainc(v, r - v + 1, beta),
-            special.betaincc(r - v + 1, v, rest),
-        )
-        below = np.where(
-            low_half,
-            special.betaincc(v, r - v + 1, beta),
-            special.betainc(r - v + 1, v, rest),
-        )
-        spread = (1.0 - np.asarray(inseparable)) * np.asarray(delta) * (n / v)
-        if not np.any(spread):
-            return np.clip(tail + 0.0 * spread, 0.0, 1.0)
-        log_mass = _log_choose(r, v) + v * special.log_expit(log_odds) + _times(r - v, -log_odds)
-        ratio = tail * np.exp(-log_mass)
-        deep = (tail < 1e-280) | (log_mass < -640)
-        if np.any(deep):
-            far = deep & (v > r * beta)
-            ratio = np.where(far, _tail_over_mass(r, v, np.where(far, beta, 0.0)), ratio)
+        ratio = tail / mass(r, v, odds)
+        far = tail < _UNDERFLOWS
+        if np.any(far):
+            ratio = np.where(far, tail_over_mass(r, v, np.where(far, odds, -np.inf)), ratio)
         whole = spread / (1.0 - probabilities("prior", prior)) * ratio
         value = np.where(whole <= 1.0, tail + whole * below, 1.0)
         # Nothing is spent where delta (or what it can separate) is 0.
         value = np.where(spread == 0, tail, value)
         value = np.where(np.isnan(value), 1.0, value)
     return np.clip(value, 0.0, 1.0)
-
-
-def _times(count: int, log_odds: FloatArray) -> FloatArray:
-    """Give ``count * log(1 - beta)``, 0 for no count even where the log is infinite."""
-    return count * special.log_expit(log_odds) if count else np.zeros_like(log_odds)
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def _tail_over_mass(r: int, v: int, beta: FloatArray) -> FloatArray:
-    """Give ``Pr[Bin(r, beta) >= v] / Pr[Bin(r, beta) = v]`` for ``v`` above the mean.
-
-    The continued fraction of the incomplete beta function (modified Lentz): its prefactor is the
-    mass itself, so the ratio stays right where both underflow.
-    """
-    a, b = float(v), float(r - v + 1)
-    d = 1.0 / (1.0 - (a + b) * beta / (a + 1.0))
-    c = np.ones_like(beta)
-    h = d.copy()
-    for m in range(1, 5000):
-        for step in (
-            m * (b - m) * beta / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * beta / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1.0 / (1.0 + step * d)
-            c = 1.0 + step / c
-            h = h * c * d
-        if np.all(np.abs(c * d - 1.0) < 1e-15):
-            break
-    return (1.0 - beta) * h
 
 
 def swap_bound(
@@ -289,5 +247,10 @@ def assumptions(guarantee: Guarantee, p: float, r: int, n: int, kappa: float) ->
     if r < n:
         said.append(f"the number of guesses, {r}, is fixed before the release is seen")
     if kappa > 0:
-        said.append(f"no guess tells two draws of a target apart with probability {kappa:g}")
+        said.append(inseparable_draws(kappa))
     return tuple(said)
+
+
+def inseparable_draws(kappa: float) -> str:
+    """Say what ``kappa`` of theory 4.3 is."""
+    return f"no guess tells two draws of a target apart with probability {kappa:g}"

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from narcissus.cli.bound_options import (
+    SUCCESS,
     check_plot,
+    criterion,
+    criterion_text,
+    exact_match,
     make_guarantee,
+    more_provable,
     numbers,
     option_names,
     others,
@@ -33,11 +38,16 @@ Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --d
 guess (--prior), the whole distribution of the secret (--values), which proves more, or the number
 of its random bits (--bits).
 
+With --prior alone a guess may be right about several values at once, and the bound holds whatever
+counts as success. Where a guess must name the very value, as in membership or for one attribute,
+--success exact proves more: at --mu 1 and --prior 0.5, 0.691 in place of 0.793.
+
 \b
 Examples:
+  narcissus bound --mu 1 --prior 0.5 --success exact
   narcissus bound --epsilon 1 --prior 0.1
   narcissus bound --epsilon 1 --delta 1e-5 --values 0.7,0.2,0.1
-  narcissus bound --mu 0.5 --prior 0.5 --targets 100 --confidence 0.95
+  narcissus bound --mu 0.5 --prior 0.5 --success exact --targets 100 --confidence 0.95
   narcissus bound --epsilon 0.5 --values 0.4,0.3,0.2,0.1 --within 1 --targets 10 --at-least 9
   narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
   narcissus bound --epsilon 2 --bits 8 --confidence 0.95
@@ -47,9 +57,10 @@ DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a li
 Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
 
 \b
-Keys of --json: prior, success, advantage, theorem, assumptions, others (name, value, valid);
-optimum with --values; leaked_bits and confidence with --bits under pure DP; tail or at_most with
---targets, --at-least or --confidence (theorem, assumptions and others are then about that).
+Keys of --json: grade, prior, criterion (exact match, near match, any), success, advantage, theorem,
+assumptions, others (name, value, valid), notes; optimum with --values; leaked_bits and confidence
+with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence (theorem,
+assumptions and others are then about that).
 """
 
 
@@ -79,6 +90,7 @@ optimum with --values; leaked_bits and confidence with --bits under pure DP; tai
 @click.option(
     "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
 )
+@click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
 @click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
 @click.option("--guesses", type=int, metavar="R", help="How many of them are guessed.  [all]")
 @click.option(
@@ -109,6 +121,7 @@ def command(
     values: str | None,
     bits: float | None,
     within: int | None,
+    success: str | None,
     targets: int | None,
     guesses: int | None,
     inseparable: float | None,
@@ -122,8 +135,9 @@ def command(
     from narcissus.bounds import advantage, best, compare, success_bounds, threat
 
     check_plot(plot)
-    _check(
+    exact = _check(
         {"--prior": prior, "--values": values, "--bits": bits},
+        success,
         inseparable,
         targets,
         {"--guesses": guesses, "--at-least": at_least},
@@ -135,8 +149,7 @@ def command(
     if at_least is not None and confidence is not None:
         raise InputError("`--at-least` and `--confidence` exclude each other; give one")
     if bits is not None:
-        # As many equally likely values: two draws are one value as often as a guess is right.
-        prior = inseparable = _share(bits)
+        prior = _share(bits)
     with option_names():
         guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
         threat_ = threat(
@@ -145,27 +158,34 @@ def command(
             within=within,
             targets=1 if targets is None else targets,
             guesses=guesses,
-            inseparable=0.0 if inseparable is None else inseparable,
+            inseparable=inseparable,
+            exact_match=exact,
         )
         bounds = success_bounds(threat_, guarantee)
         single = best(bounds)
         payload: dict[str, Any] = {
+            "grade": single.grade,
             "prior": threat_.prior,
+            "criterion": criterion(threat_),
             "success": single.value,
             "advantage": advantage(single.value, threat_.prior),
         }
-        if threat_.values is not None:
+        if values is not None:
             payload["optimum"] = bounds[0].value
         if bits is not None and targets is None:
             payload |= _leak(guarantee, confidence)
         headline = single
         rest = others(bounds, single)
         if targets is not None:
-            headline, rest = _many(threat_, guarantee, at_least, confidence, payload)
+            headline, rest = _many(threat_, guarantee, at_least, confidence, payload) or (
+                single,
+                rest,
+            )
         payload |= {
             "theorem": headline.theorem,
             "assumptions": list(headline.assumptions),
             "others": rest,
+            "notes": [] if bits is not None else _notes(threat_, guarantee, single.value),
         }
         if plot is not None:
             compare(threat_, guarantee, at_least).save(plot)
@@ -179,11 +199,12 @@ def command(
 
 def _check(
     known: dict[str, object],
+    success: str | None,
     inseparable: float | None,
     targets: int | None,
     needing: dict[str, int | None],
-) -> None:
-    """Refuse options that do not go together."""
+) -> bool:
+    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
     given = [option for option, value in known.items() if value is not None]
     if len(given) != 1:
         raise InputError(
@@ -195,6 +216,20 @@ def _check(
     for option, value in needing.items():
         if value is not None and targets is None:
             raise InputError(f"`{option}` needs `--targets`, the number of people attacked")
+    exact = exact_match(success, known=given[0]) or given == ["--bits"]
+    if exact and inseparable is not None:
+        raise InputError("`--inseparable` is computed with `--success exact`; drop it")
+    return exact
+
+
+def _notes(threat_: Threat, guarantee: Guarantee, proved: float) -> list[str]:
+    """Say what would prove more, with the success that exact match would allow."""
+    from narcissus.bounds import best, success_bounds, threat
+
+    if threat_.values is not None or threat_.exact_match:
+        return more_provable(threat_, None)
+    exact = best(success_bounds(threat(prior=threat_.prior, exact_match=True), guarantee)).value
+    return more_provable(threat_, f"proves {exact:.6g}" if exact < proved * (1 - 1e-6) else None)
 
 
 def _share(bits: float) -> float:
@@ -223,8 +258,11 @@ def _many(
     at_least: int | None,
     confidence: float | None,
     payload: dict[str, Any],
-) -> tuple[Bound, list[dict[str, Any]]]:
-    """Add the tail or the number to ``payload``; give the bound and the others of its kind."""
+) -> tuple[Bound, list[dict[str, Any]]] | None:
+    """Add the tail or the number to ``payload``; give the bound and the others of its kind.
+
+    None where every guess may be right, about which there is no theorem.
+    """
     from narcissus.bounds import at_most, best, tail_bounds
 
     if at_least is not None:
@@ -236,7 +274,7 @@ def _many(
     number = at_most(threat_, guarantee, level)
     payload |= {"confidence": level, "at_most": int(number.value)}
     if number.value >= threat_.guesses:
-        return number, []
+        return None
     # What the others say about the chance of exceeding that number.
     bounds = tail_bounds(threat_, guarantee, int(number.value) + 1)
     return number, others(bounds, best(bounds))
@@ -249,7 +287,7 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
         f"{threat_.prior:.6g} ({percent(threat_.prior)}).",
         f"With it, no attacker is right with probability above {single.value:.6g} "
         f"({percent(single.value)}).",
-        f"Advantage at most {payload['advantage']:.6g}.",
+        f"Advantage at most {payload['advantage']:.6g}. {criterion_text(threat_)}",
     ]
     n = threat_.targets
     if "tail" in payload:
@@ -262,7 +300,13 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
             f"With {100 * payload['confidence']:g}% confidence at most "
             f"{payload['leaked_bits']:.4g} bits leak about one uniform secret, however long."
         )
-    if "at_most" in payload:
+    trivial = payload.get("at_most") == threat_.guesses
+    if trivial:
+        lines.append(
+            f"Nothing is proved about how many of {n} people fall: with "
+            f"{100 * payload['confidence']:g}% confidence every guess may be right."
+        )
+    elif "at_most" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
             "people fall."
@@ -270,6 +314,7 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
     lines += ["", f"PROVED by {headline.theorem}"]
     lines += [f"  assuming {said}" for said in headline.assumptions]
     more = others_text(payload["others"])
-    if more and "at_most" in payload:
+    if more and "at_most" in payload and not trivial:
         more[0] = f"Other bounds on the chance that more than {payload['at_most']} fall:"
-    return lines + (["", *more] if more else [])
+    notes = [f"Note: {note}" for note in payload["notes"]]
+    return lines + (["", *more] if more else []) + (["", *notes] if notes else [])

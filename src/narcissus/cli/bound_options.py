@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._validation import one_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
+    from narcissus.bounds import Threat
     from narcissus.guarantees import Guarantee
     from narcissus.results import Bound
 
@@ -36,20 +38,66 @@ _OPTIONS = {
     "gamma": "--renyi GAMMA",
     "guarantee": "--adjacency",
     "guesses": "--guesses",
+    "guesses_chosen": "--guesses-chosen",
     "inseparable": "--inseparable",
     "interval": "--dp-sgd interval",
     "members": "--scores",
     "mu": "--mu",
     "noise": "--dp-sgd noise",
+    "pairs": "--pairs",
     "prior": "--prior",
     "rate": "--dp-sgd rate",
     "rho": "--rho",
+    "exact_match": "--success",
     "scores": "--scores",
     "steps": "--dp-sgd steps",
     "targets": "--targets",
     "values": "--values",
     "within": "--within",
 }
+
+
+SUCCESS = "exact: a guess must name the very value, as in membership; any: it may cover several."
+
+
+def exact_match(success: str | None, *, known: str) -> bool:
+    """Read ``--success``, which goes with ``--prior`` alone; any success if it was not used."""
+    if success is None:
+        return False
+    if known != "--prior":
+        raise InputError(
+            f"`--success` goes with `--prior` only: with `{known}` a guess must name the very "
+            "value, or a near one with `--within`; drop it"
+        )
+    return one_of("--success", success, ("exact", "any")) == "exact"
+
+
+def criterion(threat: Threat) -> str:
+    """Say what counts as success: ``exact match``, ``near match`` or ``any``."""
+    if threat.exact_match:
+        return "exact match"
+    return "any" if threat.values is None else "near match"
+
+
+def criterion_text(threat: Threat) -> str:
+    """Say in a sentence what counts as success."""
+    return {
+        "exact match": "A guess is right if it names the very value.",
+        "near match": "A guess is right if it comes near enough to the value.",
+        "any": "A guess may be right about several values (any criterion of success).",
+    }[criterion(threat)]
+
+
+def more_provable(threat: Threat, exact: str | None) -> list[str]:
+    """Say what else would prove more; ``exact`` says what exact match does, None for nothing."""
+    if threat.values is not None and threat.known:
+        return []
+    notes: list[str] = []
+    if exact is not None and not threat.exact_match:
+        notes.append(
+            f"If a guess must name the very value, as in membership, --success exact {exact}."
+        )
+    return [*notes, "The whole distribution of the secret, as --values, may prove more."]
 
 
 @contextmanager

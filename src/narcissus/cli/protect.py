@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from narcissus.cli.bound_options import check_plot, numbers, option_names, print_json
+from narcissus.cli.bound_options import (
+    SUCCESS,
+    check_plot,
+    criterion,
+    criterion_text,
+    exact_match,
+    more_provable,
+    numbers,
+    option_names,
+    print_json,
+)
 from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.bounds import Threat
 
 HELP = """Find the largest epsilon (and mu) that keeps the risk below a limit.
 
 The limit is an advantage on one person, (success - prior) / (1 - prior), or a number of people
-that may fall with a confidence, or both.
+that may fall with a confidence, or both. With --prior alone a guess may be right about several
+values at once; where it must name the very value, as in membership, --success exact proves more
+and so asks for less noise.
 
 \b
 Examples:
   narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5
   narcissus protect --values 0.7,0.2,0.1 --advantage 0.1
-  narcissus protect --prior 0.5 --delta 1e-6 --targets 100 --at-most 70 --confidence 0.95
+  narcissus protect --prior 0.5 --success exact --delta 1e-6 --targets 100 --at-most 70
   narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5 --plot protect.svg
 
 \b
-Keys of --json: prior, epsilon, delta, mu, success, advantage (reached at epsilon), theorem,
-assumptions; by_value (least, median, most likely value) with --values and --advantage alone.
+Keys of --json: grade, prior, criterion (exact match, any), epsilon, delta, mu, success, advantage
+(reached at epsilon), theorem, assumptions, notes; at_most, confidence and exceeded with --targets;
+by_value (least, median, most likely value) with --values and --advantage alone.
 """
 
 
 @click.command(help=HELP, short_help="How much noise keeps the risk below a limit.")
 @click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
 @click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
+@click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
 @click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
 @click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
@@ -47,6 +64,7 @@ def command(
     *,
     prior: float | None,
     values: str | None,
+    success: str | None,
     advantage: float | None,
     delta: float,
     targets: int | None,
@@ -73,6 +91,7 @@ def command(
             f"`--at-most` must be below the {targets} targets, got {at_most}: "
             "no more than all of them can fall, whatever is released"
         )
+    exact = exact_match(success, known="--prior" if values is None else "--values")
     if prior == 1:
         raise InputError("`--prior` must be below 1: nothing is left to protect")
     with option_names():
@@ -80,13 +99,16 @@ def command(
             prior=prior,
             values=None if values is None else numbers("--values", values),
             targets=1 if targets is None else targets,
+            exact_match=exact,
         )
         limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
         epsilon = bounds.largest_epsilon(threat, limit, delta=delta)
         guarantee = ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
         single = bounds.best(bounds.success_bounds(threat, guarantee))
         payload: dict[str, Any] = {
+            "grade": single.grade,
             "prior": threat.prior,
+            "criterion": criterion(threat),
             "epsilon": epsilon,
             "delta": delta,
             "mu": bounds.largest_mu(threat, limit),
@@ -94,6 +116,7 @@ def command(
             "advantage": bounds.advantage(single.value, threat.prior),
             "theorem": single.theorem,
             "assumptions": list(single.assumptions),
+            "notes": more_provable(threat, "may ask for less noise"),
         }
         if at_most is not None:
             tail = bounds.best(bounds.tail_bounds(threat, guarantee, at_most + 1))
@@ -104,7 +127,7 @@ def command(
                 "theorem": tail.theorem,
                 "assumptions": list(tail.assumptions),
             }
-        if threat.values is not None and at_most is None:
+        if threat.values is not None and threat.known and at_most is None:
             by_value = bounds.epsilon_by_value(threat.values, limit, delta=delta)
             payload["by_value"] = by_value
         if plot is not None:
@@ -112,12 +135,12 @@ def command(
     if as_json:
         print_json(payload)
         return
-    click.echo("\n".join(_text(payload, threat.targets)))
+    click.echo("\n".join(_text(payload, threat)))
     if plot is not None:
         click.echo(f"Picture: {plot}")
 
 
-def _text(payload: dict[str, Any], n: int) -> list[str]:
+def _text(payload: dict[str, Any], threat: Threat) -> list[str]:
     """Say it in words."""
     most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
     lines = [
@@ -125,12 +148,12 @@ def _text(payload: dict[str, Any], n: int) -> list[str]:
         f"{most}; so is Gaussian DP with mu {payload['mu']:.6g}.",
         f"At that epsilon no attacker is right about one person with probability above "
         f"{payload['success']:.6g}, where {payload['prior']:.6g} is reached without the release "
-        f"(advantage {payload['advantage']:.6g}).",
+        f"(advantage {payload['advantage']:.6g}). {criterion_text(threat)}",
     ]
     if "at_most" in payload:
         lines.append(
-            f"More than {payload['at_most']} of {n} people fall with probability at most "
-            f"{payload['exceeded']:.6g}."
+            f"More than {payload['at_most']} of {threat.targets} people fall with probability "
+            f"at most {payload['exceeded']:.6g}."
         )
     if "by_value" in payload:
         found = payload["by_value"]
@@ -140,4 +163,6 @@ def _text(payload: dict[str, Any], n: int) -> list[str]:
             f"median, {found.most:.6g} for the most likely."
         )
     lines += ["", f"PROVED by {payload['theorem']}"]
-    return lines + [f"  assuming {said}" for said in payload["assumptions"]]
+    lines += [f"  assuming {said}" for said in payload["assumptions"]]
+    notes = [f"Note: {note}" for note in payload["notes"]]
+    return lines + (["", *notes] if notes else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +13,38 @@ from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.evidence import Refutation
+    from narcissus.evidence.refutation import Chosen
 
 HELP = """Find the largest epsilon that the counts of an audit refute.
 
 Each canary had a secret value, drawn uniformly and independently (membership: in or out by a fair
 coin). An attack saw one release, guessed R of the M canaries, and V guesses were right.
 
+If exactly half of the canaries were drawn into the data in place of a coin each, little changes.
+If one of each pair was drawn, the pairs are the canaries, with two values each: give --canaries
+the number of pairs, or --pairs with --scores. Records of pairs counted singly refute falsely.
+
+R must be fixed before the release is seen. Say --guesses-chosen after if it was not: with a delta
+above 0 the test is then at half the level; at delta 0 it makes no difference.
+
 \b
 Examples:
   narcissus refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4
   narcissus refute --canaries 1000 --guesses 1000 --correct 240 --values 10
   narcissus refute --canaries 500 --guesses 500 --correct 330 --claim 1
-  narcissus refute --scores canaries.csv --delta 1e-5
+  narcissus refute --scores canaries.csv --delta 1e-5 --seed 1
+  narcissus refute --scores pairs.csv --pairs --delta 1e-5
 
 The file of --scores is a CSV with the columns `score` (larger: more likely in) and `member` (1 in,
-0 out), one row a canary. A third of the canaries chooses the thresholds, the others are counted.
+0 out), one row a canary, in any order. The rows are shuffled; a third of them chooses the
+thresholds and so the number of guesses, after the release, the others are counted. With --pairs
+the column `pair` says which two rows belong together; without that column rows 1 and 2 do, 3 and
+4, and so on.
 
 \b
-Keys of --json: epsilon, mu, noise, p_value, confidence, delta, claim, canaries, guesses, correct,
-values, methods (name, epsilon, p_value, valid), chosen_on. The p-values are about the epsilon of
---claim.
+Keys of --json: grade, epsilon, mu, noise, p_value, confidence, delta, claim, canaries, guesses,
+correct, values, methods (name, epsilon, p_value, valid), guesses_chosen, assumptions, chosen_on,
+and seed with --scores. The p-values are about the epsilon of --claim.
 """
 
 
@@ -45,6 +58,21 @@ values, methods (name, epsilon, p_value, valid), chosen_on. The p-values are abo
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="Scores with membership, in place of the counts.",
+)
+@click.option(
+    "--pairs",
+    is_flag=True,
+    help="With --scores: exactly one row of each pair was in; a pair is a canary.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="With --scores: of the shuffle.  [drawn, and printed]",
+)
+@click.option(
+    "--guesses-chosen",
+    metavar="WHEN",
+    help="Whether R was chosen before or after the release was seen.  [before]",
 )
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the claim.  [0]")
 @click.option(
@@ -61,6 +89,9 @@ def command(
     correct: int | None,
     values: int | None,
     scores: Path | None,
+    pairs: bool,
+    seed: int | None,
+    guesses_chosen: Chosen | None,
     delta: float,
     confidence: float,
     claim: float,
@@ -70,13 +101,18 @@ def command(
     from narcissus.evidence import refute, refute_scores
 
     counts = {"--canaries": canaries, "--guesses": guesses, "--correct": correct}
-    used = [name for name, value in {**counts, "--values": values}.items() if value is not None]
-    if scores is not None and used:
-        raise InputError(f"`--scores` takes the place of `{used[0]}`; give one of the two")
+    instead = {**counts, "--values": values, "--guesses-chosen": guesses_chosen}
+    _check(scores, instead, {"--pairs": pairs or None, "--seed": seed})
     with option_names():
         if scores is not None:
-            score, member = _read(scores)
-            found = refute_scores(score, member, delta=delta, confidence=confidence, claimed=claim)
+            seed = secrets.randbits(32) if seed is None else seed
+            found = refute_scores(
+                **_read(scores, pairs=pairs),
+                delta=delta,
+                confidence=confidence,
+                claimed=claim,
+                rng=seed,
+            )
         else:
             missing = [name for name, value in counts.items() if value is None]
             if canaries is None or guesses is None or correct is None:
@@ -92,17 +128,29 @@ def command(
                 delta=delta,
                 confidence=confidence,
                 claimed=claim,
+                guesses_chosen="before" if guesses_chosen is None else guesses_chosen,
             )
     if as_json:
-        payload = found.to_dict()
+        payload = {"grade": found.grade, **found.to_dict()}
         payload["claim"] = payload.pop("claimed")
-        print_json(payload)
+        print_json(payload if seed is None else {**payload, "seed": seed})
         return
-    click.echo("\n".join(_text(found)))
+    click.echo("\n".join(_text(found, seed)))
 
 
-def _read(path: Path) -> tuple[Any, Any]:
-    """Read the columns ``score`` and ``member`` of a CSV file."""
+def _check(scores: Path | None, instead: dict[str, Any], needing: dict[str, Any]) -> None:
+    """Refuse options that do not go together."""
+    used = [name for name, value in instead.items() if value is not None]
+    if scores is not None and used:
+        raise InputError(f"`--scores` takes the place of `{used[0]}`; give one of the two")
+    for name, value in needing.items():
+        if scores is None and value is not None:
+            raise InputError(f"`{name}` needs `--scores`, a file with a row for each canary")
+
+
+def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
+    """Read the columns ``score`` and ``member``, and the pairs, of a CSV file."""
+    import numpy as np
     import pandas as pd
 
     try:
@@ -117,17 +165,28 @@ def _read(path: Path) -> tuple[Any, Any]:
         )
     if table.empty:
         raise InputError(f"`--scores`: {path} has no rows")
-    member = table["member"]
-    return table["score"].to_numpy(), member.to_numpy()
+    columns: dict[str, Any] = {
+        "scores": table["score"].to_numpy(),
+        "members": table["member"].to_numpy(),
+    }
+    named = "pair" in table.columns
+    if named and not pairs:
+        raise InputError(
+            f"`--scores`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
+            "pair was in, or drop the column"
+        )
+    if pairs:
+        columns["pairs"] = table["pair"].to_numpy() if named else np.arange(len(table)) // 2
+    return columns
 
 
-def _text(found: Refutation) -> list[str]:
+def _text(found: Refutation, seed: int | None) -> list[str]:
     """Say it in words."""
     lines = [str(found)]
-    if found.chosen_on:
+    if seed is not None:
         lines.append(
             f"The thresholds were chosen on {found.chosen_on} further canaries, which are not "
-            "counted."
+            f"counted (--seed {seed} shuffles the same again)."
         )
     lines.append(
         f"If it is Gaussian DP, its mu is not below {found.mu:.6g}"
@@ -137,13 +196,15 @@ def _text(found: Refutation) -> list[str]:
             else ": nothing is refuted."
         )
     )
+    late = found.guesses_chosen == "after" and found.delta > 0
+    how = ", doubled as R was chosen late" if late else " (--claim E asks about another epsilon)"
     lines += [
         "",
         "By method: the largest epsilon refuted, and the p-value against "
         f"({found.claimed:g}, {found.delta:g})-DP, the largest",
-        "chance of so many right guesses under it (--claim E asks about another epsilon):",
+        f"chance of so many right guesses under it{how}:",
+        f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method",
     ]
-    lines.append(f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method")
     for method in found.methods:
         mark = "" if method.valid else "  (NOT VALID everywhere: for comparison)"
         lines.append(f"  {method.epsilon:<12.6g} {method.p_value:<12.4g} {method.name}{mark}")

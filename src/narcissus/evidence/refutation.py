@@ -1,7 +1,10 @@
 """What an audit's counts refute: the largest epsilon, or mu, that they contradict.
 
 The audit plants ``m`` canaries whose secret values are drawn independently and uniformly, lets an
-attack guess ``r`` of them after seeing one release, and counts ``v`` right guesses.
+attack guess ``r`` of them after seeing one release, and counts ``v`` right guesses. Drawing
+exactly half of the canaries into the data in place of a coin each is nearly harmless. One of each
+*pair* is not, if each half of a pair is counted: there the pairs are the canaries, with two values
+each (which of the two is in).
 
 Source: Narcissus theory 4.3 (the bound), 4.7 (the published ones), 5 (refutation).
 """
@@ -11,8 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from narcissus._validation import between, non_negative
+from narcissus._validation import between, non_negative, one_of
 from narcissus.bounds.one_run import counts, f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee
@@ -21,6 +25,14 @@ from narcissus.results import Grade, Result
 _LARGEST_PROGRAM = 300  # guesses up to which the linear programs are solved
 _LARGEST_RECURSION = 500  # right guesses up to which the published recursion is run
 _LARGEST_EPSILON = 1e4
+
+Chosen = Literal["before", "after"]
+
+UNIFORM = (
+    "every canary's value was drawn uniformly, independently of the others and of all else "
+    "(membership: a fair coin each)"
+)
+ABOUT_CHOICE = "the guarantee is about changing one canary's value"
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,10 @@ class Refutation(Result):
         The counts.
     methods
         Every method's answer, ours first.
+    guesses_chosen
+        Whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was seen.
+    assumptions
+        What the refutation rests on.
     chosen_on
         How many further canaries chose the threshold; 0 for given counts.
     """
@@ -85,6 +101,8 @@ class Refutation(Result):
     correct: int
     values: int
     methods: tuple[Method, ...]
+    guesses_chosen: Chosen
+    assumptions: tuple[str, ...]
     chosen_on: int = 0
 
     @property
@@ -99,13 +117,16 @@ class Refutation(Result):
         )
         level = f"{100 * self.confidence:g}% confidence"
         if self.epsilon <= 0:
-            head = f"NOTHING REFUTED: {about}; {level} rules out no epsilon at delta {self.delta:g}"
+            head = (
+                f"NOTHING REFUTED (sampled): {about}; {level} rules out no epsilon at delta "
+                f"{self.delta:g}"
+            )
         else:
             head = (
-                f"REFUTED: {about}; with {level} the mechanism is not "
+                f"REFUTED (sampled): {about}; with {level} the mechanism is not "
                 f"({self.epsilon:.6g}, {self.delta:g})-DP nor better"
             )
-        return head
+        return "\n".join([head, *(f"  assuming {said}" for said in self.assumptions)])
 
 
 def refute(
@@ -117,6 +138,7 @@ def refute(
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    guesses_chosen: Chosen = "before",
 ) -> Refutation:
     """Find the largest epsilon, and mu, that an audit's counts refute.
 
@@ -126,20 +148,32 @@ def refute(
         How many records had a secret value, drawn uniformly and independently (for membership:
         in or out by a fair coin; DP must then hold with respect to that choice).
     guesses
-        How many of them the attack guessed, fixed before the release was seen.
+        How many of them the attack guessed; see ``guesses_chosen``.
     correct
         How many guesses were right.
     values
-        How many values a secret has; 2 for membership.
+        How many values a secret has; 2 for membership, and for pairs of which one is in.
     delta
         The delta of the claim, in [0, 1).
     confidence
         Level in (0, 1).
     claimed
         The epsilon that the p-values are about; default 0, "the release says nothing".
+    guesses_chosen
+        ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
+        tests at half the level where ``delta`` is above 0, and mu always.
 
     Notes
     -----
+    *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
+    numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
+    ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most
+    ``pi_r B_r + C_r d_r`` (the bound is concave in delta), so what is rejected because
+    ``B_r + C_r delta <= a`` for its own ``r`` has probability at most
+    ``max_r B_r + delta max_r C_r <= 2 a``, and at most ``a`` where delta is 0. This needs one
+    point of the profile, the same for every ``r``; so mu, whose profile has many, is then refuted
+    by the point at ``delta``, or at ``(1 - confidence) / (2 canaries)`` where delta is 0.
+
     Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
     no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
     2023 and Mahloujifar, Melis and Chaudhuri 2024.
@@ -154,7 +188,9 @@ def refute(
     allowed = between("delta", delta, 0, 1, open_high=True)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     claim = non_negative("claimed", claimed)
+    chosen = one_of("guesses_chosen", guesses_chosen, get_args(Chosen))
     alpha = 1.0 - level
+    factor = level_factor(allowed, after=chosen == "after")
 
     def ours(epsilon: float) -> float:
         return closed_p_value(m, r, v, epsilon, allowed, values=k)
@@ -182,11 +218,19 @@ def refute(
             )
         )
     methods = tuple(
-        Method(name, largest_refuted(p, alpha, 1e-9 if p is ours else 1e-4), p(claim), valid)
+        Method(
+            name,
+            largest_refuted(p, alpha / factor, 1e-9 if p is ours else 1e-4),
+            min(1.0, factor * p(claim)),
+            valid,
+        )
         for name, p, valid in tests
     )
     epsilon = methods[0].epsilon
-    mu = refuted_mu(m, r, v, k, alpha)
+    if chosen == "after":
+        mu = mu_at_one_point(m, r, v, k, alpha / 2, delta=allowed or alpha / (2 * m))
+    else:
+        mu = refuted_mu(m, r, v, k, alpha)
     return Refutation(
         epsilon=epsilon,
         mu=mu,
@@ -200,7 +244,25 @@ def refute(
         correct=v,
         values=k,
         methods=methods,
+        guesses_chosen="after" if chosen == "after" else "before",
+        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(chosen, allowed)),
     )
+
+
+def level_factor(delta: float, *, after: bool) -> int:
+    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice."""
+    return 2 if after and delta > 0 else 1
+
+
+def _said_of_guesses(chosen: str, delta: float) -> str:
+    if chosen == "before":
+        return (
+            "the number of guesses was fixed before the release was seen (chosen after it, "
+            "the level is up to twice as large where delta is above 0)"
+        )
+    if delta == 0:
+        return "nothing about when the number of guesses was chosen: at delta 0 it may be late"
+    return "nothing about when the number of guesses was chosen: tested at half the level"
 
 
 def closed_p_value(
@@ -245,6 +307,16 @@ def refuted_mu(m: int, r: int, v: int, k: int, alpha: float) -> float:
         return min(curve, _program(m, r, v, guarantee, k))
 
     return max(closed, largest_refuted(refined, alpha, 1e-3, start=closed, largest=100.0))
+
+
+def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
+    """Find the largest mu refuted by the one point of its profile at ``delta``."""
+
+    def p_value(mu: float) -> float:
+        epsilon = GaussianDP(mu).epsilon_beyond(delta)
+        return closed_p_value(m, r, v, epsilon, delta, values=k)
+
+    return largest_refuted(p_value, alpha, 1e-6, largest=100.0)
 
 
 def largest_refuted(

@@ -11,29 +11,47 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._random import RandomSource, generator
 from narcissus._validation import between
+from narcissus.bounds.binomial import upper_tail
 from narcissus.errors import InputError
-from narcissus.evidence.refutation import Refutation, closed_p_value, largest_refuted, refute
+from narcissus.evidence.refutation import (
+    Refutation,
+    closed_p_value,
+    largest_refuted,
+    level_factor,
+    refute,
+)
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 _RATIO = math.sqrt(2.0)
 _FEWEST = 8  # fewer guesses than this refute little at any useful confidence
 _EVERY = 3  # one canary in so many chooses the threshold
+_UNBELIEVABLE = 1e-6  # coins that would fall so with at most this probability were not fair
+_ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
+_HALF = (
+    "membership was drawn by fair coins although exactly half of the canaries are in (nearly "
+    "harmless if half of all were drawn, not if one of each pair was: use pairs then)"
+)
 
 
 def refute_scores(
     scores: ArrayLike,
     members: ArrayLike,
     *,
+    pairs: ArrayLike | None = None,
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    rng: RandomSource = None,
 ) -> Refutation:
     """Find the largest epsilon that canary scores refute.
 
-    Every third canary, by position, helps to choose how many of the highest scores are guessed in
-    and how many of the lowest out; the others are guessed so, and only they are counted.
+    The canaries are shuffled. A third of them helps to choose how many of the highest scores are
+    guessed in and how many of the lowest out; the others are guessed so, and only they are
+    counted.
 
     Parameters
     ----------
@@ -41,30 +59,74 @@ def refute_scores(
         One score a canary, larger means more likely in, shape (m,).
     members
         Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
+    pairs
+        If exactly one of each pair of records was in, by a fair coin a pair: the label of each
+        record's pair, shape (m,), each label twice. A pair is one canary then, its value which of
+        the two was in, and its score the difference of the two scores.
     delta, confidence, claimed
         As in `narcissus.evidence.refute`.
+    rng
+        Of the shuffle, which chooses the third and breaks ties, and of which record of a pair is
+        its first: so the order of the file does not matter.
+
+    Raises
+    ------
+    InputError
+        Among others where the coins cannot have been fair: too many or too few are in, or one of
+        each two rows is although no pairs are given.
 
     Notes
     -----
-    Source: Narcissus theory 4.3 and 5. The split costs nothing in validity: given the release and
-    the coins of the first part, the coins of the second are still fair and independent a priori,
-    and the mechanism has the guarantee for each of them; the choice is one that an attacker who
-    knows the first part's coins may make. Trying many thresholds on the same canaries would cost
-    a factor in ``delta``, not only in the level, because the failures that delta allows may all
-    strike at once; this is why tools that correct for it get worse with more canaries. As ``m``
-    grows the answer rises towards the epsilon of the profile at ``delta / (1 - confidence)``, the
-    most that one run can refute.
+    Source: Narcissus theory 4.3 and 5. Given the release and the coins of the first part, the
+    coins of the second are still fair and independent a priori, and the mechanism has the
+    guarantee for each of them; the choice is one that an attacker who knows the first part's coins
+    may make. It is made after the release was seen, so that with a delta above 0 the test is at
+    half the level (see `narcissus.evidence.refute`). Trying many thresholds on the same canaries
+    would cost a factor in ``delta``, not only in the level, because the failures that delta
+    allows may all strike at once; this is why tools that correct for it get worse with more
+    canaries. As ``m`` grows the answer rises towards the epsilon of the profile at
+    ``2 delta / (1 - confidence)``, the most that one run can refute.
     """
     score, inside = _checked(scores, members)
     allowed = between("delta", delta, 0, 1, open_high=True)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    first = np.arange(score.size) % _EVERY == 0
+    source = generator(rng)
+    if pairs is None:
+        _check_coins(inside)
+    else:
+        score, inside = _paired(score, inside, _pair_labels(pairs, score.size), source)
     if score.size < 2 * _EVERY:
         raise InputError(f"`scores` must be of at least {2 * _EVERY} canaries, got {score.size}")
-    share = _choose(score[first], inside[first], int((~first).sum()), allowed, 1.0 - level)
-    m, r, v = _count(score[~first], inside[~first], share)
-    found = refute(m, r, v, delta=allowed, confidence=level, claimed=claimed)
-    return dataclasses.replace(found, chosen_on=int(first.sum()))
+    m, r, v = held_out_counts(score, inside, allowed, 1.0 - level, source)
+    found = refute(
+        m, r, v, delta=allowed, confidence=level, claimed=claimed, guesses_chosen="after"
+    )
+    said = found.assumptions
+    if pairs is not None:
+        said = (_ONE_OF_PAIR, *said[1:])
+    elif 2 * inside.sum() == inside.size:
+        said = (*said, _HALF)
+    return dataclasses.replace(found, chosen_on=score.size - m, assumptions=said)
+
+
+def held_out_counts(
+    score: FloatArray, inside: BoolArray, delta: float, alpha: float, source: np.random.Generator
+) -> tuple[int, int, int]:
+    """Shuffle the canaries, choose thresholds on a third of them and guess the others.
+
+    In a file that is sorted by membership, or where equal scores are, the position of a canary
+    says what its coin was; after the shuffle it says nothing.
+
+    Returns
+    -------
+    canaries, guesses, right guesses
+        Of the canaries that chose nothing.
+    """
+    order = source.permutation(score.size)
+    score, inside = score[order], inside[order]
+    first = np.arange(score.size) % _EVERY == 0
+    share = _choose(score[first], inside[first], int((~first).sum()), delta, alpha)
+    return _count(score[~first], inside[~first], share)
 
 
 def threshold_choices(m: int) -> list[tuple[int, int]]:
@@ -81,25 +143,25 @@ def threshold_choices(m: int) -> list[tuple[int, int]]:
 
 
 def _choose(
-    score: FloatArray, inside: NDArray[np.bool_], rest: int, delta: float, alpha: float
+    score: FloatArray, inside: BoolArray, rest: int, delta: float, alpha: float
 ) -> tuple[float, float]:
     """Choose the shares of canaries guessed in and out that promise most for ``rest`` others."""
     order = np.argsort(score, kind="stable")
     low = np.concatenate([[0], np.cumsum(~inside[order])])
     high = np.concatenate([[0], np.cumsum(inside[order][::-1])])
-    best, chosen = -1.0, (0.5, 0.5)
+    level = alpha / level_factor(delta, after=True)
+    best, chosen = 0.0, (0.5, 0.5)
     for a, b in threshold_choices(score.size):
         seen = a + b
         rate = (high[a] + low[b] + 0.5) / (seen + 1)
         # A rate that was chosen for being high is too high: expect one deviation less.
-        rate -= math.sqrt(rate * (1 - rate) / (seen + 1))
+        rate = max(0.0, rate - math.sqrt(rate * (1 - rate) / (seen + 1)))
         r = round(seen * rest / score.size)
         v = math.floor(r * rate)
-        promise = math.log((v + 1) / (r - v + 1))
-        if promise <= best:
+        if math.log((v + 1) / (r - v + 1)) <= best:
             continue  # what is right on average is never refuted beyond
         promise = largest_refuted(
-            lambda e, r=r, v=v: closed_p_value(rest, r, v, e, delta), alpha, 1e-3
+            lambda e, r=r, v=v: closed_p_value(rest, r, v, e, delta), level, 1e-3
         )
         if promise > best:
             best, chosen = promise, (a / score.size, b / score.size)
@@ -107,7 +169,7 @@ def _choose(
 
 
 def _count(
-    score: FloatArray, inside: NDArray[np.bool_], share: tuple[float, float]
+    score: FloatArray, inside: BoolArray, share: tuple[float, float]
 ) -> tuple[int, int, int]:
     """Guess these shares in and out, and count: canaries, guesses, right guesses."""
     m = score.size
@@ -118,7 +180,7 @@ def _count(
     return m, a + b, right
 
 
-def _checked(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _checked(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
     """Check the two columns."""
     try:
         score = np.asarray(scores, dtype=np.float64)
@@ -137,3 +199,57 @@ def _checked(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, NDArray
     if not np.isin(inside, (0.0, 1.0)).all():
         raise InputError("`members` must hold only 0 (out) and 1 (in)")
     return score, inside == 1.0
+
+
+def _check_coins(inside: BoolArray) -> None:
+    """Refuse members that fair coins would give with probability below 1e-6."""
+    m, ones = inside.size, int(inside.sum())
+    if m % 2 == 0 and 0.5 ** (m // 2) <= _UNBELIEVABLE:
+        of_two = inside[0::2].astype(int) + inside[1::2]
+        if (of_two == 1).all():
+            raise InputError(
+                "`members` must be drawn by independent fair coins, but one of each two rows is "
+                "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
+            )
+    if 2 * float(upper_tail(m, max(ones, m - ones), 0.0)) <= _UNBELIEVABLE:
+        raise InputError(
+            f"`members` must be drawn by independent fair coins, but {ones} of {m} are in; "
+            "give all canaries, those that were left out as well"
+        )
+
+
+def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
+    """Give each pair a number from 0; refuse labels that do not come twice."""
+    labels = np.asarray(pairs)
+    if labels.shape != (size,):
+        raise InputError(f"`pairs` must have a label for each of {size} scores, got {labels.shape}")
+    known, number, times = np.unique(labels, return_inverse=True, return_counts=True)
+    if (times != 2).any():
+        wrong = int(np.flatnonzero(times != 2)[0])
+        raise InputError(
+            f"`pairs` must hold every label twice, got {known[wrong]!r} {times[wrong]} times"
+        )
+    return number.astype(np.int64)
+
+
+def _paired(
+    score: FloatArray,
+    inside: BoolArray,
+    labels: NDArray[np.int64],
+    source: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Make each pair one canary: is its first record in, and by how much is its score larger.
+
+    A coin says which is first: in the file that may be the one that was in.
+    """
+    if not np.isfinite(score).all():
+        raise InputError("`scores` of pairs must be finite: their differences are compared")
+    two = np.argsort(labels, kind="stable").reshape(-1, 2)
+    uneven = inside[two].sum(axis=1) != 1
+    if uneven.any():
+        raise InputError(
+            f"`members` must hold exactly one record of each pair, got {int(uneven.sum())} pairs "
+            "with both or none"
+        )
+    one, other = source.permuted(two, axis=1).T
+    return score[one] - score[other], inside[one]
