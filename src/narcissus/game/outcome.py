@@ -72,6 +72,12 @@ class Play:
         The seed of the run.
     remarks
         What a reader should know.
+    member
+        The distribution of a family that the numbers are about: the one that is violated, or
+        against which the evidence is strongest; empty where there is one distribution only.
+    members
+        How many distributions were judged. The limits of rates hold for all of them at once, so
+        they hold for the one that is named.
     """
 
     outcome: Literal["violates", "no violation found"]
@@ -84,12 +90,16 @@ class Play:
     attackers: list[Attacked]
     entropy: int
     remarks: list[str] = field(default_factory=list)
+    member: str = ""
+    members: int = 1
 
     def __repr__(self) -> str:
         return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
 
     def __str__(self) -> str:
         lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
+        if self.member:
+            lines.append(f"of {self.members} distributions, the numbers are those of {self.member}")
         for one in self.attackers:
             lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
         return "\n".join([*lines, *self.remarks])
