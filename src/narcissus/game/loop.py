@@ -28,7 +28,7 @@ from narcissus.game.outcome import Arrays, Block, Play, packed, remarks, summary
 from narcissus.game.rules import Game, is_own
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import gather
+from narcissus.priors.worlds.batches import gather, stacked
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.statements import (
     Evidence,
@@ -328,8 +328,8 @@ def _score(
             return np.zeros(len(attempts.made), dtype=bool)
         values, data = take(attempts.values, rows), gather(data, rows)
     try:
-        if isinstance(values, list) and isinstance(data, np.ndarray) and _numeric(values):
-            values = np.asarray(values)
+        if isinstance(values, list) and isinstance(data, np.ndarray):
+            values = stacked(values)
         held = np.asarray(relation.holds(data, values, rng))
     except InputError:
         raise
@@ -348,13 +348,6 @@ def _score(
     scores = np.zeros(len(attempts.made), dtype=bool)
     scores[rows] = held
     return scores
-
-
-def _numeric(values: list[Any]) -> bool:
-    shapes = {np.shape(value) for value in values if isinstance(value, np.ndarray | int | float)}
-    return len(shapes) == 1 and all(
-        isinstance(value, np.ndarray | np.generic | int | float) for value in values
-    )
 
 
 def _exact_baseline(game: Game, attempts: Attempts) -> NDArray[np.float64] | None:

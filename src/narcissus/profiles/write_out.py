@@ -30,6 +30,7 @@ from narcissus.priors.side_information import refine
 from narcissus.priors.worlds.base import Enumeration
 from narcissus.priors.worlds.batches import key_of
 from narcissus.success.relations.base import table
+from narcissus.success.singling_out import SAME
 
 LIMIT = 20_000_000
 """Largest number of (data set, release) pairs that is written out."""
@@ -63,7 +64,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Best:
-    """The best attacker at an epsilon, as it is found block by block.
+    """The attacker with the largest gap at an epsilon, as it is found block by block.
 
     Attributes
     ----------
@@ -282,7 +283,10 @@ class WrittenOut:
         return BestPredicate(self.guesses, masks)
 
     def rates(self, epsilon: float) -> tuple[float, float]:
-        """Give exact success and baseline of the best attacker at an epsilon."""
+        """Give exact success and baseline of the attacker with the largest gap at an epsilon.
+
+        At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
+        """
         best = self.sweep([epsilon])[0]
         return best.rates
 
@@ -308,7 +312,7 @@ class WrittenOut:
         """Give the best success of attempts whose weight is at most a limit."""
         top: dict[int, NDArray[np.float64]] = {}
         for block in self.blocks():
-            allowed = weights[block.guesses] <= limit + 1e-15
+            allowed = weights[block.guesses] <= limit * (1 + SAME)
             if not allowed.any():
                 continue
             now = top.setdefault(block.told, np.zeros(block.success.shape[1]))
@@ -324,7 +328,8 @@ def write_out(
     Parameters
     ----------
     game
-        World, mechanism and relation must be ones that can be written out.
+        World, mechanism and relation must be ones that can be written out; the world must be one
+        distribution (of a family, write the members out).
     limit
         Largest number of (data set, release) pairs.
     work
@@ -339,6 +344,7 @@ def write_out(
     InputError
         A part of the game cannot be written out at all, or the relation never holds.
     """
+    game = game.single("an exact answer")
     for name, method in (("world", "enumerate"), ("mechanism", "channel"), ("relation", "guesses")):
         part = getattr(game, name)
         if not hasattr(part, method):

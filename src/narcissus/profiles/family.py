@@ -1,0 +1,101 @@
+"""Every distribution of a family written out: what holds for all holds for the worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narcissus.errors import TooLargeError
+from narcissus.game import Game
+from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, write_out
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The distribution of a family on which some attacker has the largest gap.
+
+    Attributes
+    ----------
+    member
+        Its name; empty where there is one distribution only.
+    exact
+        Its game, written out.
+    best
+        Its best attacker.
+    """
+
+    member: str
+    exact: WrittenOut
+    best: Best
+
+
+@dataclass(frozen=True)
+class WrittenFamily:
+    """The games of all distributions of a family, written out; of one distribution, that one."""
+
+    members: dict[str, WrittenOut]
+
+    def worst(self, epsilons: Sequence[float]) -> list[Worst]:
+        """Give the worst distribution at each epsilon; of several, the first."""
+        found: list[Worst] = []
+        for name, exact in self.members.items():
+            for place, best in enumerate(exact.sweep(epsilons)):
+                one = Worst(name, exact, best)
+                if place == len(found):
+                    found.append(one)
+                elif best.delta > found[place].best.delta:
+                    found[place] = one
+        return found
+
+    def best_success(self) -> float:
+        """Give the largest success of any attacker on any member, whatever its baseline."""
+        return max(exact.rates(-math.inf)[0] for exact in self.members.values())
+
+    def sizes(self) -> dict[str, int]:
+        """Give how much was written out: all data sets, the most releases and guesses of one."""
+        members = self.members.values()
+        return {
+            "data_sets": sum(len(exact.enumeration.data) for exact in members),
+            "releases": max(int(exact.channel.matrix.shape[1]) for exact in members),
+            "guesses": max(exact.count for exact in members),
+        }
+
+    def delta(self, epsilon: float) -> float:
+        """Give the smallest delta with which the mechanism is resilient for every member."""
+        return max(exact.delta(epsilon) for exact in self.members.values())
+
+    def epsilon(self, delta: float) -> float:
+        """Give the smallest epsilon with which it is; infinite if there is none."""
+        return max(exact.epsilon(delta) for exact in self.members.values())
+
+
+def write_out_family(
+    game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
+) -> WrittenFamily:
+    """Write out the game of every distribution of its world.
+
+    Parameters
+    ----------
+    game, abstain
+        As for `write_out`, but for the world, which may be a family.
+    limit, work
+        As for `write_out`, of all distributions together.
+
+    Raises
+    ------
+    TooLargeError
+        One of them, or all of them together, are too large.
+    """
+    members: dict[str, WrittenOut] = {}
+    games = game.members()
+    pairs = 0
+    for name, member in games.items():
+        members[name] = write_out(member, limit=limit, work=work // len(games), abstain=abstain)
+        pairs += members[name].pairs
+        if pairs > limit:
+            raise TooLargeError(
+                f"the first {len(members)} of {len(games)} distributions of the family "
+                f"make more than {limit:,} pairs of data set and release; make the family smaller"
+            )
+    return WrittenFamily(members)

@@ -1,0 +1,165 @@
+"""A statement about a game, judged exactly: the game is written out, so all attackers are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from narcissus.game import Game
+from narcissus.game.rules import is_own
+from narcissus.profiles import WrittenFamily, WrittenOut
+from narcissus.success.singling_out import SinglingOut
+from narcissus.success.statements import (
+    FixedBaseline,
+    Resilience,
+    Threshold,
+    prepared,
+)
+
+TOLERANCE = 1e-12
+"""Rounding allowed where an exact delta is compared with the one of a statement."""
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """What writing the game out came to, for the statement.
+
+    Attributes
+    ----------
+    holds
+        Whether the statement holds, for every distribution of the world.
+    least, limit
+        What is needed and what is allowed, of the distribution where least exceeds it most.
+    best_success
+        The largest success of any attacker on any distribution, whatever its baseline.
+    best_fixed
+        The chance of the best fixed guess; None for statements without one.
+    words
+        ``least`` and ``limit`` in words.
+    assumptions
+        What must be true of parts that the user wrote.
+    data
+        For the record.
+    """
+
+    holds: bool
+    least: float
+    limit: float
+    best_success: float
+    best_fixed: float | None
+    words: str
+    assumptions: tuple[str, ...]
+    data: dict[str, Any]
+
+
+def has_epsilon(statement: Any) -> bool:
+    """Say whether the epsilon of a statement is a factor on a baseline."""
+    return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
+
+
+def exactly(
+    written: WrittenFamily, statement: Any, epsilons: Sequence[float], game: Game
+) -> Exactly | None:
+    """Judge a statement; None where it has no exact form in this game."""
+    judged = {
+        name: _least(exact, prepared(statement, exact.game))
+        for name, exact in written.members.items()
+    }
+    known = {name: one for name, one in judged.items() if one is not None}
+    if len(known) < len(judged):
+        return None
+    member, (least, limit, what, fixed) = max(known.items(), key=lambda one: one[1][0] - one[1][1])
+    points = sorted({*epsilons, *([float(statement.epsilon)] if has_epsilon(statement) else [])})
+    at = float(statement.epsilon) if has_epsilon(statement) else points[0]
+    worst = {one.best.epsilon: one for one in written.worst(points)}
+    success, baseline = worst[at].best.rates
+    best_success = written.best_success()
+    several = len(judged) > 1
+    data: dict[str, Any] = {
+        "epsilon": points,
+        "delta": [worst[point].best.delta for point in points],
+        "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline},
+        "best_success": best_success,
+        **written.sizes(),
+        "members": len(judged),
+        "member": member if several else None,
+        "least": least,
+        "limit": limit,
+    }
+    if fixed is not None:
+        data["best_fixed_guess"] = fixed
+    words = f"{what}: {exact_number(least)}, allowed {limit:g}"
+    return Exactly(
+        holds=least <= limit + TOLERANCE,
+        least=least,
+        limit=limit,
+        best_success=best_success,
+        best_fixed=fixed,
+        words=f"{words}; the most needed at {member}" if several else words,
+        assumptions=assumed(game, next(iter(written.members.values()))),
+        data=data,
+    )
+
+
+def exact_number(value: float) -> str:
+    """Write an exact number; floats cannot tell 0 from less than the least of them."""
+    return f"{value:.6g}" if value else "0 up to rounding"
+
+
+def _least(
+    exact: WrittenOut, statement: Any
+) -> tuple[float, float, str, float | None] | None:
+    """Give what is needed, what is allowed, what both are, and the best fixed guess."""
+    if isinstance(statement, Threshold) and not exact.additive:
+        what = f"least epsilon for tau {statement.tau:g}"
+        return exact.beyond(statement.tau), statement.epsilon, what, None
+    if not has_epsilon(statement):
+        return None
+    what = f"least delta at epsilon {statement.epsilon:g}"
+    if isinstance(statement, Resilience):
+        return exact.delta(statement.epsilon), statement.delta, what, None
+    if isinstance(statement, FixedBaseline) and not exact.additive:
+        least, fixed = exact.robust(statement.epsilon)
+        return least, statement.delta, what, fixed
+    if isinstance(statement, SinglingOut) and hasattr(exact.guesses, "weight"):
+        found = _singled_out(exact, statement)
+        return None if found is None else (found, statement.delta, what, None)
+    return None
+
+
+def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
+    """Give the least delta over all weights: both sides change only where a predicate has one."""
+    weights = exact.guesses.weight(exact.game.world)
+    if weights is None or statement.possible is None:
+        return None
+    every = replace(statement, points=len(statement.possible))
+    factor = math.exp(statement.epsilon)
+    gains = [exact.light(weights, float(w)) - factor * every.baseline(w) for w in every.weights]
+    return max(0.0, float(np.max(gains)))
+
+
+def assumed(game: Game, exact: WrittenOut) -> tuple[str, ...]:
+    """Give what an exact answer takes as given: that parts of the user's own agree with play."""
+    said = {
+        "world": "the user's world `{}` draws what it lists, as often as it says",
+        "mechanism": "the user's mechanism `{}` releases as its channel says",
+        "relation": "the user's relation `{}` lists every attempt worth making",
+        "looser": "the user's relation `{}` lists every attempt worth making",
+    }
+    found = [
+        text.format(_name(getattr(game, part)))
+        for part, text in said.items()
+        if is_own(getattr(game, part))
+    ]
+    if not exact.abstain and not exact.additive:
+        found.append("every attacker makes an attempt, as `exact.abstain` says")
+    return tuple(dict.fromkeys(found))
+
+
+def _name(part: Any) -> str:
+    function = getattr(part, "function", part)
+    return getattr(function, "__name__", type(function).__name__)
