@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from narcissus.errors import TooLargeError
 from narcissus.game import Game
-from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, write_out
+from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, require_true, written
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,12 @@ def write_out_family(
     games = game.members()
     pairs = 0
     for name, member in games.items():
-        members[name] = write_out(member, limit=limit, work=work // len(games), abstain=abstain)
+        members[name] = written(member, limit=limit, work=work // len(games), abstain=abstain)
         pairs += members[name].pairs
         if pairs > limit:
             raise TooLargeError(
                 f"the first {len(members)} of {len(games)} distributions of the family "
                 f"make more than {limit:,} pairs of data set and release; make the family smaller"
             )
+    require_true(members.values())
     return WrittenFamily(members)

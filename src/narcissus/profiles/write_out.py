@@ -344,7 +344,23 @@ def write_out(
     InputError
         A part of the game cannot be written out at all, or the relation never holds.
     """
-    game = game.single("an exact answer")
+    exact = written(game.single("an exact answer"), limit=limit, work=work, abstain=abstain)
+    require_true([exact])
+    return exact
+
+
+def require_true(written: Iterable[WrittenOut]) -> None:
+    """Refuse a relation that holds for no data set and no attempt of any of some games."""
+    name = ""
+    for exact in written:
+        if any(block.success.any() or block.baseline.any() for block in exact.blocks()):
+            return
+        name = type(exact.game.relation).__name__
+    raise InputError(f"the relation {name} holds for no data set and no attempt: it is never true")
+
+
+def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
+    """Write a game out, whether or not its relation ever holds; see `write_out`."""
     for name, method in (("world", "enumerate"), ("mechanism", "channel"), ("relation", "guesses")):
         part = getattr(game, name)
         if not hasattr(part, method):
@@ -377,13 +393,7 @@ def write_out(
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
-    exact = WrittenOut(game, enumeration, channel, guesses, count, abstain)
-    if not any(block.success.any() or block.baseline.any() for block in exact.blocks()):
-        raise InputError(
-            f"the relation {type(game.relation).__name__} holds for no data set and no attempt: "
-            "it is never true"
-        )
-    return exact
+    return WrittenOut(game, enumeration, channel, guesses, count, abstain)
 
 
 def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
-_PROVED: Grade = "proved"
 _SAMPLED: Grade = "sampled"
 
 
@@ -50,58 +49,93 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
     rows: list[tuple[str, str, str, Grade]] = []
     best, exact = _best(results), results["exact"]
     if best is not None:
+        where = f", for {results['member']}" if results["member"] else ""
         rows += [
-            _sampled("The same attempts against fresh data (own baseline)", best["baseline"]),
-            _sampled(f"Success of the attack {best['name']}", best["success"]),
+            _sampled(
+                f"The same attempts against fresh data (own baseline){where}", best["baseline"]
+            ),
+            _sampled(f"Success of the attack {best['name']}{where}", best["success"]),
         ]
     if exact is not None:
         top = exact["best_attacker"]
+        grade = _exact_grade(exact)
         where = f"at epsilon {top['at_epsilon']:g}"
-        for label, key in (
-            ("Baseline of the best attacker", "baseline"),
-            ("Success of the best attacker there is", "success"),
-        ):
-            rows.append((label, percent(top[key]), where, "proved"))
+        of = "the attacker with the largest gap"
+        rows += [
+            (f"Baseline of {of}", percent(top["baseline"]), where, grade),
+            (f"Success of {of}", percent(top["success"]), where, grade),
+            (
+                "Largest success of any attacker",
+                percent(exact["best_success"]),
+                "at any baseline, also one as large",
+                grade,
+            ),
+        ]
     for bound in results["proofs"]:
         label = f"Proved: {bound['quantity']}"
-        rows.append((label, f"at most {bound['value']:.3g}", bound["theorem"], "proved"))
+        rows.append((label, bound["at_most"], bound["theorem"], bound["grade"]))
     return rows
 
 
-def _evidence(results: Answer) -> tuple[list[str], list[str]]:
-    good: list[str] = []
-    bad: list[str] = []
+def _exact_grade(exact: Answer) -> Grade:
+    return "proved if" if exact["assumptions"] else "proved"
+
+
+def _against(results: Answer) -> list[str]:
+    """Say what speaks against the release."""
+    said: list[str] = []
     exact = results["exact"]
-    if exact is not None and "least" in exact:
-        words = f"exact: {exact['least']:.6g} is needed, {exact['limit']:g} is allowed (proved)"
-        (good if results["outcome"].startswith("resilient") else bad).append(words)
-    good += [
-        f"{bound['quantity']} is at most {bound['value']:.3g}, by {bound['theorem']} (proved)"
-        for bound in results["proofs"]
-    ]
-    if results["attackers"] and results["decided"] is not None:
-        bad.append(
+    if exact is not None and not exact["holds"]:
+        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
+    confidence = percent(results["confidence"])
+    if results["decided"] is not None:
+        said.append(
             f"the attackers broke the statement; certain after {results['decided']} trials, at "
-            f"{percent(results['confidence'])} confidence"
+            f"{confidence} confidence (sampled)"
         )
-    elif results["attackers"]:
-        good.append(
-            f"{number(results['trials'])} trials of {len(results['attackers'])} attacker(s) found "
-            "no violation; that is no proof"
-        )
-    refuted = results["largest_epsilon_refuted"]
-    if refuted is not None and results["decided"] is not None:
-        bad.append(f"refuted up to epsilon {refuted:.2f} at this delta")
-    return good, bad
+        if results["largest_epsilon_refuted"] is not None:
+            refuted = results["largest_epsilon_refuted"]
+            said.append(f"refuted up to epsilon {refuted:.2f} at this delta (sampled)")
+    for one in results["attackers"]:
+        won, lost = one["success"], one["baseline"]
+        if won["low"] > lost["high"]:
+            said.append(
+                f"the attack {one['name']} succeeds in {percent(won['value'])} of trials, the same "
+                f"attempts against fresh data in {percent(lost['value'])}: at least "
+                f"{percent(won['low'], 'down')} against at most {percent(lost['high'], 'up')} "
+                "(sampled)"
+            )
+    return said
 
 
-_RESTS: dict[str, Grade] = {
-    "violates, proved": "proved",
-    "resilient, proved": "proved",
-    "violates": "sampled",
-    "no violation found": "sampled",
-    "not assessed": "not assessed",
-}
+def _for(results: Answer) -> list[str]:
+    """Say what speaks for the release: what is proved or limited below what is allowed."""
+    said: list[str] = []
+    exact = results["exact"]
+    if exact is not None and exact["holds"]:
+        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
+    said += [
+        f"{bound['quantity']} is {bound['at_most']}, by {bound['theorem']} ({bound['grade']})"
+        for bound in results["proofs"]
+        if bound["sufficient"]
+    ]
+    allowed = results["statement"].get("delta", 0.0)
+    for one in results["attackers"]:
+        gap = one["gap"]
+        if gap is not None and not one["failed"] and gap["high"] <= allowed:
+            said.append(
+                f"the attack {one['name']} gains at most {gap['high']:.3g} over "
+                f"{gap['quantity'].partition('less ')[2]}, below the {allowed:g} that is allowed "
+                f"({100 * gap['confidence']:g}% limit, sampled); other attackers may gain more"
+            )
+    return said
+
+
+def _evidence(results: Answer) -> tuple[list[str], list[str]]:
+    """Give what speaks for the release, and what against it; numbers at odds speak for nothing."""
+    if results["outcome"] == "contradicted":
+        return [], _against(results)
+    return _for(results), _against(results)
 
 
 def _verdict(record: Record, results: Answer) -> Verdict:
@@ -110,8 +144,9 @@ def _verdict(record: Record, results: Answer) -> Verdict:
     odds = ""
     if best is not None:
         hits, base = best["success"]["value"] * 100, best["baseline"]["value"] * 100
+        where = f" for {results['member']}" if results["member"] else ""
         odds = (
-            f"Of 100 attempts of {best['name']}, {hits:.3g} fit the data that was released, and "
+            f"Of 100 attempts of {best['name']}{where}, {hits:.3g} fit the data that was released, and "
             f"{base:.3g} would have fitted fresh data as well."
         )
     return Verdict(
@@ -153,6 +188,7 @@ def _setting(record: Record, results: Answer) -> Section:
     rows += [
         ("Statement", f"{statement['name']} ({statement['definition']})"),
         ("In a formula", statement["words"]),
+        ("For", statement["scope"]),
     ]
     if results["source"]:
         rows.append(("Source of the study", results["source"]))
@@ -161,8 +197,9 @@ def _setting(record: Record, results: Answer) -> Section:
     blocks: list[Block] = [Text([results["about"]])] if results["about"] else []
     blocks.append(Facts(rows))
     assumed = [text for bound in results["proofs"] for text in bound["assumptions"]]
+    assumed += results["exact"]["assumptions"] if results["exact"] is not None else []
     if assumed:
-        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        title = "Taken as given by what is proved if (assumptions; tested as far as was played)"
         blocks.append(Items(title, list(dict.fromkeys(assumed))))
     return Section("Threat model and statement", blocks)
 
@@ -186,9 +223,15 @@ def _attackers(results: Answer) -> list[Block]:
     if not rows:
         return []
     columns = ["attacker", "success", "limits", "own baseline", "its limits", "failures"]
+    where = (
+        f" of {results['member']}, the one of {number(results['members'])} distributions with the "
+        "strongest evidence; the limits hold for all of them at once"
+        if results["member"]
+        else ""
+    )
     blocks: list[Block] = [
         Table(
-            f"Success and own baseline in {number(results['trials'])} trials",
+            f"Success and own baseline in {number(results['trials'])} trials{where}",
             columns,
             rows,
             grades,
@@ -223,7 +266,7 @@ def _profile(results: Answer) -> list[Block]:
         "The exact profile",
         ["epsilon", "delta"],
         [[e, d] for e, d in zip(epsilon, delta, strict=True)],
-        [_PROVED for _ in epsilon],
+        [_exact_grade(exact) for _ in epsilon],
     )
     first = f"{delta[0]:.4g}" if delta else MISSING
     return [

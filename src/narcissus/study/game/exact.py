@@ -92,27 +92,28 @@ def exactly(
     }
     if fixed is not None:
         data["best_fixed_guess"] = fixed
-    words = f"{what}: {exact_number(least)}, allowed {limit:g}"
+    given = assumed(game, next(iter(written.members.values())))
+    words = f"{what}: {_number(least)}, allowed {limit:g}"
+    words = f"{words}; the most needed at {member}" if several else words
+    data |= {"holds": least <= limit + TOLERANCE, "words": words, "assumptions": list(given)}
     return Exactly(
-        holds=least <= limit + TOLERANCE,
+        holds=data["holds"],
         least=least,
         limit=limit,
         best_success=best_success,
         best_fixed=fixed,
-        words=f"{words}; the most needed at {member}" if several else words,
-        assumptions=assumed(game, next(iter(written.members.values()))),
+        words=words,
+        assumptions=given,
         data=data,
     )
 
 
-def exact_number(value: float) -> str:
+def _number(value: float) -> str:
     """Write an exact number; floats cannot tell 0 from less than the least of them."""
     return f"{value:.6g}" if value else "0 up to rounding"
 
 
-def _least(
-    exact: WrittenOut, statement: Any
-) -> tuple[float, float, str, float | None] | None:
+def _least(exact: WrittenOut, statement: Any) -> tuple[float, float, str, float | None] | None:
     """Give what is needed, what is allowed, what both are, and the best fixed guess."""
     if isinstance(statement, Threshold) and not exact.additive:
         what = f"least epsilon for tau {statement.tau:g}"
