@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
 Exact, and against every attacker at once: the study (of kind "game") is written out, with all
-data sets, releases and attempts. The best attacker comes with it. A study that is too large gets
-an error that says how large it would be; --sample estimates it from below instead.
+data sets, releases and attempts. The best attacker comes with it. Where the world is a family of
+distributions, delta is the largest over them, and the one that attains it is named. A study that
+is too large gets an error that says how large it would be; --sample estimates it from below
+instead.
 
 --smallest finds the first of the --values of a parameter of the mechanism (or of another section,
 as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
@@ -140,7 +142,10 @@ def command(
     click.echo(str(result))
     table = result.table(points[0], rows=8)
     if table:
-        click.echo(f"\nWhat the best attacker does at epsilon {points[0]:g}, by what it gains:")
+        where = f" for {result.member[0]}" if result.member[0] else ""
+        click.echo(
+            f"\nWhat the best attacker does at epsilon {points[0]:g}{where}, by what it gains:"
+        )
         for row in table:
             told = f"told {row['told']}, " if "told" in row else ""
             attempt = "no attempt" if row["attempt"] is None else f"attempt {row['attempt']}"

@@ -39,9 +39,9 @@ def _gain(one: Answer) -> float:
     return one["success"]["value"] - one["baseline"]["value"]
 
 
-def _sampled(label: str, estimate: Answer) -> tuple[str, str, str, Grade]:
+def _sampled(label: str, estimate: Answer, where: str) -> tuple[str, str, str, Grade]:
     level = f"{100 * estimate['confidence']:g}% limits"
-    text = f"{level} {limits(estimate['low'], estimate['high'])}"
+    text = f"{level} {limits(estimate['low'], estimate['high'])}{where}"
     return label, percent(estimate["value"]), text, "sampled"
 
 
@@ -52,9 +52,9 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
         where = f", for {results['member']}" if results["member"] else ""
         rows += [
             _sampled(
-                f"The same attempts against fresh data (own baseline){where}", best["baseline"]
+                "The same attempts against fresh data (own baseline)", best["baseline"], where
             ),
-            _sampled(f"Success of the attack {best['name']}{where}", best["success"]),
+            _sampled(f"Success of the attack {best['name']}", best["success"], where),
         ]
     if exact is not None:
         top = exact["best_attacker"]
@@ -117,7 +117,7 @@ def _for(results: Answer) -> list[str]:
     said += [
         f"{bound['quantity']} is {bound['at_most']}, by {bound['theorem']} ({bound['grade']})"
         for bound in results["proofs"]
-        if bound["sufficient"]
+        if bound["sufficient"] and bound["value"] < 1
     ]
     allowed = results["statement"].get("delta", 0.0)
     for one in results["attackers"]:
@@ -146,8 +146,8 @@ def _verdict(record: Record, results: Answer) -> Verdict:
         hits, base = best["success"]["value"] * 100, best["baseline"]["value"] * 100
         where = f" for {results['member']}" if results["member"] else ""
         odds = (
-            f"Of 100 attempts of {best['name']}{where}, {hits:.3g} fit the data that was released, and "
-            f"{base:.3g} would have fitted fresh data as well."
+            f"Of 100 attempts of {best['name']}{where}, {hits:.3g} fit the data that was "
+            f"released, and {base:.3g} would have fitted fresh data as well."
         )
     return Verdict(
         status=record.status,

@@ -79,8 +79,8 @@ def judge(ground: Ground) -> Judged:
     refuted = [text for one in found for text in one.refuted]
     grades = [one.grade for one in found]
     broken = _broken(ground, alone)
-    if broken is not None:
-        sentences.insert(0, broken)
+    if broken is not None and not found:
+        sentences.append(broken)
         refuted += alone.assumptions
         grades.append("sampled")
     if not sentences:
@@ -101,8 +101,7 @@ def judge(ground: Ground) -> Judged:
         "contradicted",
         words,
         weakest(grades),
-        tuple(dict.fromkeys(refuted)),
-        tuple(dict.fromkeys(sentences)),
+        contradictions=tuple(dict.fromkeys(sentences)),
     )
 
 
