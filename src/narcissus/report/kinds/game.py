@@ -60,6 +60,8 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
         top = exact["best_attacker"]
         grade = _exact_grade(exact)
         where = f"at epsilon {top['at_epsilon']:g}"
+        if top["success"] == top["baseline"] == 0:
+            where += ": no attempt gains, so it makes none"
         of = "the attacker with the largest gap"
         rows += [
             (f"Baseline of {of}", percent(top["baseline"]), where, grade),
@@ -122,7 +124,7 @@ def _for(results: Answer) -> list[str]:
     allowed = results["statement"].get("delta", 0.0)
     for one in results["attackers"]:
         gap = one["gap"]
-        if gap is not None and not one["failed"] and gap["high"] <= allowed:
+        if gap is not None and not one["failed"] and gap["high"] < min(allowed, 1.0):
             said.append(
                 f"the attack {one['name']} gains at most {gap['high']:.3g} over "
                 f"{gap['quantity'].partition('less ')[2]}, below the {allowed:g} that is allowed "
