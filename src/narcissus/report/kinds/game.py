@@ -62,19 +62,17 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
         where = f"at epsilon {top['at_epsilon']:g}"
         if top["success"] == top["baseline"] == 0:
             where += ": no attempt gains, so it makes none"
-        of = "the attacker with the largest gap"
-        rows += [
-            (f"Baseline of {of}", percent(top["baseline"]), where, grade),
-            (f"Success of {of}", percent(top["success"]), where, grade),
-            (
-                "Largest success of any attacker",
-                percent(exact["best_success"]),
-                "at any baseline, also one as large",
-                grade,
-            ),
-        ]
+        if exact["member"]:
+            where += f", for {top['member']}"
+        any_baseline = "at any baseline, also one as large"
+        for label, value, said in (
+            ("Baseline of the attacker with the largest gap", top["baseline"], where),
+            ("Success of the attacker with the largest gap", top["success"], where),
+            ("Largest success of any attacker", exact["best_success"], any_baseline),
+        ):
+            rows.append((label, percent(value), said, grade))
     for bound in results["proofs"]:
-        label = f"Proved: {bound['quantity']}"
+        label = f"{bound['grade'].capitalize()}: {bound['quantity']}"
         rows.append((label, bound["at_most"], bound["theorem"], bound["grade"]))
     return rows
 

@@ -73,8 +73,11 @@ def exactly(
     if len(known) < len(judged):
         return None
     member, (least, limit, what, fixed) = max(known.items(), key=lambda one: one[1][0] - one[1][1])
-    points = sorted({*epsilons, *([float(statement.epsilon)] if has_epsilon(statement) else [])})
-    at = float(statement.epsilon) if has_epsilon(statement) else points[0]
+    points: list[float] = sorted(set(epsilons))
+    at = points[0]
+    if has_epsilon(statement):
+        at = float(statement.epsilon)
+        points = sorted({*points, at})
     worst = {one.best.epsilon: one for one in written.worst(points)}
     success, baseline = worst[at].best.rates
     best_success = written.best_success()
@@ -82,7 +85,8 @@ def exactly(
     data: dict[str, Any] = {
         "epsilon": points,
         "delta": [worst[point].best.delta for point in points],
-        "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline},
+        "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline}
+        | ({"member": worst[at].member} if several else {}),
         "best_success": best_success,
         **written.sizes(),
         "members": len(judged),

@@ -159,10 +159,12 @@ class MemorizingClaim(_Section):
 
 
 def _rows(game: Game) -> int:
-    worlds = list(members(game.world).values())
-    counts = {getattr(world, "n", None) for world in worlds}
-    if None in counts:
-        raise InputError(f"the world {type(worlds[0]).__name__} has no number of rows `n`")
+    counts: set[int] = set()
+    for world in members(game.world).values():
+        n = getattr(world, "n", None)
+        if n is None:
+            raise InputError(f"the world {type(world).__name__} has no number of rows `n`")
+        counts.add(n)
     if len(counts) > 1:
         raise InputError("the members of the family must have the same number of rows `n`")
     return counts.pop()

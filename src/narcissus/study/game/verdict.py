@@ -77,7 +77,7 @@ def judge(ground: Ground) -> Judged:
     found = contradictions(findings(ground))
     sentences = [str(one) for one in found]
     refuted = [text for one in found for text in one.refuted]
-    grades = [one.grade for one in found]
+    grades: list[Grade] = [one.grade for one in found]
     broken = _broken(ground, alone)
     if broken is not None and not found:
         sentences.append(broken)
