@@ -131,7 +131,7 @@ def grounds(game, statement, *, seed, epsilon, privacy=None, confidence=SURE, tr
     bounds = [from_privacy(game, epsilon)]
     bounds += [] if privacy is None else [from_privacy(game, epsilon, privacy)]
     proofs = [bound for bound in bounds if bound is not None]
-    exact = exactly(written, statement, [epsilon], game)
+    exact = exactly(written, statement, [epsilon])
     return Ground(statement, "this", exact, proofs, run, gaps)
 
 
@@ -224,6 +224,6 @@ def test_singling_out_against_the_definition(chances, n, seed, factor):
     world = Records(n, [float(c) for c in chances])
     game = Game(world, Coded(), Isolates())
     statement = SinglingOut(n, float(w_max), math.log(factor))
-    found = exactly(write_out_family(game), statement, [0.0], game)
+    found = exactly(write_out_family(game), statement, [0.0])
     assert found is not None
     assert found.least == pytest.approx(float(expected), abs=1e-12)

@@ -23,7 +23,7 @@ QUARTERS = Records(3, [0.25] * 4)
 def least(world, mechanism, **options):
     game = Game(world, mechanism, Isolates())
     statement = SinglingOut(world.n, **{"w_max": 1.0, **options})
-    found = exactly(write_out_family(game), statement, [0.0], game)
+    found = exactly(write_out_family(game), statement, [0.0])
     assert found is not None
     return found.least
 

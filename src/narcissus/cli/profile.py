@@ -197,18 +197,22 @@ def _smallest(
             "delta": found.delta,
             "target": target,
             "tried": found.tried,
-            "proved": True,
+            "proved": not found.assumptions,
+            "assumptions": list(found.assumptions),
         }
         click.echo(json.dumps(answer, indent=1))
     elif found.value is None:
         click.echo(
-            f"PROVED: no {parameter} of the {found.tried} from {tried[0]:g} to {tried[-1]:g} is "
-            f"enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, above {target:g}"
+            f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
+            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, above {target:g}"
         )
     else:
         click.echo(
-            f"PROVED, against every attacker: {parameter} = {found.value:g} is enough, the first "
-            f"of {found.tried} tried: delta({epsilon:g}) = {found.delta:.6g}, "
+            f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
+            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = {found.delta:.6g}, "
             f"at most {target:g}"
         )
+    if not as_json:
+        for text in found.assumptions:
+            click.echo(f"proved if {text}")
     return OK if found.value is not None else EXCEEDED

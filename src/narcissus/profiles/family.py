@@ -5,10 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from narcissus.errors import TooLargeError
 from narcissus.game import Game
+from narcissus.game.rules import is_own
 from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, require_true, written
+
+_SAID = {
+    "world": "the user's world `{}` draws what it lists, as often as it says",
+    "mechanism": "the user's mechanism `{}` releases as its channel says",
+    "relation": "the user's relation `{}` lists every attempt worth making",
+    "looser": "the user's relation `{}` lists every attempt worth making",
+}
+
+
+def _name(part: Any) -> str:
+    function = getattr(part, "function", part)
+    return getattr(function, "__name__", type(function).__name__)
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,19 @@ class WrittenFamily:
     """The games of all distributions of a family, written out; of one distribution, that one."""
 
     members: dict[str, WrittenOut]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the answers take as given: that parts of the user's own are as they say."""
+        found = [
+            text.format(_name(part))
+            for name, text in _SAID.items()
+            for part in (getattr(one.game, name) for one in self.members.values())
+            if is_own(part)
+        ]
+        if any(not one.abstain and not one.additive for one in self.members.values()):
+            found.append("every attacker makes an attempt, as `abstain` says")
+        return tuple(dict.fromkeys(found))
 
     def worst(self, epsilons: Sequence[float]) -> list[Worst]:
         """Give the worst distribution at each epsilon; of several, the first."""

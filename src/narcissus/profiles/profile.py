@@ -63,8 +63,16 @@ class Profile(Result):
 
     @property
     def grade(self) -> Grade:
-        """'proved': every attacker is covered, for every distribution of the world."""
-        return "proved"
+        """'proved': every attacker is covered, for every distribution of the world.
+
+        'proved if' where parts are the user's own: `assumptions` says what must be true of them.
+        """
+        return "proved if" if self.assumptions else "proved"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the profile takes as given of parts of the user's own."""
+        return self.family.assumptions
 
     def delta_at(self, epsilon: float) -> float:
         """Give ``delta(epsilon)`` at any epsilon."""
@@ -138,14 +146,15 @@ class Profile(Result):
             "members": len(self.family.members),
             "worst": list(self.member),
             "method": "exact",
-            "proved": True,
+            "proved": not self.assumptions,
+            "assumptions": list(self.assumptions),
         }
 
     def __str__(self) -> str:
         count = len(self.family.members)
         each = f" and for each of {count:,} distributions" if count > 1 else ""
         lines = [
-            f"PROVED, against every attacker{each}: {self.data_sets:,} data sets, "
+            f"{self.grade.upper()}, against every attacker{each}: {self.data_sets:,} data sets, "
             f"{self.releases:,} releases, {self.guesses:,} guesses",
             f"{'epsilon':>9}  {'delta':>12}  {'its success':>12}  {'its baseline':>12}",
         ]
@@ -156,6 +165,7 @@ class Profile(Result):
             )
         ]
         lines.append(f"largest success of any attacker, at any baseline: {self.best_success:.6g}")
+        lines += [f"proved if {text}" for text in self.assumptions]
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
@@ -271,16 +281,19 @@ class Smallest(Result):
         Exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it).
     tried
         How many values were tried.
+    assumptions
+        What the answer takes as given of parts of the user's own.
     """
 
     value: float | None
     delta: float
     tried: int
+    assumptions: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
-        """'proved' for the games that were given."""
-        return "proved"
+        """'proved' for the games that were given; 'proved if' where parts are the user's own."""
+        return "proved if" if self.assumptions else "proved"
 
 
 def smallest(
@@ -313,16 +326,19 @@ def smallest(
     non_negative("epsilon", epsilon)
     probability("delta", delta)
     worst, tried = math.inf, 0
+    assumed: dict[str, None] = {}
     for value in values:
         tried += 1
         asked = games(value)
         worst = 0.0
         for game in [asked] if isinstance(asked, Game) else asked:
-            worst = max(worst, write_out_family(game, limit=limit).delta(epsilon))
+            family = write_out_family(game, limit=limit)
+            assumed |= dict.fromkeys(family.assumptions)
+            worst = max(worst, family.delta(epsilon))
             if worst > delta:
                 break
         if worst <= delta:
-            return Smallest(value, worst, tried)
+            return Smallest(value, worst, tried, tuple(assumed))
     if not tried:
         raise InputError("`values` must hold at least one value")
-    return Smallest(None, worst, tried)
+    return Smallest(None, worst, tried, tuple(assumed))

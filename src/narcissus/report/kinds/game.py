@@ -27,6 +27,10 @@ Answer = dict[str, Any]
 _SAMPLED: Grade = "sampled"
 
 
+_STRIKING = 0.05
+"""A gain that is shown though its limits still allow none."""
+
+
 def _best(results: Answer) -> Answer | None:
     """Give the attacker that gains most over its own baseline."""
     played = results["attackers"]
@@ -104,6 +108,12 @@ def _against(results: Answer) -> list[str]:
                 f"attempts against fresh data in {percent(lost['value'])}: at least "
                 f"{percent(won['low'], 'down')} against at most {percent(lost['high'], 'up')} "
                 "(sampled)"
+            )
+        elif _gain(one) > _STRIKING:
+            said.append(
+                f"the attack {one['name']} succeeded in {percent(won['value'])} of "
+                f"{number(won['trials'])} trials, the same attempts against fresh data in "
+                f"{percent(lost['value'])}; too few trials to be sure that it gains (sampled)"
             )
     return said
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from narcissus.game import Game
-from narcissus.game.rules import is_own
 from narcissus.profiles import WrittenFamily, WrittenOut
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
@@ -61,9 +59,7 @@ def has_epsilon(statement: Any) -> bool:
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
-def exactly(
-    written: WrittenFamily, statement: Any, epsilons: Sequence[float], game: Game
-) -> Exactly | None:
+def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -> Exactly | None:
     """Judge a statement; None where it has no exact form in this game."""
     judged = {
         name: _least(exact, prepared(statement, exact.game))
@@ -96,7 +92,7 @@ def exactly(
     }
     if fixed is not None:
         data["best_fixed_guess"] = fixed
-    given = assumed(game, next(iter(written.members.values())))
+    given = written.assumptions
     words = f"{what}: {_number(least)}, allowed {limit:g}"
     words = f"{words}; the most needed at {member}" if several else words
     data |= {"holds": least <= limit + TOLERANCE, "words": words, "assumptions": list(given)}
@@ -145,26 +141,3 @@ def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
     factor = math.exp(statement.epsilon)
     gains = [exact.light(weights, float(w)) - factor * every.baseline(w) for w in every.weights]
     return max(0.0, float(np.max(gains)))
-
-
-def assumed(game: Game, exact: WrittenOut) -> tuple[str, ...]:
-    """Give what an exact answer takes as given: that parts of the user's own agree with play."""
-    said = {
-        "world": "the user's world `{}` draws what it lists, as often as it says",
-        "mechanism": "the user's mechanism `{}` releases as its channel says",
-        "relation": "the user's relation `{}` lists every attempt worth making",
-        "looser": "the user's relation `{}` lists every attempt worth making",
-    }
-    found = [
-        text.format(_name(getattr(game, part)))
-        for part, text in said.items()
-        if is_own(getattr(game, part))
-    ]
-    if not exact.abstain and not exact.additive:
-        found.append("every attacker makes an attempt, as `exact.abstain` says")
-    return tuple(dict.fromkeys(found))
-
-
-def _name(part: Any) -> str:
-    function = getattr(part, "function", part)
-    return getattr(function, "__name__", type(function).__name__)

@@ -108,11 +108,7 @@ def _outcome(
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
     statement = _completed(setup, written)
-    exact = (
-        None
-        if written is None
-        else exactly(written, setup.statement, study.exact.epsilons, setup.game)
-    )
+    exact = None if written is None else exactly(written, setup.statement, study.exact.epsilons)
     proofs = _proofs(study, setup, statement)
     played = _played(study, setup, statement, options, store)
     unanswered += _gaps_in(statement, exact, played)
