@@ -204,7 +204,8 @@ def _smallest(
     elif found.value is None:
         click.echo(
             f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
-            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, above {target:g}"
+            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, "
+            f"above {target:g}"
         )
     else:
         click.echo(
