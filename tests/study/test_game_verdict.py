@@ -319,3 +319,34 @@ w_max = 1.0
     audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
     assert audit.results["exact"]["least"] == pytest.approx(0.328125)
     assert "0.328125" in audit.results["about"]
+
+
+def test_a_broken_proof_is_seen_where_no_two_limits_cross(tmp_path):
+    """Threshold baseline: 30% success at light attempts where the channel that lies allows 10%.
+
+    The attacker succeeds less often than who always names the likeliest value, so that limits of
+    success say nothing; the bets against the statement do.
+    """
+    text = """
+[world]
+name = "records"
+n = 1
+probabilities = [0.7, 0.1, 0.1, 0.1]
+[mechanism]
+name = "mine:Lying"
+[success]
+name = "prefix"
+[[attack]]
+name = "mine:attack"
+[statement]
+name = "threshold"
+epsilon = 0.15
+tau = 0.2
+"""
+    own = LYING + "\ndef attack(release):\n    return release if release[0] else None\n"
+    audit = run(study(tmp_path, text, own), rng=1)
+    assert audit.results["exact"]["holds"]
+    assert audit.status == "contradicted"
+    assert "`Lying` releases as its channel says" in audit.verdict
+    (said,) = audit.record.contradictions
+    assert "the attackers break the statement" in said
