@@ -342,6 +342,9 @@ name = "mine:attack"
 name = "threshold"
 epsilon = 0.15
 tau = 0.2
+[run]
+trials = 1000
+fresh = 400
 """
     own = LYING + "\ndef attack(release):\n    return release if release[0] else None\n"
     audit = run(study(tmp_path, text, own), rng=1)
