@@ -230,3 +230,10 @@ def test_largest_success_is_that_of_the_likeliest_attempt():
     assert found.best_success == pytest.approx(0.998)
     assert math.isclose(found.exact.rates(-math.inf)[0], found.best_success)
     assert isinstance(profile(Game(Neighbours(2), Identity(), Prefix()), 0.0).attacker(), Bayes)
+
+
+def test_a_delta_that_underflows_is_not_written_as_zero():
+    """The published cut at rate 1/4: the least delta is near 1e-372."""
+    found = profile(Game(Bits(2100, 0.25), CountingQuery(0.247389), Pinned(1)), 1.0)
+    assert found.delta == (0.0,)
+    assert "<1e-300" in str(found)

@@ -166,6 +166,7 @@ def _smallest(
     """Find the smallest value of a parameter that meets a target."""
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
+    from narcissus.profiles.family import number
     from narcissus.study.game.vary import spread, varied
 
     settings: Any = study.settings
@@ -204,13 +205,13 @@ def _smallest(
     elif found.value is None:
         click.echo(
             f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
-            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, "
+            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {number(found.delta)}, "
             f"above {target:g}"
         )
     else:
         click.echo(
             f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
-            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = {found.delta:.6g}, "
+            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = {number(found.delta)}, "
             f"at most {target:g}"
         )
     if not as_json:

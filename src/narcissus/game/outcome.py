@@ -26,7 +26,8 @@ class Attacked:
         The attacker.
     success, baseline
         Success against the data, and of the same attempts against fresh data; each limit at half
-        of what the confidence leaves (shared among the attackers).
+        of what the confidence leaves, shared among the attackers and, of a family, among the
+        distributions: all of these limits hold at once.
     scores
         The scores of every trial.
     failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,16 @@ _SAID = {
     "mechanism": "the user's mechanism `{}` releases as its channel says",
     "relation": "the user's relation `{}` lists every attempt worth making",
     "looser": "the user's relation `{}` lists every attempt worth making",
+    "side": "the user's side information `{}` depends on the data set alone",
 }
+
+
+def number(delta: float, spec: str = ".6g") -> str:
+    """Write an exact delta; 0 may be one that is too small for a float, and is not written as 0.
+
+    Probabilities below 1e-308 are lost, of at most some ten million releases.
+    """
+    return format(delta, spec) if delta else "<1e-300"
 
 
 def _name(part: Any) -> str:
@@ -64,7 +72,10 @@ class WrittenFamily:
         return tuple(dict.fromkeys(found))
 
     def worst(self, epsilons: Sequence[float]) -> list[Worst]:
-        """Give the worst distribution at each epsilon; of several, the first."""
+        """Give the worst distribution at each epsilon; of several, the first.
+
+        At ``-math.inf`` the baseline counts for nothing: that is the largest success there is.
+        """
         found: list[Worst] = []
         for name, exact in self.members.items():
             for place, best in enumerate(exact.sweep(epsilons)):
@@ -74,10 +85,6 @@ class WrittenFamily:
                 elif best.delta > found[place].best.delta:
                     found[place] = one
         return found
-
-    def best_success(self) -> float:
-        """Give the largest success of any attacker on any member, whatever its baseline."""
-        return max(exact.rates(-math.inf)[0] for exact in self.members.values())
 
     def sizes(self) -> dict[str, int]:
         """Give how much was written out: all data sets, the most releases and guesses of one."""

@@ -15,7 +15,7 @@ from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.priors.worlds.batches import key_of
 from narcissus.profiles.attacker import Bayes
-from narcissus.profiles.family import WrittenFamily, write_out_family
+from narcissus.profiles.family import WrittenFamily, number, write_out_family
 from narcissus.profiles.write_out import LIMIT, WrittenOut
 from narcissus.results import Grade, Result
 
@@ -159,7 +159,7 @@ class Profile(Result):
             f"{'epsilon':>9}  {'delta':>12}  {'its success':>12}  {'its baseline':>12}",
         ]
         lines += [
-            f"{e:9.4g}  {d:12.6g}  {s:12.6g}  {b:12.6g}" + (f"  {m}" if m else "")
+            f"{e:9.4g}  {number(d):>12}  {s:12.6g}  {b:12.6g}" + (f"  {m}" if m else "")
             for e, d, s, b, m in zip(
                 self.epsilon, self.delta, self.success, self.baseline, self.member, strict=True
             )
@@ -245,13 +245,13 @@ def profile(
     if not points:
         raise InputError("`epsilon` must hold at least one number")
     family = write_out_family(game, limit=limit, abstain=abstain)
-    worst = family.worst(points)
+    *worst, likeliest = family.worst([*points, -math.inf])
     return Profile(
         epsilon=points,
         delta=tuple(one.best.delta for one in worst),
         success=tuple(one.best.rates[0] for one in worst),
         baseline=tuple(one.best.rates[1] for one in worst),
-        best_success=family.best_success(),
+        best_success=likeliest.best.rates[0],
         member=tuple(one.member for one in worst),
         **family.sizes(),
         exact=worst[0].exact,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from narcissus.profiles import WrittenFamily, WrittenOut
+from narcissus.profiles.family import Worst, number
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -61,23 +62,20 @@ def has_epsilon(statement: Any) -> bool:
 
 def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -> Exactly | None:
     """Judge a statement; None where it has no exact form in this game."""
-    judged = {
-        name: _least(exact, prepared(statement, exact.game))
-        for name, exact in written.members.items()
-    }
-    known = {name: one for name, one in judged.items() if one is not None}
-    if len(known) < len(judged):
-        return None
-    member, (least, limit, what, fixed) = max(known.items(), key=lambda one: one[1][0] - one[1][1])
     points: list[float] = sorted(set(epsilons))
     at = points[0]
     if has_epsilon(statement):
         at = float(statement.epsilon)
         points = sorted({*points, at})
-    worst = {one.best.epsilon: one for one in written.worst(points)}
+    # One pass through the guesses for all: where the baseline counts for nothing, too.
+    worst = {one.best.epsilon: one for one in written.worst([*points, -math.inf])}
+    found = _resilient(statement, worst[at]) or _other(written, statement)
+    if found is None:
+        return None
+    member, least, limit, what, fixed = found
     success, baseline = worst[at].best.rates
-    best_success = written.best_success()
-    several = len(judged) > 1
+    best_success = worst[-math.inf].best.rates[0]
+    several = len(written.members) > 1
     data: dict[str, Any] = {
         "epsilon": points,
         "delta": [worst[point].best.delta for point in points],
@@ -85,7 +83,7 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
         | ({"member": worst[at].member} if several else {}),
         "best_success": best_success,
         **written.sizes(),
-        "members": len(judged),
+        "members": len(written.members),
         "member": member if several else None,
         "least": least,
         "limit": limit,
@@ -93,7 +91,7 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
     if fixed is not None:
         data["best_fixed_guess"] = fixed
     given = written.assumptions
-    words = f"{what}: {_number(least)}, allowed {limit:g}"
+    words = f"{what}: {number(least)}, allowed {limit:g}"
     words = f"{words}; the most needed at {member}" if several else words
     data |= {"holds": least <= limit + TOLERANCE, "words": words, "assumptions": list(given)}
     return Exactly(
@@ -108,27 +106,39 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
     )
 
 
-def _number(value: float) -> str:
-    """Write an exact number; floats cannot tell 0 from less than the least of them."""
-    return f"{value:.6g}" if value else "0 up to rounding"
+_Found = tuple[str, float, float, str, float | None]
+"""The worst member, what is needed, what is allowed, what both are, the best fixed guess."""
+
+
+def _resilient(statement: Any, worst: Worst) -> _Found | None:
+    if not isinstance(statement, Resilience):
+        return None
+    what = f"least delta at epsilon {statement.epsilon:g}"
+    return worst.member, worst.best.delta, statement.delta, what, None
+
+
+def _other(written: WrittenFamily, statement: Any) -> _Found | None:
+    """Judge a statement that is not resilience, for each member; None if one has no answer."""
+    every: list[_Found] = []
+    for name, exact in written.members.items():
+        found = _least(exact, prepared(statement, exact.game))
+        if found is None:
+            return None
+        every.append((name, *found))
+    return max(every, key=lambda one: one[1] - one[2])
 
 
 def _least(exact: WrittenOut, statement: Any) -> tuple[float, float, str, float | None] | None:
-    """Give what is needed, what is allowed, what both are, and the best fixed guess."""
     if isinstance(statement, Threshold) and not exact.additive:
         what = f"least epsilon for tau {statement.tau:g}"
         return exact.beyond(statement.tau), statement.epsilon, what, None
-    if not has_epsilon(statement):
-        return None
-    what = f"least delta at epsilon {statement.epsilon:g}"
-    if isinstance(statement, Resilience):
-        return exact.delta(statement.epsilon), statement.delta, what, None
     if isinstance(statement, FixedBaseline) and not exact.additive:
         least, fixed = exact.robust(statement.epsilon)
-        return least, statement.delta, what, fixed
+        return least, statement.delta, f"least delta at epsilon {statement.epsilon:g}", fixed
     if isinstance(statement, SinglingOut) and hasattr(exact.guesses, "weight"):
-        found = _singled_out(exact, statement)
-        return None if found is None else (found, statement.delta, what, None)
+        least = _singled_out(exact, statement)
+        what = f"least delta at epsilon {statement.epsilon:g}"
+        return None if least is None else (least, statement.delta, what, None)
     return None
 
 
