@@ -236,4 +236,4 @@ def test_a_delta_that_underflows_is_not_written_as_zero():
     """The published cut at rate 1/4: the least delta is near 1e-372."""
     found = profile(Game(Bits(2100, 0.25), CountingQuery(0.247389), Pinned(1)), 1.0)
     assert found.delta == (0.0,)
-    assert "<1e-300" in str(found)
+    assert "<1e-12" in str(found)

@@ -211,8 +211,8 @@ def _smallest(
     else:
         click.echo(
             f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
-            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = {number(found.delta)}, "
-            f"at most {target:g}"
+            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = "
+            f"{number(found.delta)}, at most {target:g}"
         )
     if not as_json:
         for text in found.assumptions:

@@ -11,6 +11,9 @@ from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, require_true, written
 
+ROUNDING = 1e-12
+"""Rounding allowed where an exact delta is compared with the one of a statement."""
+
 _SAID = {
     "world": "the user's world `{}` draws what it lists, as often as it says",
     "mechanism": "the user's mechanism `{}` releases as its channel says",
@@ -21,11 +24,12 @@ _SAID = {
 
 
 def number(delta: float, spec: str = ".6g") -> str:
-    """Write an exact delta; 0 may be one that is too small for a float, and is not written as 0.
+    """Write an exact delta; 0 may be one that is lost, and is not written as 0.
 
-    Probabilities below 1e-308 are lost, of at most some ten million releases.
+    Chances below 1e-308 are lost, and a gain that is the difference of two numbers that agree in
+    all digits: `ROUNDING` is more than both.
     """
-    return format(delta, spec) if delta else "<1e-300"
+    return format(delta, spec) if delta else f"<{ROUNDING:g}"
 
 
 def _name(part: Any) -> str:

@@ -65,7 +65,7 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
         grade = _exact_grade(exact)
         where = f"at epsilon {top['at_epsilon']:g}"
         if top["success"] == top["baseline"] == 0:
-            where += ": no attempt gains 1e-300 or more"
+            where += ": no attempt gains 1e-12 or more"
         if exact["member"]:
             where += f", for {top['member']}"
         any_baseline = "at any baseline, also one as large"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from narcissus.profiles import WrittenFamily, WrittenOut
-from narcissus.profiles.family import Worst, number
+from narcissus.profiles.family import ROUNDING, Worst, number
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -18,9 +18,6 @@ from narcissus.success.statements import (
     Threshold,
     prepared,
 )
-
-TOLERANCE = 1e-12
-"""Rounding allowed where an exact delta is compared with the one of a statement."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
     given = written.assumptions
     words = f"{what}: {number(least)}, allowed {limit:g}"
     words = f"{words}; the most needed at {member}" if several else words
-    data |= {"holds": least <= limit + TOLERANCE, "words": words, "assumptions": list(given)}
+    data |= {"holds": least <= limit + ROUNDING, "words": words, "assumptions": list(given)}
     return Exactly(
         holds=data["holds"],
         least=least,

@@ -9,8 +9,9 @@ from typing import Any
 
 from narcissus.findings import Finding, contradictions, weakest
 from narcissus.game import Play
+from narcissus.profiles.family import ROUNDING
 from narcissus.results import Bound, Estimate, Grade
-from narcissus.study.game.exact import TOLERANCE, Exactly
+from narcissus.study.game.exact import Exactly
 from narcissus.study.record import Status
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
 
@@ -57,7 +58,7 @@ class Judged:
 
 def sufficient(bound: Bound, statement: Any) -> bool:
     """Say whether a bound on delta proves a statement."""
-    return bound.valid and bound.value <= statement.delta + TOLERANCE
+    return bound.valid and bound.value <= statement.delta + ROUNDING
 
 
 def at_most(bound: Bound) -> str:
