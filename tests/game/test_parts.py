@@ -20,7 +20,7 @@ from narcissus.attacks import (
     TryInputs,
     TwoCandidates,
 )
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.mechanisms import (
     Cipher,
@@ -143,6 +143,8 @@ def test_neighbours_list_every_pair_once():
         assert (a != b).sum() == 1
     with pytest.raises(InputError, match="4096"):
         Neighbours(20, 2)
+    with pytest.raises(TooLargeError, match="2,304 pairs"):
+        RandomNeighbours(9).enumerate()
 
 
 def test_tardos_shares_rows_as_often_as_it_should():

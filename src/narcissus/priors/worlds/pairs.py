@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import distribution, integer
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.priors.worlds.base import Array, Draw, Enumeration, World, all_tuples
 from narcissus.priors.worlds.finite import data_sets
 
-_LISTED = 4096
+_LISTED, _DRAWN = 4096, 2048
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,18 @@ class Pairs:
         return 2 * len(self.sets)
 
     def enumerate(self) -> Enumeration:
-        """Write out every pair and coin as a ``Nature`` of one data set and its other."""
+        """Write out every pair and coin as a ``Nature`` of one data set and its other.
+
+        Raises
+        ------
+        TooLargeError
+            More than some thousand pairs, whose square would be written out.
+        """
+        if len(self.sets) > _DRAWN:
+            raise TooLargeError(
+                f"a distribution over {len(self.sets):,} pairs is not written out, at most "
+                f"{_DRAWN:,} are; list fewer pairs, or play the game instead"
+            )
         data = self.sets.reshape(-1, *self.sets.shape[2:])
         sample = np.eye(len(data))
         other = np.arange(len(data)) ^ 1

@@ -25,7 +25,7 @@ from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, suffi
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
 from narcissus.study.store import TrialStore
-from narcissus.success.singling_out import SinglingOut
+from narcissus.success.singling_out import SAME, SinglingOut
 from narcissus.success.statements import FixedBaseline, Resilience, prepared
 
 NUMBER = {"type": ["number", "null"]}
@@ -377,9 +377,10 @@ def _curve(statement: Any, played: Play) -> list[dict[str, float]]:
     if not isinstance(statement, SinglingOut):
         return []
     rows: list[dict[str, float]] = []
-    for w in statement.weights:
+    for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
+        light = w * (1 + SAME)  # what has no weight, NaN, is not light
         shares = [
-            float((one.scores.success & (np.nan_to_num(one.scores.weight, nan=np.inf) <= w)).mean())
+            float((one.scores.success & (one.scores.weight <= light)).mean())
             for one in played.attackers
         ]
         rows.append(
