@@ -9,7 +9,8 @@ from typing import Any
 from narcissus.errors import TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
-from narcissus.profiles.write_out import LIMIT, WORK, Best, WrittenOut, require_true, written
+from narcissus.profiles.best import Best
+from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, require_true, written
 
 ROUNDING = 1e-12
 """Rounding allowed where an exact delta is compared with the one of a statement."""
