@@ -65,7 +65,7 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
         grade = _exact_grade(exact)
         where = f"at epsilon {top['at_epsilon']:g}"
         if top["success"] == top["baseline"] == 0:
-            where += ": no attempt gains 1e-12 or more"
+            where += f": no attempt gains {exact['rounding']:g} or more"
         if exact["member"]:
             where += f", for {top['member']}"
         any_baseline = "at any baseline, also one as large"
@@ -262,6 +262,7 @@ def _profile(results: Answer) -> list[Block]:
     if exact is None:
         return []
     epsilon, delta = exact["epsilon"], exact["delta"]
+    lost = f"<{exact['rounding']:g}"  # 0 may be a delta that is lost to rounding
 
     def draw(figure: MplFigure) -> None:
         axes = figure.add_subplot()
@@ -275,10 +276,10 @@ def _profile(results: Answer) -> list[Block]:
     table = Table(
         "The exact profile",
         ["epsilon", "delta"],
-        [[e, d] for e, d in zip(epsilon, delta, strict=True)],
+        [[e, d or lost] for e, d in zip(epsilon, delta, strict=True)],
         [_exact_grade(exact) for _ in epsilon],
     )
-    first = f"{delta[0]:.4g}" if delta else MISSING
+    first = (f"{delta[0]:.4g}" if delta[0] else lost) if delta else MISSING
     return [
         Figure(
             title=f"The best attacker gains {first} at epsilon {epsilon[0]:g}",

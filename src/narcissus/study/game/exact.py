@@ -82,6 +82,7 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
         **written.sizes(),
         "members": len(written.members),
         "member": member if several else None,
+        "rounding": ROUNDING,
         "least": least,
         "limit": limit,
     }
