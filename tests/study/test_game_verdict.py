@@ -165,6 +165,25 @@ def test_grades_of_what_is_only_played(tmp_path):
     assert "other attackers may gain more" in said
 
 
+@pytest.mark.parametrize(
+    "attack",
+    ["return None", "raise ValueError('no')", "return [9, 9, 9]", "return [0, 0, 0]"],
+)
+def test_attackers_that_do_not_try_are_no_evidence(tmp_path, attack):
+    """No attempt, an error now and then, attempts that fit nothing: what was not tried is not safe.
+
+    Always naming zeros fits one data set in eight, and one fresh one in eight: that is limited.
+    """
+    text = BITS.format(delta=0.5).replace('"mine:Lying"', '"identity"')
+    text = text.replace('"released-row"\nrow = "all"', '"mine:attack"')
+    own = f"def attack(release, known, rng):\n    if rng.random() < 2:\n        {attack}\n"
+    if "raise" in attack:
+        own = own.replace("< 2", "< 0.5") + "    return [0, 0, 0]\n"
+    audit = run(study(tmp_path, text + '[exact]\nwhen = "never"\n', own), rng=1)
+    said = list(page_of(audit.record).verdict.evidence_for)
+    assert bool(said) == (attack == "return [0, 0, 0]")
+
+
 def test_failed_attempts_and_bounds_of_one_are_no_evidence(tmp_path):
     """200 trials that neither break the statement nor limit the attacker below it."""
     text = BITS.format(delta=0.001).replace('"mine:Lying"', '"constant"')

@@ -43,6 +43,11 @@ class Attacked:
     failed: int
     failures: list[Failure]
 
+    @property
+    def attempts(self) -> int:
+        """In how many trials an attempt was made."""
+        return int(_made(self.scores).sum())
+
 
 @dataclass(frozen=True)
 class Play:
@@ -198,7 +203,7 @@ def remarks(attackers: list[Attacked]) -> list[str]:
                 f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
                 f"{first.error}"
             )
-    silent = [one.name for one in attackers if not _made(one.scores).any()]
+    silent = [one.name for one in attackers if not one.attempts]
     if silent:
         said.append(f"{', '.join(silent)} made no attempt in any trial")
     elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):

@@ -131,8 +131,10 @@ def _for(results: Answer) -> list[str]:
     ]
     allowed = results["statement"].get("delta", 0.0)
     for one in results["attackers"]:
-        gap = one["gap"]
-        if gap is not None and not one["failed"] and gap["high"] < min(allowed, 1.0):
+        # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
+        hits = one["success"]["value"] > 0 or one["baseline"]["value"] > 0
+        gap, tried = one["gap"], hits and one["attempts"] > 0 and not one["failed"]
+        if gap is not None and tried and gap["high"] < min(allowed, 1.0):
             said.append(
                 f"the attack {one['name']} gains at most {gap['high']:.3g} over "
                 f"{gap['quantity'].partition('less ')[2]}, below the {allowed:g} that is allowed "

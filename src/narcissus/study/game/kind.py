@@ -364,6 +364,7 @@ def _attacker(one: Attacked, gap: Estimate | None) -> dict[str, Any]:
         "baseline": _estimate(one.baseline),
         "gap": None if gap is None else _estimate(gap),
         "baseline_exact_per_attempt": one.scores.fresh == 0,
+        "attempts": one.attempts,
         "failed": one.failed,
         "failures": [
             {"trial": f.trial, "seed": str(f.seed), "error": f.error} for f in one.failures
