@@ -16,9 +16,11 @@ from narcissus.priors.side_information import KnownRows
 from narcissus.priors.worlds import (
     Bits,
     Family,
+    Finite,
     Neighbours,
     Pairs,
     RandomNeighbours,
+    Superset,
     Tardos,
     members,
 )
@@ -55,6 +57,13 @@ def test_pairs_are_a_family_unless_they_are_drawn():
     assert "on average" in drawn.scope
     assert len(members(Neighbours(3))) == 12
     assert len(members(RandomNeighbours(3))) == 1
+
+
+def test_a_prior_over_distributions_is_called_an_average_over_them():
+    prior = Finite([[0], [1]], [[1.0, 0.0], [0.5, 0.5]], [0.9, 0.1])
+    assert prior.scope == "this prior, on average over the 2 natures"
+    assert Finite([[0], [1]]).scope == "this one distribution"
+    assert "on average" in Superset(2, 3, 4).scope
 
 
 def test_a_family_may_hold_families_and_equal_parts():

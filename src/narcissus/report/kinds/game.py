@@ -241,6 +241,8 @@ def _attackers(results: Answer) -> list[Block]:
         if results["member"]
         else ""
     )
+    if len(rows) > 1:
+        where += f"; the limits of all {len(rows)} attackers hold at once"
     blocks: list[Block] = [
         Table(
             f"Success and own baseline in {number(results['trials'])} trials{where}",
