@@ -149,3 +149,36 @@ def test_audit_plays_games(call, tmp_path):
     code, out, _ = call("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
     assert code == 0
     assert json.loads(out)["results"]["outcome"] == "resilient, proved"
+
+
+def test_profile_of_a_family_names_the_distribution(call):
+    call("examples", "counting-query-rates", "--out", "c.toml")
+    code, out, _ = call("profile", "c.toml", "--epsilon", 1)
+    assert code == 0
+    assert "for each of 5 distributions" in out
+    assert "at epsilon 1 for Bits(n=100, rate=0.002)" in out
+    answer = json.loads(call("profile", "c.toml", "--epsilon", 1, "--json")[1])
+    assert answer["worst"] == ["Bits(n=100, rate=0.002)"]
+    assert (answer["members"], answer["proved"], answer["assumptions"]) == (5, True, [])
+    p = 0.002
+    assert answer["delta"][0] == pytest.approx(p * (1 - math.e * (1 - (1 - p) ** 100)), rel=1e-9)
+    found = call("profile", "c.toml", "--smallest", "tau", "--values", "0", "--delta", "1e-6")
+    assert found[0] == 1
+    assert call("profile", "c.toml", "--sample", "50")[0] == 2
+
+
+def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call, tmp_path):
+    call("examples", "xor-half-alone", "--out", "x.toml")
+    (tmp_path / "mine.py").write_text(
+        "from narcissus.mechanisms import XorHalf\n\n\nclass Half(XorHalf):\n"
+        "    def __init__(self, part='xor'):\n        super().__init__(part)\n"
+    )
+    text = (tmp_path / "x.toml").read_text()
+    text = text.replace('name = "xor-half"\npart = "xor"', 'name = "mine:Half"')
+    (tmp_path / "own.toml").write_text(text)
+    code, out, _ = call("profile", "own.toml", "--epsilon", 0)
+    assert code == 0
+    assert out.startswith("PROVED IF, against every attacker")
+    assert "proved if the user's mechanism `Half` releases as its channel says" in out
+    answer = json.loads(call("profile", "own.toml", "--epsilon", 0, "--json")[1])
+    assert answer["proved"] is False

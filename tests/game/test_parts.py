@@ -20,7 +20,7 @@ from narcissus.attacks import (
     TryInputs,
     TwoCandidates,
 )
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.mechanisms import (
     Cipher,
@@ -45,6 +45,7 @@ from narcissus.priors.worlds import (
     MonaLisa,
     Neighbours,
     Pairs,
+    RandomNeighbours,
     Records,
     Superset,
     Tardos,
@@ -104,6 +105,7 @@ def test_bernoulli_takes_a_rate_for_each_column_and_shape():
         Uniform(2, 1, 3),
         Finite([[0, 1], [1, 1], [0, 0]], [[0.2, 0.3, 0.5], [0.9, 0.1, 0.0]], [0.25, 0.75]),
         Pairs([[[0, 1], [1, 1]], [[0, 0], [1, 0]]], [0.2, 0.8]),
+        RandomNeighbours(2),
         MonaLisa(2, 1, 0.3),
     ],
     ids=lambda w: type(w).__name__,
@@ -134,11 +136,15 @@ def test_drawn_worlds_match_their_enumeration(world):
 
 def test_neighbours_list_every_pair_once():
     world = Neighbours(2, 3)
+    assert (RandomNeighbours(2, 3).pairs.sets == world.pairs.sets).all()
+    assert len(world.members) == len(world.pairs.sets)
     assert len(world.pairs.sets) == 9 * 2 * 2 // 2
     for a, b in world.pairs.sets:
         assert (a != b).sum() == 1
     with pytest.raises(InputError, match="4096"):
         Neighbours(20, 2)
+    with pytest.raises(TooLargeError, match="2,304 pairs"):
+        RandomNeighbours(9).enumerate()
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Definition 3.3")

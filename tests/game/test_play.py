@@ -258,6 +258,46 @@ def test_interactive_mechanisms_talk_with_the_attacker():
     assert "one length" in rude.remarks[0]
 
 
+@pytest.mark.parametrize("kind", ["text", "array", "predicate", "bit"])
+def test_attempts_at_an_interactive_mechanism_may_be_of_any_type(kind):
+    """Three messages: a question, its answer, and an attempt that is no single integer."""
+
+    class Asked:
+        interactive = True
+
+        def interact(self, data, player, rng):
+            return player.answer(data[player.ask()], rng)
+
+    class Curious:
+        def ask(self):
+            return 0
+
+        def answer(self, bit, rng):
+            bit = int(bit)
+            if rng.random() < 0.3:
+                return None
+            made = {
+                "text": f"bit {bit}",
+                "array": np.array([bit, 1 - bit]),
+                "predicate": lambda row: row == bit,
+                "bit": bit,
+            }
+            return made[kind]
+
+    relations = {
+        "text": Own(lambda data, attempt: attempt == f"bit {int(data[0])}"),
+        "array": Own(lambda data, attempt: list(attempt) == [int(data[0]), 1 - int(data[0])]),
+        "predicate": RandomRow(),
+        "bit": FirstBit(),
+    }
+    game = Game(Bits(1), Asked(), relations[kind])
+    run = play(game, Curious(), trials=400, stop=False, rng=2)
+    one = run.attackers[0]
+    assert one.failed == 0
+    assert (one.scores.success == one.scores.made).all()
+    assert 0.6 < one.success.value < 0.8
+
+
 def test_own_functions_get_what_they_ask_for():
     game = Game(Bits(6), Identity(), Prefix(), side=Told(lambda s: int(s[0])))
     seen = []

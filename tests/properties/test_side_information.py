@@ -30,10 +30,12 @@ from narcissus.priors.side_information import (
 )
 from narcissus.priors.worlds import (
     Bits,
+    Family,
     Finite,
     MonaLisa,
     Neighbours,
     Pairs,
+    RandomNeighbours,
     Records,
     Superset,
     Tardos,
@@ -130,6 +132,8 @@ WORLDS = {
     "tardos": (Tardos(3, 2, 2), tardos(3, 2, 2)),
     "pairs": (PAIRS, None),  # the fresh data set is the other one of the pair: no conditioning
     "neighbours": (Neighbours(2), None),
+    "random-neighbours": (RandomNeighbours(2), None),
+    "family": (Family([Neighbours(2)]), None),  # its members are worlds of this table
 }
 MORE = {"tardos, one column": (Tardos(4, 1, 2), tardos(4, 1, 2))}
 
@@ -216,8 +220,8 @@ FIT = {
     "candidates": {"tardos"},
     "superset": {"uniform"},
     "rates": {"tardos"},
-    "function": set(WORLDS) - {"pairs", "neighbours"},
-    "coins": set(WORLDS) - {"pairs", "neighbours"},
+    "function": {name for name, (_, law) in WORLDS.items() if law is not None},
+    "coins": {name for name, (_, law) in WORLDS.items() if law is not None},
     "of nature": {"finite", "superset", "tardos"},
 }
 CASES = [(world, side) for side in {**SIDES, **OWN} for world in WORLDS if world in FIT[side]] + [

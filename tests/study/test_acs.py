@@ -107,7 +107,8 @@ def test_exact_counts_give_everything_away(settings, tmp_path):
     from pathlib import Path
 
     table = Path(__file__).resolve().parents[3] / "shared/data/acs_employment_ny2018_20k.csv"
-    text = STUDY.format(path=table, trials=5, rap=1).replace("[1, 3, 10]", "inf").replace("delta = 1e-5\n", "")
+    text = STUDY.format(path=table, trials=5, rap=1).replace("[1, 3, 10]", "inf")
+    text = text.replace("delta = 1e-5\n", "")
     path = tmp_path / "acs.toml"
     path.write_text(text)
     result = narcissus.run(narcissus.load_study(path)).results

@@ -11,7 +11,7 @@ from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.priors.worlds.base import Array, Batch, all_tuples
-from narcissus.priors.worlds.finite import Pairs
+from narcissus.priors.worlds.pairs import Pairs
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class KeySearch:
         """Take the cipher and the two messages from the game."""
         if not isinstance(game.mechanism, Cipher) or not isinstance(game.world, Pairs):
             raise InputError("the attack `key-search` needs a cipher and a world of pairs")
+        if len(game.world.sets) > 1:
+            raise InputError("the attack `key-search` tells the two messages of one pair apart")
         pair = game.world.sets[0].reshape(2, -1)
         return KeySearch(self.budget, game.mechanism, pair)
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
 Exact, and against every attacker at once: the study (of kind "game") is written out, with all
-data sets, releases and attempts. The best attacker comes with it. A study that is too large gets
-an error that says how large it would be; --sample estimates it from below instead.
+data sets, releases and attempts. The best attacker comes with it. Where the world is a family of
+distributions, delta is the largest over them, and the one that attains it is named. A study that
+is too large gets an error that says how large it would be; --sample estimates it from below
+instead.
 
 --smallest finds the first of the --values of a parameter of the mechanism (or of another section,
 as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
@@ -140,7 +142,10 @@ def command(
     click.echo(str(result))
     table = result.table(points[0], rows=8)
     if table:
-        click.echo(f"\nWhat the best attacker does at epsilon {points[0]:g}, by what it gains:")
+        where = f" for {result.member[0]}" if result.member[0] else ""
+        click.echo(
+            f"\nWhat the best attacker does at epsilon {points[0]:g}{where}, by what it gains:"
+        )
         for row in table:
             told = f"told {row['told']}, " if "told" in row else ""
             attempt = "no attempt" if row["attempt"] is None else f"attempt {row['attempt']}"
@@ -161,6 +166,7 @@ def _smallest(
     """Find the smallest value of a parameter that meets a target."""
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
+    from narcissus.profiles.family import number
     from narcissus.study.game.vary import spread, varied
 
     settings: Any = study.settings
@@ -192,18 +198,23 @@ def _smallest(
             "delta": found.delta,
             "target": target,
             "tried": found.tried,
-            "proved": True,
+            "proved": not found.assumptions,
+            "assumptions": list(found.assumptions),
         }
         click.echo(json.dumps(answer, indent=1))
     elif found.value is None:
         click.echo(
-            f"PROVED: no {parameter} of the {found.tried} from {tried[0]:g} to {tried[-1]:g} is "
-            f"enough: at the last, delta({epsilon:g}) = {found.delta:.6g}, above {target:g}"
+            f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
+            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {number(found.delta)}, "
+            f"above {target:g}"
         )
     else:
         click.echo(
-            f"PROVED, against every attacker: {parameter} = {found.value:g} is enough, the first "
-            f"of {found.tried} tried: delta({epsilon:g}) = {found.delta:.6g}, "
-            f"at most {target:g}"
+            f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
+            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = "
+            f"{number(found.delta)}, at most {target:g}"
         )
+    if not as_json:
+        for text in found.assumptions:
+            click.echo(f"proved if {text}")
     return OK if found.value is not None else EXCEEDED

@@ -120,10 +120,13 @@ class JoinedPredicates:
 def converse(
     mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator
 ) -> tuple[Attempts, list[Failure]]:
-    """Let the mechanism and the attacker exchange messages, one trial after the other."""
+    """Let the mechanism and the attacker exchange messages, one trial after the other.
+
+    An attempt is whatever the conversation gives: a number, an array, a predicate; None where the
+    attacker makes none.
+    """
     seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
-    values = np.zeros(draw.trials, dtype=np.int64)
-    made = np.ones(draw.trials, dtype=bool)
+    values: list[Any] = [None] * draw.trials
     failures: list[Failure] = []
     for trial, seed in enumerate(seeds):
         try:
@@ -133,6 +136,6 @@ def converse(
         except ImportError:
             raise
         except Exception as error:
-            made[trial] = False
             failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+    made = np.asarray([value is not None for value in values])
     return Attempts(values, made), failures

@@ -25,12 +25,19 @@ from narcissus.errors import InputError
 from narcissus.evidence.sequential import log_mean
 from narcissus.game.asking import ask, converse, guarded
 from narcissus.game.outcome import Arrays, Block, Play, packed, remarks, summary, unpacked
-from narcissus.game.rules import Game
+from narcissus.game.rules import Game, is_own
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import gather
+from narcissus.priors.worlds.batches import gather, stacked
 from narcissus.success.relations.base import Attempts, take
-from narcissus.success.statements import Evidence, Resilience, Scores, Statement, largest_refuted
+from narcissus.success.statements import (
+    Evidence,
+    Resilience,
+    Scores,
+    Statement,
+    largest_refuted,
+    prepared,
+)
 
 Blocks = Generator[Arrays, None, None]
 Through = Callable[[Callable[[str], Arrays], Sequence[str]], Blocks]
@@ -60,13 +67,14 @@ def play(
     Parameters
     ----------
     game
-        What is played.
+        What is played. Each member of a family is played and judged by itself, with attackers
+        prepared for it; the level is shared among the members, and one of them is named.
     attacks
         One attacker, or several by name: their capital is averaged, so trying several is paid for.
     statement
         What is tested; by default resilience at epsilon 0 and delta 0.
     trials
-        Most trials to play.
+        Most trials to play, shared evenly among the members of a family.
     fresh
         Fresh data sets for each attempt, where the baseline has no formula.
     confidence
@@ -91,60 +99,116 @@ def play(
     integer("fresh", fresh, low=1)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     entropy = entropy_of(rng)
-    players = _prepared(game, attacks)
     claim = statement or Resilience()
-    hurdle = -math.log(1 - level)
-    evidence = {name: Evidence(claim) for name in players}
-    collected: dict[str, list[Block]] = {name: [] for name in players}
-    done, decided, best = 0, None, -math.inf
-    observer.start("trials", trials)
-    sizes = list(_blocks(game, players, trials))
-    # The size stands in the key: a longer run may cut its last block elsewhere.
-    keys = [f"batch/{number}/{size}" for number, size in enumerate(sizes)]
-    with closing(through(BlockPlayer(game, players, fresh, entropy), keys)) as results:
-        for size, arrays in zip(sizes, results, strict=True):
-            blocks = {name: unpacked(arrays, place) for place, name in enumerate(players)}
-            paths = np.stack([evidence[name].update(blocks[name].scores) for name in players])
-            capital = log_mean(paths)
-            for name, block in blocks.items():
-                collected[name].append(block.moved(done))
-            best = max(best, float(capital.max()))
-            if decided is None and best >= hurdle:
-                decided = done + int(np.argmax(capital >= hurdle)) + 1
-            done += size
-            observer.advance(size)
-            if stop and decided is not None:
+    seats = _seats(game, attacks)
+    # Paid for once for each member of a family: a member is named, so each is a claim.
+    hurdle = math.log(len(seats)) - math.log(1 - level)
+    tallies = [_Tally(seat, prepared(claim, seat.game), hurdle) for seat in seats]
+    plan = _plan(seats, trials)
+    observer.start("trials", sum(block.size for block in plan))
+    keys = [block.key for block in plan]
+    with closing(through(BlockPlayer(seats, fresh, entropy), keys)) as results:
+        for block, arrays in zip(plan, results, strict=True):
+            tally = tallies[block.seat]
+            tally.add(block.size, arrays)
+            observer.advance(block.size)
+            if stop and tally.decided is not None:
                 break
     observer.finish()
-    share = (1 - level) / len(players)
+    worst = max(tallies, key=lambda tally: (tally.decided is not None, tally.capital))
+    share = (1 - level) / len(worst.seat.players) / len(seats)
     attackers = [
-        summary(name, blocks, 1 - share, stopped=stop) for name, blocks in collected.items()
+        summary(name, blocks, 1 - share, stopped=stop) for name, blocks in worst.collected.items()
     ]
     refuted = None
     if isinstance(claim, Resilience):
         refuted = largest_refuted([one.scores for one in attackers], claim.delta, hurdle)
     return Play(
-        outcome="no violation found" if decided is None else "violates",
-        statement=claim,
+        outcome="no violation found" if worst.decided is None else "violates",
+        statement=worst.claim,
         confidence=level,
-        trials=done,
-        decided=decided,
-        capital=best,
+        trials=worst.done,
+        decided=worst.decided,
+        capital=worst.capital,
         refuted=refuted,
         attackers=attackers,
         entropy=entropy,
         remarks=remarks(attackers),
+        member=worst.seat.name,
+        members=len(seats),
     )
 
 
-def _prepared(game: Game, attacks: Mapping[str, Any] | Any) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Seat:
+    """One distribution of the world, with the attackers who are prepared for it."""
+
+    name: str
+    game: Game
+    players: dict[str, Any]
+
+
+def _seats(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
     named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
     if not named:
         raise InputError("a game needs at least one attack to be played")
-    return {
-        name: attack.prepare(game) if hasattr(attack, "prepare") else attack
-        for name, attack in named.items()
-    }
+    return [
+        Seat(
+            name,
+            member,
+            {
+                title: attack.prepare(member) if hasattr(attack, "prepare") else attack
+                for title, attack in named.items()
+            },
+        )
+        for name, member in game.members().items()
+    ]
+
+
+class _Tally:
+    """What the trials of one distribution have come to so far."""
+
+    def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:
+        self.seat, self.claim, self.hurdle = seat, claim, hurdle
+        self.evidence = {name: Evidence(claim) for name in seat.players}
+        self.collected: dict[str, list[Block]] = {name: [] for name in seat.players}
+        self.done = 0
+        self.decided: int | None = None
+        self.capital = -math.inf
+
+    def add(self, size: int, arrays: Arrays) -> None:
+        """Take one more block into account."""
+        blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.seat.players)}
+        paths = [self.evidence[name].update(block.scores) for name, block in blocks.items()]
+        capital = log_mean(np.stack(paths))
+        for name, block in blocks.items():
+            self.collected[name].append(block.moved(self.done))
+        self.capital = max(self.capital, float(capital.max()))
+        if self.decided is None and self.capital >= self.hurdle:
+            self.decided = self.done + int(np.argmax(capital >= self.hurdle)) + 1
+        self.done += size
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A block to play: its number, its size, and which distribution it is of."""
+
+    number: int
+    size: int
+    seat: int
+    key: str
+
+
+def _plan(seats: Sequence[Seat], trials: int) -> list[_Planned]:
+    """Share the trials among the distributions, and take their blocks in turn."""
+    shares = [max(1, (trials + place) // len(seats)) for place in range(len(seats))][::-1]
+    plan: list[_Planned] = []
+    for place, seat in enumerate(seats):
+        for number, size in enumerate(_blocks(seat.game, seat.players, shares[place])):
+            # The size stands in the key: a longer run may cut its last block elsewhere.
+            key = f"batch/{number}/{size}" + (f"/{place}" if len(seats) > 1 else "")
+            plan.append(_Planned(number, size, place, key))
+    return sorted(plan, key=lambda block: (block.number, block.seat))
 
 
 _BLOCK_BYTES = 32_000_000
@@ -175,28 +239,29 @@ def _blocks(game: Game, players: Mapping[str, Any], trials: int) -> Iterator[int
 def _slow(game: Game, players: Mapping[str, Any]) -> bool:
     """Say whether a trial may take long: parts of the user's own, or a conversation."""
     parts = [game.world, game.mechanism, game.relation, game.side, game.looser, *players.values()]
-    return getattr(game.mechanism, "interactive", False) or any(
-        # a user's function is held by a class of the package, as its `function`
-        not type(part).__module__.startswith("narcissus.") or hasattr(part, "function")
-        for part in parts
-        if part is not None
-    )
+    return getattr(game.mechanism, "interactive", False) or is_own(parts)
 
 
 @dataclass(frozen=True)
 class BlockPlayer:
-    """Plays a block by its key, ``batch/NUMBER/SIZE``; what comes out depends on that alone."""
+    """Plays a block by its key; what comes out depends on that alone.
 
-    game: Game
-    players: dict[str, Any]
+    A key is ``batch/NUMBER/SIZE``, and ``/PLACE`` of the distribution in a family.
+    """
+
+    seats: Sequence[Seat]
     fresh: int
     entropy: int
 
     def __call__(self, key: str) -> Arrays:
         """Play the block; give its scores as arrays."""
-        _, number, size = key.split("/")
+        _, number, size, *place = key.split("/")
+        seat, entropy = self.seats[0], self.entropy
+        if place:
+            seat = self.seats[int(place[0])]
+            entropy = int(child(entropy, 0, 0, int(place[0])).integers(2**63))
         block = (int(number), int(size))
-        played = _play_block(self.game, self.players, block, fresh=self.fresh, entropy=self.entropy)
+        played = _play_block(seat.game, seat.players, block, fresh=self.fresh, entropy=entropy)
         return packed(list(played.values()))
 
 
@@ -265,8 +330,8 @@ def _score(
             return np.zeros(len(attempts.made), dtype=bool)
         values, data = take(attempts.values, rows), gather(data, rows)
     try:
-        if isinstance(values, list) and isinstance(data, np.ndarray) and _numeric(values):
-            values = np.asarray(values)
+        if isinstance(values, list) and isinstance(data, np.ndarray):
+            values = stacked(values)
         held = np.asarray(relation.holds(data, values, rng))
     except InputError:
         raise
@@ -285,13 +350,6 @@ def _score(
     scores = np.zeros(len(attempts.made), dtype=bool)
     scores[rows] = held
     return scores
-
-
-def _numeric(values: list[Any]) -> bool:
-    shapes = {np.shape(value) for value in values if isinstance(value, np.ndarray | int | float)}
-    return len(shapes) == 1 and all(
-        isinstance(value, np.ndarray | np.generic | int | float) for value in values
-    )
 
 
 def _exact_baseline(game: Game, attempts: Attempts) -> NDArray[np.float64] | None:

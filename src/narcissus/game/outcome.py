@@ -26,7 +26,8 @@ class Attacked:
         The attacker.
     success, baseline
         Success against the data, and of the same attempts against fresh data; each limit at half
-        of what the confidence leaves (shared among the attackers).
+        of what the confidence leaves, shared among the attackers and, of a family, among the
+        distributions: all of these limits hold at once.
     scores
         The scores of every trial.
     failed
@@ -41,6 +42,11 @@ class Attacked:
     scores: Scores
     failed: int
     failures: list[Failure]
+
+    @property
+    def attempts(self) -> int:
+        """In how many trials an attempt was made."""
+        return int(_made(self.scores).sum())
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,12 @@ class Play:
         The seed of the run.
     remarks
         What a reader should know.
+    member
+        The distribution of a family that the numbers are about: the one that is violated, or
+        against which the evidence is strongest; empty where there is one distribution only.
+    members
+        How many distributions were judged. The limits of rates hold for all of them at once, so
+        they hold for the one that is named.
     """
 
     outcome: Literal["violates", "no violation found"]
@@ -84,12 +96,16 @@ class Play:
     attackers: list[Attacked]
     entropy: int
     remarks: list[str] = field(default_factory=list)
+    member: str = ""
+    members: int = 1
 
     def __repr__(self) -> str:
         return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
 
     def __str__(self) -> str:
         lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
+        if self.member:
+            lines.append(f"of {self.members} distributions, the numbers are those of {self.member}")
         for one in self.attackers:
             lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
         return "\n".join([*lines, *self.remarks])
@@ -187,7 +203,7 @@ def remarks(attackers: list[Attacked]) -> list[str]:
                 f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
                 f"{first.error}"
             )
-    silent = [one.name for one in attackers if not _made(one.scores).any()]
+    silent = [one.name for one in attackers if not one.attempts]
     if silent:
         said.append(f"{', '.join(silent)} made no attempt in any trial")
     elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):

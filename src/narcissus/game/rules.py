@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from narcissus._validation import between
 from narcissus.errors import InputError
+from narcissus.priors.worlds.base import members
+
+
+def is_own(part: Any) -> bool:
+    """Say whether a part of a game was written by the user, or holds one that was."""
+    if part is None or isinstance(part, str | int | float | dict | np.generic | np.ndarray):
+        return False
+    if isinstance(part, list | tuple):
+        return any(is_own(one) for one in part)  # pyright: ignore[reportUnknownVariableType]
+    if not type(part).__module__.startswith("narcissus."):
+        return True
+    return is_dataclass(part) and any(is_own(getattr(part, one.name)) for one in fields(part))
 
 
 @dataclass(frozen=True)
@@ -16,7 +30,8 @@ class Game:
     Parameters
     ----------
     world
-        A `narcissus.priors.worlds.World`, or any object with its methods.
+        A `narcissus.priors.worlds.World`, or any object with its methods; or a family of them
+        (with ``members``), each of which is played and judged by itself.
     mechanism
         A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with.
     relation
@@ -38,8 +53,35 @@ class Game:
     surprisal: float | None = None
 
     def __post_init__(self) -> None:
+        for world in members(self.world).values():
+            self._check(world)
+
+    def members(self) -> dict[str, Game]:
+        """Give the game for each distribution of the world, by name; of one, without a name."""
+        found = members(self.world)
+        if "" in found:
+            return {"": self}
+        return {name: replace(self, world=world) for name, world in found.items()}
+
+    def single(self, what: str) -> Game:
+        """Give the game, which must be about one distribution.
+
+        Raises
+        ------
+        InputError
+            The world is a family.
+        """
+        found = self.members()
+        if len(found) > 1:
+            raise InputError(
+                f"{what} is for one distribution, and the world is a family of {len(found)}: "
+                "take one of its members (`game.members()`)"
+            )
+        return next(iter(found.values()))
+
+    def _check(self, world: Any) -> None:
         if self.side is not None:
-            self.side.check(self.world)
+            self.side.check(world)
         if self.surprisal is not None:
             between("surprisal", self.surprisal, 0, 1)
             if not getattr(self.relation, "targeted", False):
@@ -52,9 +94,9 @@ class Game:
                     "`surprisal` needs side information: where nothing is told, every row keeps "
                     "all of its surprisal"
                 )
-            if not hasattr(self.world, "surprisal") or not hasattr(self.side, "surprisal"):
+            if not hasattr(world, "surprisal") or not hasattr(self.side, "surprisal"):
                 raise InputError(
-                    f"surprisal is not known for the world {type(self.world).__name__} and the "
+                    f"surprisal is not known for the world {type(world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "
                     "`rows`, `candidates`, `nature` or `rates`"
                 )

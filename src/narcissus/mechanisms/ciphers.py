@@ -107,8 +107,8 @@ class Player(Protocol):
 
     def guess(
         self, scheme: PublicKey, key: Any, ciphertext: bytes, rng: np.random.Generator
-    ) -> int:
-        """See the ciphertext, say which message it hides."""
+    ) -> Any:
+        """See the ciphertext, make an attempt: which message it hides, or None for no attempt."""
         ...
 
 
@@ -160,14 +160,14 @@ class PublicKey:
         # One key seals one message, so a constant nonce is sound.
         return aead.AESGCM(key).encrypt(bytes(12), message, None)
 
-    def interact(self, data: Array, player: Player, rng: np.random.Generator) -> int:
-        """Hold one conversation about one data set; give the player's guess."""
+    def interact(self, data: Array, player: Player, rng: np.random.Generator) -> Any:
+        """Hold one conversation about one data set; give the player's attempt, whatever it is."""
         bit = int(np.asarray(data).ravel()[0])
         _, public = self.keys(rng)
         messages = player.choose(self, public, rng)
         if len(messages) != 2 or len(messages[0]) != len(messages[1]):
             raise InputError("the attacker must choose two messages of one length")
-        return int(player.guess(self, public, self.encrypt(public, messages[bit], rng), rng))
+        return player.guess(self, public, self.encrypt(public, messages[bit], rng), rng)
 
 
 def _curve() -> Any:

@@ -1,15 +1,16 @@
 """Exact answers for small worlds: profiles, best attackers, memorized information."""
 
 from narcissus.profiles.attacker import Bayes
+from narcissus.profiles.family import WrittenFamily, write_out_family
 from narcissus.profiles.memorized import memorized_information
 from narcissus.profiles.profile import (
     EPSILONS,
     Profile,
     Smallest,
     profile,
-    sampled_profile,
     smallest,
 )
+from narcissus.profiles.sampled import sampled_profile
 from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "Bayes",
     "Profile",
     "Smallest",
+    "WrittenFamily",
     "WrittenOut",
     "memorized_information",
     "profile",
     "sampled_profile",
     "smallest",
     "write_out",
+    "write_out_family",
 ]

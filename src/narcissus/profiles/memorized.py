@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from narcissus.errors import TooLargeError
+from narcissus.errors import InputError, TooLargeError
+from narcissus.priors.worlds.base import members
 from narcissus.profiles.write_out import LIMIT, amount
 
 
@@ -25,6 +26,8 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
     ------
     TooLargeError
         The world is too large.
+    InputError
+        The world is a family.
 
     Notes
     -----
@@ -39,6 +42,8 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
     >>> round(float(memorized_information(Uniform(2, 4), Parity())), 12)
     4.0
     """
+    if "" not in members(world):
+        raise InputError("memorized information is of one distribution, and the world is a family")
     size = world.count()
     if size > limit:
         raise TooLargeError(

@@ -1,4 +1,4 @@
-"""The resilience profile of a mechanism: exact for small worlds, sampled from below for others."""
+"""The exact resilience profile of a mechanism, for small worlds, and the smallest parameter."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from narcissus._random import RandomSource, child, entropy_of
-from narcissus._validation import between, integer, non_negative, probability
+from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
-from narcissus.evidence import mean_limits
-from narcissus.game import Game, play
-from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import distinct, gather, key_of
-from narcissus.priors.worlds.finite import Finite
-from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
-from narcissus.results import Estimate, Grade, Result
-from narcissus.success.statements import Resilience
+from narcissus.game import Game
+from narcissus.priors.worlds.batches import key_of
+from narcissus.profiles.attacker import Bayes
+from narcissus.profiles.family import WrittenFamily, number, write_out_family
+from narcissus.profiles.write_out import LIMIT, WrittenOut
+from narcissus.results import Grade, Result
 
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 """Where a profile is computed if nothing else is asked for."""
@@ -37,49 +34,76 @@ class Profile(Result):
     delta
         The exact profile there.
     success, baseline
-        Success of the best attacker for each epsilon, and its own baseline.
+        For each epsilon, success and own baseline of the attacker with the largest gap
+        ``success - e^epsilon baseline``; others may succeed more often.
+    best_success
+        The largest success of any attacker, whatever its baseline.
+    member
+        For each epsilon, the distribution of the family where delta is largest; empty names where
+        there is one distribution only.
     data_sets, releases, guesses
-        How many were written out.
+        How many were written out; of a family, the data sets of all, and the most of one.
     exact
-        The game written out, for other epsilons and for the attacker.
+        The game written out, of the distribution that is worst at the first epsilon.
+    family
+        The games of all distributions.
     """
 
     epsilon: tuple[float, ...]
     delta: tuple[float, ...]
     success: tuple[float, ...]
     baseline: tuple[float, ...]
+    best_success: float
+    member: tuple[str, ...]
     data_sets: int
     releases: int
     guesses: int
     exact: WrittenOut = field(repr=False, compare=False)
+    family: WrittenFamily = field(repr=False, compare=False)
 
     @property
     def grade(self) -> Grade:
-        """'proved': every attacker is covered."""
-        return "proved"
+        """'proved': every attacker is covered, for every distribution of the world.
+
+        'proved if' where parts are the user's own: `assumptions` says what must be true of them.
+        """
+        return "proved if" if self.assumptions else "proved"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the profile takes as given of parts of the user's own."""
+        return self.family.assumptions
 
     def delta_at(self, epsilon: float) -> float:
         """Give ``delta(epsilon)`` at any epsilon."""
-        return self.exact.delta(epsilon)
+        return self.family.delta(epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """Give the smallest epsilon that is resilient with ``delta``."""
-        return self.exact.epsilon(delta)
+        return self.family.epsilon(delta)
 
     def attacker(self, epsilon: float = 0.0) -> Any:
-        """Give the best attacker at an epsilon; it can be played."""
+        """Give the best attacker at an epsilon; it can be played.
+
+        For a family it finds the best attacker of each distribution that it is played on.
+        """
+        if len(self.family.members) > 1:
+            return Bayes(epsilon, LIMIT)
         return self.exact.attacker(epsilon)
 
     def to_frame(self) -> pd.DataFrame:
         """Give the profile as a data frame, a row for each epsilon."""
         return pd.DataFrame(self.curve())
 
-    def curve(self) -> list[dict[str, float]]:
-        """Give the profile as rows: epsilon, delta, success and baseline of the best attacker."""
-        columns = (self.epsilon, self.delta, self.success, self.baseline)
+    def curve(self) -> list[dict[str, Any]]:
+        """Give the profile as rows: epsilon, delta, success and baseline of the attacker.
+
+        Of a family, with the distribution where delta is largest.
+        """
+        columns = (self.epsilon, self.delta, self.success, self.baseline, self.member)
         return [
-            {"epsilon": e, "delta": d, "success": s, "baseline": b}
-            for e, d, s, b in zip(*columns, strict=True)
+            {"epsilon": e, "delta": d, "success": s, "baseline": b, **({"member": m} if m else {})}
+            for e, d, s, b, m in zip(*columns, strict=True)
         ]
 
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
@@ -112,28 +136,36 @@ class Profile(Result):
             "attacker": {
                 "success": list(self.success),
                 "baseline": list(self.baseline),
+                "best_success": self.best_success,
                 "at_epsilon": self.epsilon[0],
                 "table": self.table(self.epsilon[0]),
             },
             "data_sets": self.data_sets,
             "releases": self.releases,
             "guesses": self.guesses,
+            "members": len(self.family.members),
+            "worst": list(self.member),
             "method": "exact",
-            "proved": True,
+            "proved": not self.assumptions,
+            "assumptions": list(self.assumptions),
         }
 
     def __str__(self) -> str:
+        count = len(self.family.members)
+        each = f" and for each of {count:,} distributions" if count > 1 else ""
         lines = [
-            f"PROVED, against every attacker: {self.data_sets:,} data sets, "
+            f"{self.grade.upper()}, against every attacker{each}: {self.data_sets:,} data sets, "
             f"{self.releases:,} releases, {self.guesses:,} guesses",
-            f"{'epsilon':>9}  {'delta':>12}  {'best success':>12}  {'its baseline':>12}",
+            f"{'epsilon':>9}  {'delta':>12}  {'its success':>12}  {'its baseline':>12}",
         ]
         lines += [
-            f"{e:9.4g}  {d:12.6g}  {s:12.6g}  {b:12.6g}"
-            for e, d, s, b in zip(
-                self.epsilon, self.delta, self.success, self.baseline, strict=True
+            f"{e:9.4g}  {number(d):>12}  {s:12.6g}  {b:12.6g}" + (f"  {m}" if m else "")
+            for e, d, s, b, m in zip(
+                self.epsilon, self.delta, self.success, self.baseline, self.member, strict=True
             )
         ]
+        lines.append(f"largest success of any attacker, at any baseline: {self.best_success:.6g}")
+        lines += [f"proved if {text}" for text in self.assumptions]
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
@@ -192,7 +224,7 @@ def profile(
 
     Notes
     -----
-    Source: Narcissus theory 2.
+    Source: Narcissus theory 2. Of a family of distributions, delta is the largest over them.
 
     Examples
     --------
@@ -207,26 +239,28 @@ def profile(
     if abstain is None:
         said = getattr(getattr(game, "settings", None), "exact", None)
         abstain = bool(getattr(said, "abstain", True))
-    game = _game_of(game)
+    game = game_of(game)
     points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     points = tuple(non_negative("epsilon", point) for point in points)
     if not points:
         raise InputError("`epsilon` must hold at least one number")
-    exact = write_out(game, limit=limit, abstain=abstain)
-    best = exact.sweep(points)
+    family = write_out_family(game, limit=limit, abstain=abstain)
+    *worst, likeliest = family.worst([*points, -math.inf])
     return Profile(
         epsilon=points,
-        delta=tuple(one.delta for one in best),
-        success=tuple(one.rates[0] for one in best),
-        baseline=tuple(one.rates[1] for one in best),
-        data_sets=len(exact.enumeration.data),
-        releases=int(exact.channel.matrix.shape[1]),
-        guesses=exact.count,
-        exact=exact,
+        delta=tuple(one.best.delta for one in worst),
+        success=tuple(one.best.rates[0] for one in worst),
+        baseline=tuple(one.best.rates[1] for one in worst),
+        best_success=likeliest.best.rates[0],
+        member=tuple(one.member for one in worst),
+        **family.sizes(),
+        exact=worst[0].exact,
+        family=family,
     )
 
 
-def _game_of(game: Any) -> Game:
+def game_of(game: Any) -> Game:
+    """Give the game of a study of the kind "game", or the game itself."""
     if isinstance(game, Game):
         return game
     build = getattr(getattr(game, "settings", None), "build", None)
@@ -247,16 +281,19 @@ class Smallest(Result):
         Exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it).
     tried
         How many values were tried.
+    assumptions
+        What the answer takes as given of parts of the user's own.
     """
 
     value: float | None
     delta: float
     tried: int
+    assumptions: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
-        """'proved' for the games that were given."""
-        return "proved"
+        """'proved' for the games that were given; 'proved if' where parts are the user's own."""
+        return "proved if" if self.assumptions else "proved"
 
 
 def smallest(
@@ -289,110 +326,19 @@ def smallest(
     non_negative("epsilon", epsilon)
     probability("delta", delta)
     worst, tried = math.inf, 0
+    assumed: dict[str, None] = {}
     for value in values:
         tried += 1
         asked = games(value)
         worst = 0.0
         for game in [asked] if isinstance(asked, Game) else asked:
-            worst = max(worst, write_out(game, limit=limit).delta(epsilon))
+            family = write_out_family(game, limit=limit)
+            assumed |= dict.fromkeys(family.assumptions)
+            worst = max(worst, family.delta(epsilon))
             if worst > delta:
                 break
         if worst <= delta:
-            return Smallest(value, worst, tried)
+            return Smallest(value, worst, tried, tuple(assumed))
     if not tried:
         raise InputError("`values` must hold at least one value")
-    return Smallest(None, worst, tried)
-
-
-@dataclass(frozen=True)
-class _Sampled:
-    """A world of some data sets that were drawn from another one, all alike."""
-
-    sets: Any
-
-    def count(self) -> int:
-        return len(self.sets)
-
-    def enumerate(self) -> Any:
-        return Finite(self.sets).enumerate()
-
-    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        return Draw(gather(self.sets, rng.integers(0, len(self.sets), trials)))
-
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Any:
-        return self.draw(draw.trials, rng).data
-
-
-def sampled_profile(
-    game: Any,
-    epsilon: float | Iterable[float] = EPSILONS,
-    *,
-    draws: int = 2_000,
-    trials: int = 10_000,
-    confidence: float = 0.95,
-    limit: int = LIMIT,
-    rng: RandomSource = None,
-) -> list[Estimate]:
-    """Estimate the profile of a large game from below, by sampling releases.
-
-    The best attacker of a world of ``draws`` sampled data sets is learned, then played against
-    fresh ones: what it gains, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``. So
-    the lower limits hold for the profile; there is no upper limit, since a better attacker may
-    exist, and ``high`` is None.
-
-    Parameters
-    ----------
-    game
-        Its world need not be small; mechanism and relation must be ones that can be written out
-        for the data sets that are sampled. Worlds of pairs and side information are not sampled.
-    epsilon
-        Where to estimate.
-    draws
-        Data sets from which the attacker learns.
-    trials
-        Trials for each epsilon.
-    confidence
-        Level of each lower limit.
-    limit
-        Largest number of (data set, release) pairs to learn from.
-    rng
-        Seed.
-    """
-    game = _game_of(game)
-    if game.side is not None:
-        raise InputError("the profile with side information is not sampled; play the game instead")
-    points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
-    integer("draws", draws, low=2)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    entropy = entropy_of(rng)
-    sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)
-    small = Game(_Sampled(sets), game.mechanism, game.relation, looser=game.looser)
-    learned = write_out(small, limit=limit)
-    estimates: list[Estimate] = []
-    for number, point in enumerate(points):
-        played = play(
-            game,
-            learned.attacker(point),
-            Resilience(point),
-            trials=trials,
-            stop=False,
-            rng=int(child(entropy, 1, number).integers(2**62)),
-        )
-        scores = played.attackers[0].scores
-        factor = math.exp(point)
-        gain = scores.success - factor * scores.baseline
-        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * level - 1)
-        assert limits.low is not None
-        estimates.append(
-            Estimate(
-                max(0.0, float(gain.mean())),
-                max(0.0, limits.low * (1 + factor) - factor),
-                None,
-                level,
-                trials,
-                quantity=f"delta at epsilon {point:g}",
-                method="learned attacker, played; betting",
-                why="a better attacker may exist: there is no upper limit",
-            )
-        )
-    return estimates
+    return Smallest(None, worst, tried, tuple(assumed))

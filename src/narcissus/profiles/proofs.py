@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,19 @@ from scipy import stats
 
 from narcissus._validation import non_negative, probability
 from narcissus.game import Game
+from narcissus.game.rules import is_own
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
 from narcissus.priors.worlds.base import Array
-from narcissus.priors.worlds.finite import Finite, Neighbours, Pairs
+from narcissus.priors.worlds.finite import Finite
+from narcissus.priors.worlds.pairs import Pairs, RandomNeighbours
 from narcissus.priors.worlds.products import Uniform
 from narcissus.priors.worlds.tardos import Tardos
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
+
+LEAST = sys.float_info.min
+"""A tail that is too small for a float is bounded by the least one: no bound is 0 by underflow."""
 
 
 def private_delta(epsilon: float, privacy: tuple[float, float]) -> float:
@@ -53,15 +59,23 @@ def from_privacy(
     epsilon
         Of the statement.
     privacy
-        (epsilon, delta), replace-one; the mechanism's own promise where not given.
+        (epsilon, delta), replace-one, which is then an assumption. Where not given, the
+        mechanism's own promise: an assumption too if the mechanism is the user's.
 
     Notes
     -----
-    Source: Cohen et al. 2024, Theorems A.4 and E.1.
+    Source: Cohen et al. 2024, Theorems A.4 and E.1. Theorem A.4 is about each pair by itself; it
+    holds for a distribution over pairs as well, since both sides are averages over them.
     """
-    world = game.world.pairs if isinstance(game.world, Neighbours) else game.world
     if game.side is not None or game.looser is not None:
         return None
+    bounds = [_one_world(part, epsilon, privacy) for part in game.members().values()]
+    known = [bound for bound in bounds if bound is not None]
+    return max(known, key=lambda bound: bound.value) if len(known) == len(bounds) else None
+
+
+def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) -> Bound | None:
+    world = game.world.pairs if isinstance(game.world, RandomNeighbours) else game.world
     if isinstance(world, Pairs) and all(_neighbours(a, b) for a, b in world.sets):
         theorem, data = "Cohen et al. 2024, Theorem A.4", world.sets[:, 0]
     elif isinstance(world, Finite) and all(_neighbours(world.sets[0], b) for b in world.sets):
@@ -70,17 +84,21 @@ def from_privacy(
         theorem, data = "Cohen et al. 2024, Theorem E.1", world.sets
     else:
         return None
-    promised = privacy or _promise(game, data)
+    promised = _promise(game, data) if privacy is None else privacy
     if promised is None:
         return None
+    said = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
+    if privacy is not None:
+        assumed = (f"{said}, replace-one, as [privacy] says",)
+    elif is_own(game.mechanism):
+        assumed = (f"{said}, replace-one, as it promises itself",)
+    else:
+        assumed = ()
     return Bound(
         private_delta(epsilon, promised),
         f"delta at epsilon {epsilon:g}, against every attacker",
-        theorem,
-        (
-            f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private, "
-            "replace-one",
-        ),
+        theorem if assumed else f"{theorem} ({said})",
+        assumed,
     )
 
 
@@ -117,7 +135,7 @@ def hamming_limit(n: int, d: int, gamma: float) -> float:
     counts = np.arange(n + 1)
     disagree = float(np.minimum(counts, n - counts).mean() / n)
     tail = float(stats.binom.cdf(math.floor(gamma * d + 1e-9), d, disagree))
-    return min(1.0, n * tail)
+    return min(1.0, n * max(tail, LEAST))
 
 
 def parity_limit(n: int, d: int, gamma: float) -> float:
@@ -135,11 +153,21 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
     right = np.arange(half + 1)
     left = allowed - (half - right)
     tails = np.where(left >= 0, stats.binom.cdf(left // 2, right, 0.5), 0.0)
-    return min(1.0, n * float(tails.max()))
+    return min(1.0, n * max(float(tails.max()), LEAST))
 
 
 def from_lemmas(game: Game) -> Bound | None:
-    """Bound delta by a bound on success alone, where a lemma of the papers gives one."""
+    """Bound delta by a bound on success alone, where a lemma of the papers gives one.
+
+    Of a family, the largest bound. The attacker knows the prior and nothing else about the data,
+    as the game says: nothing more is assumed.
+    """
+    bounds = [_one_lemma(part) for part in game.members().values()]
+    known = [bound for bound in bounds if bound is not None]
+    return max(known, key=lambda bound: bound.value) if len(known) == len(bounds) else None
+
+
+def _one_lemma(game: Game) -> Bound | None:
     if game.side is not None or not isinstance(game.relation, Hamming | Member):
         return None
     gamma = game.relation.gamma if isinstance(game.relation, Hamming) else 0.0
@@ -152,9 +180,4 @@ def from_lemmas(game: Game) -> Bound | None:
         theorem = "Kaplan et al. 2025, Example 1.3, with its tail computed"
     else:
         return None
-    return Bound(
-        limit,
-        "success of any attacker, and so delta at every epsilon",
-        theorem,
-        ("the attacker knows the prior and nothing else about the data",),
-    )
+    return Bound(limit, "success of any attacker, and so delta at every epsilon", theorem)

@@ -29,7 +29,9 @@ from narcissus.mechanisms.base import Channel
 from narcissus.priors.side_information import refine
 from narcissus.priors.worlds.base import Enumeration
 from narcissus.priors.worlds.batches import key_of
+from narcissus.profiles.best import Best, Block
 from narcissus.success.relations.base import table
+from narcissus.success.singling_out import SAME
 
 LIMIT = 20_000_000
 """Largest number of (data set, release) pairs that is written out."""
@@ -39,97 +41,6 @@ WORK = 20_000_000_000
 
 _CHUNK = 8_000_000
 _KEPT = 10_000_000
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some guesses against all releases, for one thing that the attacker was told.
-
-    Attributes
-    ----------
-    told
-        Index of what was told.
-    guesses
-        Numbers of the guesses, shape (g,).
-    success, baseline
-        ``s(y, z)`` and ``b(y, z)``, shape (g, Y).
-    """
-
-    told: int
-    guesses: NDArray[np.int64]
-    success: NDArray[np.float64]
-    baseline: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best attacker at an epsilon, as it is found block by block.
-
-    Attributes
-    ----------
-    epsilon
-        Which resilience it attacks.
-    gain, success, baseline
-        What each release adds to ``success - e^epsilon baseline``, and to each of the two: for
-        each thing that may be told, shape (Y,).
-    guess
-        Number of the best guess for each release, -1 for none; without meaning where attempts
-        are put together from several.
-    """
-
-    epsilon: float
-    gain: dict[int, NDArray[np.float64]]
-    success: dict[int, NDArray[np.float64]]
-    baseline: dict[int, NDArray[np.float64]]
-    guess: dict[int, NDArray[np.int64]]
-
-    @classmethod
-    def nothing(
-        cls, epsilon: float, told: Sequence[int], width: int, *, abstain: bool = True
-    ) -> Best:
-        """Start with the attacker who makes no attempt, or who must make one yet."""
-        start = 0.0 if abstain else -math.inf
-        return cls(
-            epsilon,
-            {k: np.full(width, start) for k in told},
-            {k: np.zeros(width) for k in told},
-            {k: np.zeros(width) for k in told},
-            {k: np.full(width, -1, dtype=np.int64) for k in told},
-        )
-
-    def add(self, block: Block, *, additive: bool) -> None:
-        """Take some more guesses into account."""
-        k, releases = block.told, np.arange(block.success.shape[1])
-        value = block.success - math.exp(self.epsilon) * block.baseline
-        if additive:
-            chosen = value > 0
-            self.gain[k][:] += np.where(chosen, value, 0).sum(axis=0)
-            self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
-            self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
-            return
-        top = value.argmax(axis=0)
-        found = value[top, releases]
-        better = np.flatnonzero(found > self.gain[k])
-        chosen = top[better]
-        self.gain[k][better] = found[better]
-        self.success[k][better] = block.success[chosen, better]
-        self.baseline[k][better] = block.baseline[chosen, better]
-        self.guess[k][better] = block.guesses[chosen]
-
-    @property
-    def delta(self) -> float:
-        """What the attacker gains in all; at least 0, since no delta is less."""
-        return max(0.0, _total(self.gain))
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """Its success and its baseline."""
-        return _total(self.success), _total(self.baseline)
-
-
-def _total(parts: dict[int, NDArray[np.float64]]) -> float:
-    """Sum without rounding: profiles may be as small as 1e-90."""
-    return math.fsum(float(x) for part in parts.values() for x in part[part != 0])
 
 
 @dataclass(frozen=True)
@@ -282,7 +193,10 @@ class WrittenOut:
         return BestPredicate(self.guesses, masks)
 
     def rates(self, epsilon: float) -> tuple[float, float]:
-        """Give exact success and baseline of the best attacker at an epsilon."""
+        """Give exact success and baseline of the attacker with the largest gap at an epsilon.
+
+        At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
+        """
         best = self.sweep([epsilon])[0]
         return best.rates
 
@@ -308,7 +222,7 @@ class WrittenOut:
         """Give the best success of attempts whose weight is at most a limit."""
         top: dict[int, NDArray[np.float64]] = {}
         for block in self.blocks():
-            allowed = weights[block.guesses] <= limit + 1e-15
+            allowed = weights[block.guesses] <= limit * (1 + SAME)
             if not allowed.any():
                 continue
             now = top.setdefault(block.told, np.zeros(block.success.shape[1]))
@@ -324,7 +238,8 @@ def write_out(
     Parameters
     ----------
     game
-        World, mechanism and relation must be ones that can be written out.
+        World, mechanism and relation must be ones that can be written out; the world must be one
+        distribution (of a family, write the members out).
     limit
         Largest number of (data set, release) pairs.
     work
@@ -339,6 +254,23 @@ def write_out(
     InputError
         A part of the game cannot be written out at all, or the relation never holds.
     """
+    exact = written(game.single("an exact answer"), limit=limit, work=work, abstain=abstain)
+    require_true([exact])
+    return exact
+
+
+def require_true(written: Iterable[WrittenOut]) -> None:
+    """Refuse a relation that holds for no data set and no attempt of any of some games."""
+    name = ""
+    for exact in written:
+        if any(block.success.any() or block.baseline.any() for block in exact.blocks()):
+            return
+        name = type(exact.game.relation).__name__
+    raise InputError(f"the relation {name} holds for no data set and no attempt: it is never true")
+
+
+def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
+    """Write a game out, whether or not its relation ever holds; see `write_out`."""
     for name, method in (("world", "enumerate"), ("mechanism", "channel"), ("relation", "guesses")):
         part = getattr(game, name)
         if not hasattr(part, method):
@@ -371,13 +303,7 @@ def write_out(
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
-    exact = WrittenOut(game, enumeration, channel, guesses, count, abstain)
-    if not any(block.success.any() or block.baseline.any() for block in exact.blocks()):
-        raise InputError(
-            f"the relation {type(game.relation).__name__} holds for no data set and no attempt: "
-            "it is never true"
-        )
-    return exact
+    return WrittenOut(game, enumeration, channel, guesses, count, abstain)
 
 
 def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:

@@ -1,10 +1,10 @@
 """Success: when an attempt counts, and the statements that are made about it."""
 
+from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
     Resilience,
-    SinglingOut,
     Statement,
     Threshold,
 )

@@ -7,7 +7,7 @@ for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -53,7 +53,10 @@ class Test:
 
 
 class Statement(Protocol):
-    """An inequality that a mechanism may satisfy against every attacker."""
+    """An inequality that a mechanism may satisfy against every attacker.
+
+    One that depends on the world has a method ``prepare(game)`` that gives the one to test.
+    """
 
     rule: ClassVar[Literal["mean", "min"]]
 
@@ -120,6 +123,7 @@ class FixedBaseline:
         At least 0; in [0, 1].
     best
         Chance of the best guess made without the release; an upper limit of it is valid too.
+        None: as `prepare` finds it, otherwise 1, which nothing can violate.
 
     Notes
     -----
@@ -128,24 +132,31 @@ class FixedBaseline:
 
     epsilon: float = 0.0
     delta: float = 0.0
-    best: float = field(default=1.0)
+    best: float | None = None
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
         non_negative("epsilon", self.epsilon)
         probability("delta", self.delta)
-        probability("best", self.best)
+        if self.best is not None:
+            probability("best", self.best)
+
+    def prepare(self, game: Any) -> FixedBaseline:
+        """Take the best guess from the relation, where it has a formula for the world."""
+        if self.best is not None or game.side is not None or not hasattr(game.relation, "best"):
+            return self
+        return replace(self, best=game.relation.best(game.world))
 
     def tests(self, scores: Scores) -> list[Test]:
         """Give ``R(S, z)`` less the limit."""
-        limit = math.exp(self.epsilon) * self.best + self.delta
+        best = 1.0 if self.best is None else self.best
+        limit = math.exp(self.epsilon) * best + self.delta
         return [Test(scores.success - limit, min(-limit, -1e-12))]
 
     def words(self) -> str:
         """Say the inequality."""
-        return (
-            f"success <= e^{self.epsilon:g} x {self.best:.6g} (best fixed guess) + {self.delta:g}"
-        )
+        best = "best fixed guess" if self.best is None else f"{self.best:.6g} (best fixed guess)"
+        return f"success <= e^{self.epsilon:g} x {best} + {self.delta:g}"
 
 
 # How much of the chance of a false "violates" goes to sampled baselines in the threshold statement.
@@ -206,71 +217,6 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class SinglingOut:
-    """Predicate singling out: for every ``w <= w_max``, isolating with weight at most ``w``.
-
-    Parameters
-    ----------
-    epsilon, delta
-        At least 0; in [0, 1].
-    n
-        Rows of a data set.
-    w_max
-        Largest weight that counts as light, in (0, 1].
-    points
-        Weights at which the curve is looked at, spread evenly on a logarithmic scale from
-        ``1e-9 * w_max`` to ``w_max``.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definition 2.4. The baseline is the closed form
-    ``max_{w' <= w} n w' (1 - w')^(n - 1)``, reached at ``min(w, 1 / n)``.
-    """
-
-    n: int
-    w_max: float
-    epsilon: float = 0.0
-    delta: float = 0.0
-    points: int = 28
-    rule: ClassVar[Literal["mean", "min"]] = "mean"
-
-    def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        non_negative("epsilon", self.epsilon)
-        probability("delta", self.delta)
-        between("w_max", self.w_max, 0, 1, open_low=True)
-        integer("points", self.points, low=1)
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """The weights ``w`` of the curve, from light to heavy."""
-        if self.points == 1:
-            return np.array([self.w_max])
-        return self.w_max * np.logspace(-9, 0, self.points)
-
-    def baseline(self, w: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Give the best chance to isolate without the release, at weight at most ``w``."""
-        best = np.minimum(w, 1 / self.n)
-        return self.n * best * np.exp((self.n - 1) * np.log1p(-np.minimum(best, 1 - 1e-16)))
-
-    def tests(self, scores: Scores) -> list[Test]:
-        """Give one test for each weight of the curve."""
-        light = np.nan_to_num(scores.weight, nan=np.inf)
-        limits = math.exp(self.epsilon) * self.baseline(self.weights) + self.delta
-        return [
-            Test((scores.success & (light <= w)) - limit, min(-limit, -1e-12))
-            for w, limit in zip(self.weights, limits, strict=True)
-        ]
-
-    def words(self) -> str:
-        """Say the inequality."""
-        return (
-            f"for every w <= {self.w_max:g}: isolating with weight <= w has chance at most "
-            f"e^{self.epsilon:g} x max n w'(1-w')^(n-1) + {self.delta:g}"
-        )
-
-
-@dataclass(frozen=True)
 class NotMemorizing:
     """The negation of (m, xi)-memorizing, for the attacker who played.
 
@@ -323,6 +269,12 @@ class NotMemorizing:
             f"'in' for fewer than {self.m} of {self.n} members, or for more than "
             f"{self.xi:g} of strangers"
         )
+
+
+def prepared(statement: Statement, game: Any) -> Statement:
+    """Give the statement to test in a game whose world is one distribution."""
+    prepare = getattr(statement, "prepare", None)
+    return statement if prepare is None else prepare(game)
 
 
 class Evidence:

@@ -84,6 +84,38 @@ class World(Protocol):
         ...
 
 
+LISTED = 4096
+"""Most values of a record that are listed as its `Law`."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """The distribution from which every record is drawn, independently of the others.
+
+    Worlds of such records offer it as ``law``; None where the records differ or depend on each
+    other, or have more than `LISTED` values.
+
+    Attributes
+    ----------
+    values
+        The values of a record, shape (k,) or (k, d).
+    chances
+        Probability of each, shape (k,).
+    """
+
+    values: Array
+    chances: NDArray[np.float64]
+
+
+def members(world: Any) -> dict[str, World]:
+    """Give the distributions of a family by name; any other world is its own, without a name.
+
+    A family offers ``members``, and nothing else is asked of it: it is never drawn from, since a
+    statement that holds on average over a family may fail for each of its members.
+    """
+    return getattr(world, "members", None) or {"": world}
+
+
 @dataclass(frozen=True)
 class Enumeration:
     """A world written out: every data set with its probability.

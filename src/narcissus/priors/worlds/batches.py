@@ -53,6 +53,15 @@ def key_of(entry: Any) -> Any:
     return entry
 
 
+def stacked(entries: list[Any]) -> Batch:
+    """Give arrays of one shape, or numbers, as one array; anything else as a list."""
+    if entries and all(isinstance(e, np.ndarray | np.generic | int | float) for e in entries):
+        shapes = {np.shape(entry) for entry in entries}
+        if len(shapes) == 1:
+            return np.asarray(entries)
+    return entries
+
+
 def gather(batch: Batch, index: Array) -> Batch:
     """Take entries of a batch."""
     return batch[index] if isinstance(batch, np.ndarray) else [batch[i] for i in index]

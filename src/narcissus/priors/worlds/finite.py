@@ -1,4 +1,4 @@
-"""Worlds given by a list: of data sets, of distributions over them, of pairs of them."""
+"""Worlds given by a list of data sets, or of distributions over them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from narcissus.errors import InputError
 from narcissus.priors.worlds.base import Array, Draw, Enumeration
 
 
-def _sets(name: str, data: Sequence[Any]) -> Array:
+def data_sets(name: str, data: Sequence[Any]) -> Array:
+    """Give data sets of one shape as an array; a data set of one number has one record."""
     try:
         array = np.asarray(data)
     except ValueError as error:
@@ -45,7 +46,7 @@ class Finite:
     natures: Sequence[float] = ()
 
     def __post_init__(self) -> None:
-        sets = _sets("data", self.data)
+        sets = data_sets("data", self.data)
         given = np.asarray(self.probabilities, dtype=np.float64)
         if given.size and given.shape[-1] != len(sets):
             raise InputError(
@@ -65,7 +66,7 @@ class Finite:
     @cached_property
     def sets(self) -> Array:
         """The data sets, leading axis D."""
-        return _sets("data", self.data)
+        return data_sets("data", self.data)
 
     @cached_property
     def table(self) -> NDArray[np.float64]:
@@ -80,6 +81,13 @@ class Finite:
         """Probability of each ``Nature``, shape (V,)."""
         count = len(self.table)
         return np.asarray(self.natures) if len(self.natures) else np.full(count, 1 / count)
+
+    @property
+    def scope(self) -> str:
+        """What a statement about this world speaks of."""
+        if len(self.weight) == 1:
+            return "this one distribution"
+        return f"this prior, on average over the {len(self.weight)} natures"
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, and the index of their ``Nature``."""
@@ -102,128 +110,3 @@ class Finite:
         """Write the world out."""
         none = np.zeros(len(self.weight), dtype=np.int64)
         return Enumeration(self.sets, self.weight, self.table, self.table, none)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The variant over pairs: ``(S_0, S_1)`` is drawn, a coin says which one is released.
-
-    The other one takes the place of the fresh data set.
-
-    Parameters
-    ----------
-    pairs
-        The pairs, each of two data sets of one shape. One pair is the constant distribution of
-        003, Definition A.3.
-    probabilities
-        Probability of each pair; empty: all alike.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definition A.2.
-    """
-
-    pairs: Sequence[Any]
-    probabilities: Sequence[float] = ()
-
-    def __post_init__(self) -> None:
-        sets = _sets("pairs", self.pairs)
-        if sets.ndim < 2 or sets.shape[1] != 2:
-            raise InputError(f"`pairs` must hold two data sets each, got shape {sets.shape}")
-        if len(self.probabilities):
-            distribution("probabilities", self.probabilities)
-            if len(self.probabilities) != len(sets):
-                raise InputError(
-                    f"`probabilities` must have one number for each of {len(sets)} pairs, "
-                    f"got {len(self.probabilities)}"
-                )
-
-    @cached_property
-    def sets(self) -> Array:
-        """The pairs, shape (pairs, 2, records, ...)."""
-        sets = _sets("pairs", self.pairs)
-        return sets if sets.ndim > 2 else sets[..., None]
-
-    @cached_property
-    def weight(self) -> NDArray[np.float64]:
-        """Probability of each pair."""
-        count = len(self.sets)
-        return (
-            np.asarray(self.probabilities) if len(self.probabilities) else np.full(count, 1 / count)
-        )
-
-    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw the released data sets; ``nature`` holds the others."""
-        pair = rng.choice(len(self.weight), size=trials, p=self.weight)
-        coin = rng.integers(0, 2, trials)
-        return Draw(self.sets[pair, coin], self.sets[pair, 1 - coin])
-
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the other data set of each pair."""
-        return draw.nature
-
-    def count(self) -> int:
-        """Give the number of data sets."""
-        return 2 * len(self.sets)
-
-    def enumerate(self) -> Enumeration:
-        """Write out every pair and coin as a ``Nature`` of one data set and its other."""
-        data = self.sets.reshape(-1, *self.sets.shape[2:])
-        sample = np.eye(len(data))
-        other = np.arange(len(data)) ^ 1
-        none = np.zeros(len(data), dtype=np.int64)
-        return Enumeration(data, np.repeat(self.weight / 2, 2), sample, sample[other], none)
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """All pairs of data sets of ``n`` records that differ in one record, all alike.
-
-    The family of Theorem A.4, drawn from uniformly; ``values`` is the number of values of a
-    record.
-    """
-
-    n: int
-    values: int = 2
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        """The pairs, listed."""
-        from narcissus._validation import integer
-        from narcissus.priors.worlds.base import all_tuples
-
-        integer("n", self.n, low=1)
-        integer("values", self.values, low=2)
-        if self.values**self.n > 4096:
-            raise InputError(
-                f"`n` records of `values` values make {self.values**self.n} data sets, at most "
-                "4096 are listed; give the pairs you mean in a world of `pairs`"
-            )
-        sets = all_tuples(self.values, self.n)
-        found: list[tuple[Array, Array]] = []
-        for row in sets:
-            for place in range(self.n):
-                for value in range(int(row[place]) + 1, self.values):
-                    other = row.copy()
-                    other[place] = value
-                    found.append((row, other))
-        return Pairs(found)
-
-    def __post_init__(self) -> None:
-        _ = self.pairs
-
-    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw the released data sets."""
-        return self.pairs.draw(trials, rng)
-
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the other data set of each pair."""
-        return draw.nature
-
-    def count(self) -> int:
-        """Give the number of data sets, each counted once for each pair."""
-        return self.pairs.count()
-
-    def enumerate(self) -> Enumeration:
-        """Write the world out."""
-        return self.pairs.enumerate()

@@ -12,7 +12,15 @@ from scipy import stats
 
 from narcissus._validation import distribution, integer, probabilities
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli
+from narcissus.priors.worlds.base import (
+    LISTED,
+    Array,
+    Draw,
+    Enumeration,
+    Law,
+    all_tuples,
+    bernoulli,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,14 @@ class Bits:
     def rates(self) -> NDArray[np.float64]:
         """Rate of each bit, shape (n,)."""
         return np.broadcast_to(np.asarray(self.rate, dtype=np.float64), (self.n,))
+
+    @property
+    def law(self) -> Law | None:
+        """Distribution of one bit; None where they are not alike."""
+        rate = float(self.rates[0])
+        if np.ptp(self.rates) > 0:
+            return None
+        return Law(np.array([0, 1], dtype=np.uint8), np.array([1 - rate, rate]))
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n)."""
@@ -149,6 +165,11 @@ class Records:
         """Whether all records have the same distribution."""
         return bool((self.table == self.table[0]).all())
 
+    @property
+    def law(self) -> Law | None:
+        """Distribution of one record; None where they are not alike."""
+        return Law(self.support, self.table[0]) if self.alike else None
+
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n) or (trials, n, d)."""
         if self.alike:
@@ -195,6 +216,14 @@ class Uniform:
         integer("n", self.n, low=1)
         integer("d", self.d, low=1)
         integer("levels", self.levels, low=2, high=2**31)
+
+    @property
+    def law(self) -> Law | None:
+        """Distribution of one row; None where it has too many values to list."""
+        if self.levels**self.d > LISTED:
+            return None
+        rows = all_tuples(self.levels, self.d)
+        return Law(rows, np.full(len(rows), 1 / len(rows)))
 
     def rows(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Draw uniform rows, shape ``(*shape, d)``."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import integer, probability
-from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli
+from narcissus.priors.worlds.base import (
+    LISTED,
+    Array,
+    Draw,
+    Enumeration,
+    Law,
+    all_tuples,
+    bernoulli,
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,15 @@ class MonaLisa:
         integer("n", self.n, low=1)
         integer("d", self.d, low=1)
         probability("rate", self.rate)
+
+    @property
+    def law(self) -> Law | None:
+        """Distribution of one row; None where it has too many values to list."""
+        if 2**self.d > LISTED:
+            return None
+        rows = all_tuples(2, self.d).astype(np.uint8)
+        zeros = (rows == 0).all(axis=1)
+        return Law(rows, (1 - self.rate) / len(rows) + self.rate * zeros)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
@@ -90,6 +107,11 @@ class Superset:
         integer("d", self.d, low=1)
         integer("size", self.size, low=1)
         probability("trivial", self.trivial)
+
+    @property
+    def scope(self) -> str:
+        """What a statement about this world speaks of."""
+        return "this prior, on average over the lists"
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d); ``nature`` is the list, (trials, size, d)."""

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
-_PROVED: Grade = "proved"
 _SAMPLED: Grade = "sampled"
+
+
+_STRIKING = 0.05
+"""A gain that is shown though its limits still allow none."""
 
 
 def _best(results: Answer) -> Answer | None:
@@ -40,9 +43,9 @@ def _gain(one: Answer) -> float:
     return one["success"]["value"] - one["baseline"]["value"]
 
 
-def _sampled(label: str, estimate: Answer) -> tuple[str, str, str, Grade]:
+def _sampled(label: str, estimate: Answer, where: str) -> tuple[str, str, str, Grade]:
     level = f"{100 * estimate['confidence']:g}% limits"
-    text = f"{level} {limits(estimate['low'], estimate['high'])}"
+    text = f"{level} {limits(estimate['low'], estimate['high'])}{where}"
     return label, percent(estimate["value"]), text, "sampled"
 
 
@@ -50,58 +53,101 @@ def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
     rows: list[tuple[str, str, str, Grade]] = []
     best, exact = _best(results), results["exact"]
     if best is not None:
+        where = f", for {results['member']}" if results["member"] else ""
         rows += [
-            _sampled("The same attempts against fresh data (own baseline)", best["baseline"]),
-            _sampled(f"Success of the attack {best['name']}", best["success"]),
+            _sampled(
+                "The same attempts against fresh data (own baseline)", best["baseline"], where
+            ),
+            _sampled(f"Success of the attack {best['name']}", best["success"], where),
         ]
     if exact is not None:
         top = exact["best_attacker"]
+        grade = _exact_grade(exact)
         where = f"at epsilon {top['at_epsilon']:g}"
-        for label, key in (
-            ("Baseline of the best attacker", "baseline"),
-            ("Success of the best attacker there is", "success"),
+        if top["success"] == top["baseline"] == 0:
+            where += f": no attempt gains {exact['rounding']:g} or more"
+        if exact["member"]:
+            where += f", for {top['member']}"
+        any_baseline = "at any baseline, also one as large"
+        for label, value, said in (
+            ("Baseline of the attacker with the largest gap", top["baseline"], where),
+            ("Success of the attacker with the largest gap", top["success"], where),
+            ("Largest success of any attacker", exact["best_success"], any_baseline),
         ):
-            rows.append((label, percent(top[key]), where, "proved"))
+            rows.append((label, percent(value), said, grade))
     for bound in results["proofs"]:
-        label = f"Proved: {bound['quantity']}"
-        rows.append((label, f"at most {bound['value']:.3g}", bound["theorem"], "proved"))
+        label = f"{bound['grade'].capitalize()}: {bound['quantity']}"
+        rows.append((label, bound["at_most"], bound["theorem"], bound["grade"]))
     return rows
 
 
-def _evidence(results: Answer) -> tuple[list[str], list[str]]:
-    good: list[str] = []
-    bad: list[str] = []
+def _exact_grade(exact: Answer) -> Grade:
+    return "proved if" if exact["assumptions"] else "proved"
+
+
+def _against(results: Answer) -> list[str]:
+    """Say what speaks against the release."""
+    said: list[str] = []
     exact = results["exact"]
-    if exact is not None and "least" in exact:
-        words = f"exact: {exact['least']:.6g} is needed, {exact['limit']:g} is allowed (proved)"
-        (good if results["outcome"].startswith("resilient") else bad).append(words)
-    good += [
-        f"{bound['quantity']} is at most {bound['value']:.3g}, by {bound['theorem']} (proved)"
-        for bound in results["proofs"]
-    ]
-    if results["attackers"] and results["decided"] is not None:
-        bad.append(
+    if exact is not None and not exact["holds"]:
+        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
+    confidence = percent(results["confidence"])
+    if results["decided"] is not None:
+        said.append(
             f"the attackers broke the statement; certain after {results['decided']} trials, at "
-            f"{percent(results['confidence'])} confidence"
+            f"{confidence} confidence (sampled)"
         )
-    elif results["attackers"]:
-        good.append(
-            f"{number(results['trials'])} trials of {len(results['attackers'])} attacker(s) found "
-            "no violation; that is no proof"
-        )
-    refuted = results["largest_epsilon_refuted"]
-    if refuted is not None and results["decided"] is not None:
-        bad.append(f"refuted up to epsilon {refuted:.2f} at this delta")
-    return good, bad
+        if results["largest_epsilon_refuted"] is not None:
+            refuted = results["largest_epsilon_refuted"]
+            said.append(f"refuted up to epsilon {refuted:.2f} at this delta (sampled)")
+    for one in results["attackers"]:
+        won, lost = one["success"], one["baseline"]
+        if won["low"] > lost["high"]:
+            said.append(
+                f"the attack {one['name']} succeeds in {percent(won['value'])} of trials, the same "
+                f"attempts against fresh data in {percent(lost['value'])}: at least "
+                f"{percent(won['low'], 'down')} against at most {percent(lost['high'], 'up')} "
+                "(sampled)"
+            )
+        elif _gain(one) > _STRIKING:
+            said.append(
+                f"the attack {one['name']} succeeded in {percent(won['value'])} of "
+                f"{number(won['trials'])} trials, the same attempts against fresh data in "
+                f"{percent(lost['value'])}; too few trials to be sure that it gains (sampled)"
+            )
+    return said
 
 
-_RESTS: dict[str, Grade] = {
-    "violates, proved": "proved",
-    "resilient, proved": "proved",
-    "violates": "sampled",
-    "no violation found": "sampled",
-    "not assessed": "not assessed",
-}
+def _for(results: Answer) -> list[str]:
+    """Say what speaks for the release: what is proved or limited below what is allowed."""
+    said: list[str] = []
+    exact = results["exact"]
+    if exact is not None and exact["holds"]:
+        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
+    said += [
+        f"{bound['quantity']} is {bound['at_most']}, by {bound['theorem']} ({bound['grade']})"
+        for bound in results["proofs"]
+        if bound["sufficient"] and bound["value"] < 1
+    ]
+    allowed = results["statement"].get("delta", 0.0)
+    for one in results["attackers"]:
+        # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
+        hits = one["success"]["value"] > 0 or one["baseline"]["value"] > 0
+        gap, tried = one["gap"], hits and one["attempts"] > 0 and not one["failed"]
+        if gap is not None and tried and gap["high"] < min(allowed, 1.0):
+            said.append(
+                f"the attack {one['name']} gains at most {gap['high']:.3g} over "
+                f"{gap['quantity'].partition('less ')[2]}, below the {allowed:g} that is allowed "
+                f"({100 * gap['confidence']:g}% limit, sampled); other attackers may gain more"
+            )
+    return said
+
+
+def _evidence(results: Answer) -> tuple[list[str], list[str]]:
+    """Give what speaks for the release, and what against it; numbers at odds speak for nothing."""
+    if results["outcome"] == "contradicted":
+        return [], _against(results)
+    return _for(results), _against(results)
 
 
 def _verdict(record: Record, results: Answer) -> Verdict:
@@ -110,9 +156,10 @@ def _verdict(record: Record, results: Answer) -> Verdict:
     odds = ""
     if best is not None:
         hits, base = best["success"]["value"] * 100, best["baseline"]["value"] * 100
+        where = f" for {results['member']}" if results["member"] else ""
         odds = (
-            f"Of 100 attempts of {best['name']}, {hits:.3g} fit the data that was released, and "
-            f"{base:.3g} would have fitted fresh data as well."
+            f"Of 100 attempts of {best['name']}{where}, {hits:.3g} fit the data that was "
+            f"released, and {base:.3g} would have fitted fresh data as well."
         )
     return Verdict(
         status=record.status,
@@ -153,6 +200,7 @@ def _setting(record: Record, results: Answer) -> Section:
     rows += [
         ("Statement", f"{statement['name']} ({statement['definition']})"),
         ("In a formula", statement["words"]),
+        ("For", statement["scope"]),
     ]
     if results["source"]:
         rows.append(("Source of the study", results["source"]))
@@ -161,8 +209,9 @@ def _setting(record: Record, results: Answer) -> Section:
     blocks: list[Block] = [Text([results["about"]])] if results["about"] else []
     blocks.append(Facts(rows))
     assumed = [text for bound in results["proofs"] for text in bound["assumptions"]]
+    assumed += results["exact"]["assumptions"] if results["exact"] is not None else []
     if assumed:
-        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        title = "Taken as given by what is proved if (assumptions; tested as far as was played)"
         blocks.append(Items(title, list(dict.fromkeys(assumed))))
     return Section("Threat model and statement", blocks)
 
@@ -186,9 +235,17 @@ def _attackers(results: Answer) -> list[Block]:
     if not rows:
         return []
     columns = ["attacker", "success", "limits", "own baseline", "its limits", "failures"]
+    where = (
+        f" of {results['member']}, the one of {number(results['members'])} distributions with the "
+        "strongest evidence; the limits hold for all of them at once"
+        if results["member"]
+        else ""
+    )
+    if len(rows) > 1:
+        where += f"; the limits of all {len(rows)} attackers hold at once"
     blocks: list[Block] = [
         Table(
-            f"Success and own baseline in {number(results['trials'])} trials",
+            f"Success and own baseline in {number(results['trials'])} trials{where}",
             columns,
             rows,
             grades,
@@ -209,6 +266,7 @@ def _profile(results: Answer) -> list[Block]:
     if exact is None:
         return []
     epsilon, delta = exact["epsilon"], exact["delta"]
+    lost = f"<{exact['rounding']:g}"  # 0 may be a delta that is lost to rounding
 
     def draw(figure: MplFigure) -> None:
         axes = figure.add_subplot()
@@ -222,10 +280,10 @@ def _profile(results: Answer) -> list[Block]:
     table = Table(
         "The exact profile",
         ["epsilon", "delta"],
-        [[e, d] for e, d in zip(epsilon, delta, strict=True)],
-        [_PROVED for _ in epsilon],
+        [[e, d or lost] for e, d in zip(epsilon, delta, strict=True)],
+        [_exact_grade(exact) for _ in epsilon],
     )
-    first = f"{delta[0]:.4g}" if delta else MISSING
+    first = (f"{delta[0]:.4g}" if delta[0] else lost) if delta else MISSING
     return [
         Figure(
             title=f"The best attacker gains {first} at epsilon {epsilon[0]:g}",

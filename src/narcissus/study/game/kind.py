@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel
 
 from narcissus._random import child
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
-from narcissus.profiles import WORK, WrittenOut, memorized_information, write_out
+from narcissus.game.gap import gap_limits
+from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
+from narcissus.study.game.exact import Exactly, exactly
 from narcissus.study.game.identity import identity_of
 from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
+from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, sufficient
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
-from narcissus.study.record import Status
 from narcissus.study.store import TrialStore
-from narcissus.success.statements import (
-    FixedBaseline,
-    NotMemorizing,
-    Resilience,
-    SinglingOut,
-    Threshold,
-)
+from narcissus.success.singling_out import SAME, SinglingOut
+from narcissus.success.statements import FixedBaseline, Resilience, prepared
 
 NUMBER = {"type": ["number", "null"]}
 RESULTS_SCHEMA: dict[str, Any] = {
@@ -40,9 +35,12 @@ RESULTS_SCHEMA: dict[str, Any] = {
         "outcome": {
             "enum": [
                 "violates, proved",
+                "violates, proved if",
                 "violates",
                 "no violation found",
                 "resilient, proved",
+                "resilient, proved if",
+                "contradicted",
                 "not assessed",
             ]
         },
@@ -53,6 +51,8 @@ RESULTS_SCHEMA: dict[str, Any] = {
         "confidence": {"type": "number"},
         "trials": {"type": "integer"},
         "decided": {"type": ["integer", "null"]},
+        "member": {"type": ["string", "null"]},
+        "members": {"type": "integer"},
         "largest_epsilon_refuted": NUMBER,
         "attackers": {"type": "array", "items": {"type": "object"}},
         "exact": {"type": ["object", "null"]},
@@ -62,19 +62,6 @@ RESULTS_SCHEMA: dict[str, Any] = {
         "remarks": {"type": "array", "items": {"type": "string"}},
     },
 }
-
-TOLERANCE = 1e-12
-"""Rounding allowed where an exact delta is compared with the one of a statement."""
-
-
-@dataclass(frozen=True)
-class Exactly:
-    """What writing the game out came to, for the statement."""
-
-    holds: bool
-    least: float
-    words: str
-    data: dict[str, Any]
 
 
 class GameKind:
@@ -119,32 +106,23 @@ def _outcome(
     setup = study.build(folder)
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
-    statement = _completed(setup.statement, written)
-    exact = None if written is None else _exactly(written, statement, study.exact.epsilons)
+    statement = _completed(setup, written)
+    exact = None if written is None else exactly(written, setup.statement, study.exact.epsilons)
     proofs = _proofs(study, setup, statement)
     played = _played(study, setup, statement, options, store)
-    if isinstance(statement, FixedBaseline) and statement.best == 1.0 and exact is None:
-        unanswered.append(
-            NotAssessed(
-                "best fixed guess",
-                "it has no formula for this world and relation, so 1 was taken for it, and "
-                "nothing can violate the statement",
-                "give its chance, or an upper limit of it, as `best` in [statement]",
-            )
-        )
+    unanswered += _gaps_in(statement, exact, played)
     memorized = _memorized(study, setup, unanswered)
-    useless = [] if played is None else [a for a in played.attackers if _useless(a)]
-    unanswered += [
-        NotAssessed(
-            f"the attack {a.name}",
-            f"it failed on every trial: {a.failures[0].error}",
-            "mend it, and play again",
-        )
-        for a in useless
-    ]
-    nobody = played is None or len(useless) == len(played.attackers)
-    outcome, status = _judge(exact, proofs, statement, None if nobody else played)
-    if outcome == "not assessed":
+    useful = None if played is None or all(map(_useless, played.attackers)) else played
+    gaps = {} if played is None else _gaps(study, statement, played)
+    members = setup.game.members()
+    scope = (
+        f"each of the {len(members):,} distributions of the family"
+        if len(members) > 1
+        else getattr(setup.game.world, "scope", "this one world")
+    )
+    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study))
+    judged = judge(ground)
+    if judged.outcome == "not assessed":
         unanswered.append(
             NotAssessed(
                 "the statement",
@@ -152,20 +130,15 @@ def _outcome(
                 "add an [[attack]] that works, or make the world smaller",
             )
         )
-    remarks = [] if played is None else list(played.remarks)
-    proved = exact is not None and exact.holds
-    if proved and played is not None and played.outcome == "violates":
-        remarks.append(
-            "the run refuted a statement that is proved: a false alarm, which happens "
-            f"with chance at most {1 - played.confidence:g}"
-        )
     return Outcome(
         title=study.title,
-        status=status,
-        verdict=_verdict(outcome, statement, exact, proofs, None if nobody else played)
-        + _failures(played),
+        status=judged.status,
+        verdict=judged.words + _failures(played),
+        grade=judged.grade,
+        assumptions=judged.assumptions,
+        contradictions=judged.contradictions,
         results={
-            "outcome": outcome,
+            "outcome": judged.outcome,
             "expected": study.expected,
             "about": study.about,
             "source": study.source,
@@ -173,23 +146,28 @@ def _outcome(
                 **study.statement.model_dump(mode="json"),
                 "words": statement.words(),
                 "definition": CLAIMS[study.statement.name][1],
+                "scope": scope,
             },
             "confidence": study.run.confidence,
             "trials": 0 if played is None else played.trials,
             "decided": None if played is None else played.decided,
+            "member": (played.member or None) if played is not None else None,
+            "members": len(members),
             "largest_epsilon_refuted": None if played is None else played.refuted,
-            "attackers": [] if played is None else [_attacker(a) for a in played.attackers],
+            "attackers": []
+            if played is None
+            else [_attacker(a, gaps.get(a.name)) for a in played.attackers],
             "exact": None if exact is None else exact.data,
-            "proofs": [bound.to_dict() for bound in proofs],
-            "curve": [] if played is None else _curve(statement, played),
+            "proofs": [_proof(bound, statement) for bound in proofs],
+            "curve": [] if played is None else _curve(played.statement, played),
             "memorized_bits": memorized,
-            "remarks": remarks,
+            "remarks": [] if played is None else list(played.remarks),
         },
         assessed=_assessed(exact, proofs, played),
         not_assessed=unanswered,
         not_covered=[
             "attackers who know more than the study says",
-            "data that is distributed otherwise than the study says",
+            f"distributions other than the study's ({scope}), also where a definition asks for all",
             "side channels: running time, access patterns, errors",
             *([] if exact or proofs else ["attackers other than the ones that were played"]),
         ],
@@ -201,13 +179,13 @@ KIND = GameKind()
 
 def _written(
     study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]
-) -> WrittenOut | None:
+) -> WrittenFamily | None:
     if study.exact.when == "never":
         return None
     try:
         # Where it was not asked for, an exact answer may take seconds, not minutes.
         work = WORK if study.exact.when == "required" else WORK // 20
-        return write_out(
+        return write_out_family(
             setup.game, limit=study.exact.limit, work=work, abstain=study.exact.abstain
         )
     except (TooLargeError, InputError) as error:
@@ -223,59 +201,80 @@ def _written(
         return None
 
 
-def _completed(statement: Any, written: WrittenOut | None) -> Any:
-    """Fill in the best fixed guess where the game was written out."""
-    if isinstance(statement, FixedBaseline) and statement.best == 1.0 and written is not None:
-        best = min(1.0, float(written.fixed.max(initial=0.0)))
-        return FixedBaseline(statement.epsilon, statement.delta, best)
+def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
+    """Fill in what the statement takes from the world; of a family, each member has its own."""
+    games = list(setup.game.members().values())
+    if len(games) > 1:
+        return setup.statement
+    statement = prepared(setup.statement, games[0])
+    if isinstance(statement, FixedBaseline) and statement.best is None and written is not None:
+        exact = next(iter(written.members.values()))
+        return replace(statement, best=min(1.0, float(exact.fixed.max(initial=0.0))))
     return statement
 
 
-def _exactly(written: WrittenOut, statement: Any, epsilons: list[float]) -> Exactly | None:
-    points = list(epsilons)
-    if _has_profile(statement):
-        points.append(float(statement.epsilon))
-    points = sorted(set(points))
-    at = float(statement.epsilon) if _has_profile(statement) else points[0]
-    best = {one.epsilon: one for one in written.sweep(points)}
-    success, baseline = best[at].rates
-    data: dict[str, Any] = {
-        "epsilon": points,
-        "delta": [best[point].delta for point in points],
-        "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline},
-        "data_sets": len(written.enumeration.data),
-        "releases": int(written.channel.matrix.shape[1]),
-        "guesses": written.count,
+def _chosen(study: GameStudyBase) -> tuple[str, ...]:
+    """Give what the study takes as given in its statement."""
+    best = getattr(study.statement, "best", None)
+    if best is None:
+        return ()
+    return (f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says",)
+
+
+def _gaps(study: GameStudyBase, statement: Any, played: Play) -> dict[str, Estimate | None]:
+    if not isinstance(statement, Resilience):
+        return {}
+    share = (1 - played.confidence) / len(played.attackers) / played.members
+    return {
+        one.name: gap_limits(
+            one.scores, statement.epsilon, confidence=1 - share, stopped=study.run.stop
+        )
+        for one in played.attackers
     }
-    if isinstance(statement, Resilience):
-        least = best[at].delta
-        limit, what = statement.delta, f"least delta at epsilon {statement.epsilon:g}"
-    elif isinstance(statement, FixedBaseline) and not written.additive:
-        least, best = written.robust(statement.epsilon)
-        data["best_fixed_guess"] = best
-        limit, what = statement.delta, f"least delta at epsilon {statement.epsilon:g}"
-    elif isinstance(statement, Threshold) and not written.additive:
-        least, limit = written.beyond(statement.tau), statement.epsilon
-        what = f"least epsilon for tau {statement.tau:g}"
-    elif isinstance(statement, SinglingOut) and hasattr(written.guesses, "weight"):
-        weights = written.guesses.weight(written.game.world)
-        if weights is None:
-            return None
-        factor = math.exp(statement.epsilon)
-        least, limit, what = 0.0, statement.delta, f"least delta at epsilon {statement.epsilon:g}"
-        for w in np.unique(weights[weights <= statement.w_max]):
-            gain = written.light(weights, float(w)) - factor * float(statement.baseline(float(w)))
-            least = max(least, gain)
-    else:
-        return None
-    data["least"] = least
-    data["limit"] = limit
-    holds = least <= limit + TOLERANCE
-    return Exactly(holds, least, f"{what}: {least:.6g}, allowed {limit:g}", data)
 
 
-def _has_profile(statement: Any) -> bool:
-    return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
+def _gaps_in(statement: Any, exact: Exactly | None, played: Play | None) -> list[NotAssessed]:
+    """Say what was asked and has no answer."""
+    found: list[NotAssessed] = []
+    tested = statement if played is None else played.statement
+    if isinstance(tested, FixedBaseline) and tested.best is None and exact is None:
+        found.append(
+            NotAssessed(
+                "best fixed guess",
+                "it has no formula for this world and relation, so 1 was taken for it, and "
+                "nothing can violate the statement",
+                "give its chance, or an upper limit of it, as `best` in [statement]",
+            )
+        )
+    if isinstance(tested, SinglingOut) and tested.possible is None:
+        found.append(
+            NotAssessed(
+                "the weights that predicates can have",
+                "the world has too many values of a record to list, or no law of one record; every "
+                "weight was taken to be possible, which allows the mechanism a little more",
+                "make the world smaller",
+            )
+        )
+    if played is not None:
+        found += [
+            NotAssessed(
+                f"the attack {one.name}",
+                f"it failed on every trial: {one.failures[0].error}",
+                "mend it, and play again",
+            )
+            for one in played.attackers
+            if _useless(one)
+        ]
+    return found
+
+
+def _proof(bound: Bound, statement: Any) -> dict[str, Any]:
+    return {
+        **bound.to_dict(),
+        "grade": grade_of(bound.assumptions),
+        "sufficient": sufficient(bound, statement),
+        "at_most": at_most(bound),
+    }
 
 
 def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
@@ -285,8 +284,10 @@ def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
     if isinstance(statement, Resilience) and not getattr(
         setup.game.mechanism, "interactive", False
     ):
-        promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
-        bounds.append(from_privacy(setup.game, statement.epsilon, promise))
+        bounds.append(from_privacy(setup.game, statement.epsilon))
+        if study.privacy is not None:
+            promise = (study.privacy.epsilon, study.privacy.delta)
+            bounds.append(from_privacy(setup.game, statement.epsilon, promise))
     return [bound for bound in bounds if bound is not None]
 
 
@@ -329,63 +330,10 @@ def _memorized(study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]
     else:
         try:
             return memorized_information(world, mechanism, limit=study.exact.limit)
-        except TooLargeError as error:
+        except (TooLargeError, InputError) as error:
             reason = str(error)
     unanswered.append(NotAssessed("memorized information", reason, "make the world smaller"))
     return None
-
-
-def _judge(
-    exact: Exactly | None, proofs: list[Bound], statement: Any, played: Play | None
-) -> tuple[str, Status]:
-    if exact is not None:
-        return ("resilient, proved", "met") if exact.holds else ("violates, proved", "exceeded")
-    if any(bound.value <= statement.delta + TOLERANCE for bound in proofs):
-        return "resilient, proved", "met"
-    if played is None:
-        return "not assessed", "not assessed"
-    if played.outcome == "violates":
-        return "violates", "exceeded"
-    return "no violation found", "inconclusive"
-
-
-def _verdict(
-    outcome: str, statement: Any, exact: Exactly | None, proofs: list[Bound], played: Play | None
-) -> str:
-    memorizes = isinstance(statement, NotMemorizing)
-    if exact is not None:
-        head = (
-            "Resilient, proved against every attacker"
-            if exact.holds
-            else "Violated, proved: the best attacker does better than the statement allows"
-        )
-        return f"{head} ({exact.words})."
-    if outcome == "resilient, proved":
-        bound = min(proofs, key=lambda b: b.value)
-        return (
-            f"Resilient, proved by {bound.theorem}: delta at most {bound.value:.3g}, "
-            f"allowed {statement.delta:g}."
-        )
-    if played is None:
-        return "Not assessed: nothing was written out, proved or played."
-    level = f"{100 * played.confidence:g}%"
-    if outcome == "violates":
-        what = (
-            f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate of "
-            f"at most {statement.xi:g}"
-            if memorizes
-            else f"Violates: {statement.words()}"
-        )
-        beyond = (
-            ""
-            if played.refuted is None
-            else f" Refuted up to epsilon {played.refuted:.2f} at this delta."
-        )
-        return f"{what}, with {level} confidence, certain after {played.decided} trials.{beyond}"
-    return (
-        f"No violation found in {played.trials} trials of {len(played.attackers)} attacker(s); "
-        "other attackers may do better, so this is no proof of resilience."
-    )
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
@@ -409,12 +357,14 @@ def _useless(one: Attacked) -> bool:
     return one.failed == one.success.trials
 
 
-def _attacker(one: Attacked) -> dict[str, Any]:
+def _attacker(one: Attacked, gap: Estimate | None) -> dict[str, Any]:
     return {
         "name": one.name,
         "success": _estimate(one.success),
         "baseline": _estimate(one.baseline),
+        "gap": None if gap is None else _estimate(gap),
         "baseline_exact_per_attempt": one.scores.fresh == 0,
+        "attempts": one.attempts,
         "failed": one.failed,
         "failures": [
             {"trial": f.trial, "seed": str(f.seed), "error": f.error} for f in one.failures
@@ -427,9 +377,10 @@ def _curve(statement: Any, played: Play) -> list[dict[str, float]]:
     if not isinstance(statement, SinglingOut):
         return []
     rows: list[dict[str, float]] = []
-    for w in statement.weights:
+    for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
+        light = w * (1 + SAME)  # what has no weight, NaN, is not light
         shares = [
-            float((one.scores.success & (np.nan_to_num(one.scores.weight, nan=np.inf) <= w)).mean())
+            float((one.scores.success & (one.scores.weight <= light)).mean())
             for one in played.attackers
         ]
         rows.append(

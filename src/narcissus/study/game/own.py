@@ -10,15 +10,7 @@ import numpy as np
 
 from narcissus.errors import InputError
 from narcissus.priors.worlds.base import Batch, Draw
-
-
-def _stacked(entries: list[Any]) -> Any:
-    """Give arrays of one shape as one array, anything else as a list."""
-    if entries and all(isinstance(e, np.ndarray | np.generic | int | float) for e in entries):
-        shapes = {np.shape(entry) for entry in entries}
-        if len(shapes) == 1:
-            return np.asarray(entries)
-    return entries
+from narcissus.priors.worlds.batches import stacked
 
 
 def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -37,7 +29,7 @@ class OwnWorld:
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Call the function once a trial."""
-        return Draw(_stacked([_call("world", self.function, rng) for _ in range(trials)]))
+        return Draw(stacked([_call("world", self.function, rng) for _ in range(trials)]))
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
         """Draw independent data sets."""
@@ -52,4 +44,4 @@ class OwnMechanism:
 
     def release(self, data: Batch, rng: np.random.Generator) -> Batch:
         """Call the function once a trial."""
-        return _stacked([_call("mechanism", self.function, entry, rng) for entry in data])
+        return stacked([_call("mechanism", self.function, entry, rng) for entry in data])

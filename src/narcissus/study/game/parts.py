@@ -58,10 +58,12 @@ _RELATIONS = "narcissus.success.relations"
 ROOMS: dict[str, dict[str, Entry]] = {
     "world": {
         "bits": Entry(f"{_WORLDS}:Bits"),
+        "family": Entry(f"{_WORLDS}:Family", nested={"parts": "world"}),
         "finite": Entry(f"{_WORLDS}:Finite"),
         "mona-lisa": Entry(f"{_WORLDS}:MonaLisa"),
         "neighbours": Entry(f"{_WORLDS}:Neighbours"),
         "pairs": Entry(f"{_WORLDS}:Pairs"),
+        "random-neighbours": Entry(f"{_WORLDS}:RandomNeighbours"),
         "records": Entry(f"{_WORLDS}:Records"),
         "superset": Entry(f"{_WORLDS}:Superset"),
         "tardos": Entry(f"{_WORLDS}:Tardos"),

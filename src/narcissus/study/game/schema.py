@@ -10,13 +10,22 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.priors.worlds.finite import Neighbours, Pairs
+from narcissus.priors.worlds import (
+    Bits,
+    Finite,
+    Pairs,
+    RandomNeighbours,
+    Records,
+    Superset,
+    Tardos,
+    members,
+)
 from narcissus.study.game.parts import by_name, one_part
+from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
     Resilience,
-    SinglingOut,
     Threshold,
 )
 
@@ -69,9 +78,13 @@ class Claim(_Section):
 
     def build(self, game: Game) -> Any:
         """Make the statement for a game."""
-        if self.name == "pairs" and not isinstance(game.world, Pairs | Neighbours):
+        worlds = members(game.world).values()
+        if self.name == "pairs" and not all(
+            isinstance(world, Pairs | RandomNeighbours) for world in worlds
+        ):
             raise InputError(
-                "the statement `pairs` needs a world of pairs: `pairs` or `neighbours`"
+                "the statement `pairs` needs a world of pairs: `pairs`, `neighbours` (each pair "
+                "by itself) or `random-neighbours` (one drawn)"
             )
         if self.name == "two-criteria" and game.looser is None:
             raise InputError("the statement `two-criteria` needs a section [looser]")
@@ -94,11 +107,8 @@ class FixedClaim(Claim):
     )
 
     def build(self, game: Game) -> Any:
-        """Make the statement; the best guess is found where it has a formula."""
-        best = self.best
-        if best is None and hasattr(game.relation, "best") and game.side is None:
-            best = game.relation.best(game.world)
-        return FixedBaseline(self.epsilon, self.delta, 1.0 if best is None else best)
+        """Make the statement; where the best guess has a formula, it is found for the game."""
+        return FixedBaseline(self.epsilon, self.delta, self.best)
 
 
 class ThresholdClaim(_Section):
@@ -121,6 +131,18 @@ class SinglingOutClaim(Claim):
 
     def build(self, game: Game) -> Any:
         """Make the statement; the rows are counted in the world."""
+        for world in members(game.world).values():
+            if isinstance(world, Bits | Records) and world.law is None:
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn from one "
+                    f"distribution, and those of the world {type(world).__name__} are not alike"
+                )
+            if isinstance(world, Finite | Pairs | RandomNeighbours | Superset | Tardos):
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn independently from "
+                    f"one distribution, and those of the world {type(world).__name__} are not; it "
+                    "works for bits, records, uniform, mona-lisa, or a world of your own"
+                )
         return SinglingOut(_rows(game), self.w_max, self.epsilon, self.delta, self.points)
 
 
@@ -137,10 +159,15 @@ class MemorizingClaim(_Section):
 
 
 def _rows(game: Game) -> int:
-    n = getattr(game.world, "n", None)
-    if n is None:
-        raise InputError(f"the world {type(game.world).__name__} has no number of rows `n`")
-    return n
+    counts: set[int] = set()
+    for world in members(game.world).values():
+        n = getattr(world, "n", None)
+        if n is None:
+            raise InputError(f"the world {type(world).__name__} has no number of rows `n`")
+        counts.add(n)
+    if len(counts) > 1:
+        raise InputError("the members of the family must have the same number of rows `n`")
+    return counts.pop()
 
 
 CLAIMS: dict[str, tuple[type[_Section], str]] = {

@@ -60,11 +60,12 @@ class TablePredicate:
         return TablePredicate(self.support, self.holds[index])
 
     def weight(self, world: Any) -> NDArray[np.float64] | None:
-        """Give the chance of each predicate for a record of the world; None if it has no table."""
-        if not hasattr(world, "table") or not getattr(world, "alike", False):
+        """Give the chance of each predicate for a record of the world; None if it has no law."""
+        law = getattr(world, "law", None)
+        if law is None:
             return None
         chance = np.zeros(len(self.support))
-        for value, probability in zip(world.support, world.table[0], strict=True):
+        for value, probability in zip(law.values, law.chances, strict=True):
             chance[np.all((self.support == value).reshape(len(chance), -1), axis=1)] += probability
         return self.holds @ chance
 

@@ -1,0 +1,101 @@
+"""The attacker with the largest gap, found among guesses that come block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some guesses against all releases, for one thing that the attacker was told.
+
+    Attributes
+    ----------
+    told
+        Index of what was told.
+    guesses
+        Numbers of the guesses, shape (g,).
+    success, baseline
+        ``s(y, z)`` and ``b(y, z)``, shape (g, Y).
+    """
+
+    told: int
+    guesses: NDArray[np.int64]
+    success: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The attacker with the largest gap at an epsilon, as it is found block by block.
+
+    Attributes
+    ----------
+    epsilon
+        Which resilience it attacks.
+    gain, success, baseline
+        What each release adds to ``success - e^epsilon baseline``, and to each of the two: for
+        each thing that may be told, shape (Y,).
+    guess
+        Number of the best guess for each release, -1 for none; without meaning where attempts
+        are put together from several.
+    """
+
+    epsilon: float
+    gain: dict[int, NDArray[np.float64]]
+    success: dict[int, NDArray[np.float64]]
+    baseline: dict[int, NDArray[np.float64]]
+    guess: dict[int, NDArray[np.int64]]
+
+    @classmethod
+    def nothing(
+        cls, epsilon: float, told: Sequence[int], width: int, *, abstain: bool = True
+    ) -> Best:
+        """Start with the attacker who makes no attempt, or who must make one yet."""
+        start = 0.0 if abstain else -math.inf
+        return cls(
+            epsilon,
+            {k: np.full(width, start) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.full(width, -1, dtype=np.int64) for k in told},
+        )
+
+    def add(self, block: Block, *, additive: bool) -> None:
+        """Take some more guesses into account."""
+        k, releases = block.told, np.arange(block.success.shape[1])
+        value = block.success - math.exp(self.epsilon) * block.baseline
+        if additive:
+            chosen = value > 0
+            self.gain[k][:] += np.where(chosen, value, 0).sum(axis=0)
+            self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
+            self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
+            return
+        top = value.argmax(axis=0)
+        found = value[top, releases]
+        better = np.flatnonzero(found > self.gain[k])
+        chosen = top[better]
+        self.gain[k][better] = found[better]
+        self.success[k][better] = block.success[chosen, better]
+        self.baseline[k][better] = block.baseline[chosen, better]
+        self.guess[k][better] = block.guesses[chosen]
+
+    @property
+    def delta(self) -> float:
+        """What the attacker gains in all; at least 0, since no delta is less."""
+        return max(0.0, _total(self.gain))
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Its success and its baseline."""
+        return _total(self.success), _total(self.baseline)
+
+
+def _total(parts: dict[int, NDArray[np.float64]]) -> float:
+    """Sum without rounding: profiles may be as small as 1e-90."""
+    return math.fsum(float(x) for part in parts.values() for x in part[part != 0])

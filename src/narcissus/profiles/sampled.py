@@ -1,0 +1,117 @@
+"""The resilience profile of a mechanism from below, for worlds too large to write out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from narcissus._random import RandomSource, child, entropy_of
+from narcissus._validation import between, integer
+from narcissus.errors import InputError
+from narcissus.evidence import mean_limits
+from narcissus.game import Game, play
+from narcissus.priors.worlds.base import Draw
+from narcissus.priors.worlds.batches import distinct, gather
+from narcissus.priors.worlds.finite import Finite
+from narcissus.profiles.profile import EPSILONS, game_of
+from narcissus.profiles.write_out import LIMIT, write_out
+from narcissus.results import Estimate
+from narcissus.success.statements import Resilience
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """A world of some data sets that were drawn from another one, all alike."""
+
+    sets: Any
+
+    def count(self) -> int:
+        return len(self.sets)
+
+    def enumerate(self) -> Any:
+        return Finite(self.sets).enumerate()
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        return Draw(gather(self.sets, rng.integers(0, len(self.sets), trials)))
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Any:
+        return self.draw(draw.trials, rng).data
+
+
+def sampled_profile(
+    game: Any,
+    epsilon: float | Iterable[float] = EPSILONS,
+    *,
+    draws: int = 2_000,
+    trials: int = 10_000,
+    confidence: float = 0.95,
+    limit: int = LIMIT,
+    rng: RandomSource = None,
+) -> list[Estimate]:
+    """Estimate the profile of a large game from below, by sampling releases.
+
+    The best attacker of a world of ``draws`` sampled data sets is learned, then played against
+    fresh ones: what it gains, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``. So
+    the lower limits hold for the profile; there is no upper limit, since a better attacker may
+    exist, and ``high`` is None.
+
+    Parameters
+    ----------
+    game
+        Its world need not be small; mechanism and relation must be ones that can be written out
+        for the data sets that are sampled. Families and side information are not sampled.
+    epsilon
+        Where to estimate.
+    draws
+        Data sets from which the attacker learns.
+    trials
+        Trials for each epsilon.
+    confidence
+        Level of each lower limit.
+    limit
+        Largest number of (data set, release) pairs to learn from.
+    rng
+        Seed.
+    """
+    game = game_of(game).single("a profile by sampling")
+    if game.side is not None:
+        raise InputError("the profile with side information is not sampled; play the game instead")
+    points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+    integer("draws", draws, low=2)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    entropy = entropy_of(rng)
+    sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)
+    small = Game(_Sampled(sets), game.mechanism, game.relation, looser=game.looser)
+    learned = write_out(small, limit=limit)
+    estimates: list[Estimate] = []
+    for number, point in enumerate(points):
+        played = play(
+            game,
+            learned.attacker(point),
+            Resilience(point),
+            trials=trials,
+            stop=False,
+            rng=int(child(entropy, 1, number).integers(2**62)),
+        )
+        scores = played.attackers[0].scores
+        factor = math.exp(point)
+        gain = scores.success - factor * scores.baseline
+        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * level - 1)
+        assert limits.low is not None
+        estimates.append(
+            Estimate(
+                max(0.0, float(gain.mean())),
+                max(0.0, limits.low * (1 + factor) - factor),
+                None,
+                level,
+                trials,
+                quantity=f"delta at epsilon {point:g}",
+                method="learned attacker, played; betting",
+                why="a better attacker may exist: there is no upper limit",
+            )
+        )
+    return estimates

@@ -1,0 +1,222 @@
+"""The verdict on a game: what it rests on, and whether what was played contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
+from typing import Any
+
+from narcissus.findings import Finding, contradictions, weakest
+from narcissus.game import Play
+from narcissus.profiles.family import ROUNDING
+from narcissus.results import Bound, Estimate, Grade
+from narcissus.study.game.exact import Exactly
+from narcissus.study.record import Status
+from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What is known of a statement, before it is judged.
+
+    Attributes
+    ----------
+    statement
+        The statement.
+    scope
+        What it speaks of: "this one world", "each of the 12 distributions of the family".
+    exact, proofs, played
+        The exact answer, the bounds by theorems, the run; as far as there are any.
+    gaps
+        Limits of ``success - e^epsilon baseline`` of each attacker, where the statement is about
+        that.
+    chosen
+        What the study takes as given in its statement.
+    """
+
+    statement: Any
+    scope: str
+    exact: Exactly | None
+    proofs: Sequence[Bound]
+    played: Play | None
+    gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
+    chosen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict: outcome and status, the sentence, what it rests on."""
+
+    outcome: str
+    status: Status
+    words: str
+    grade: Grade
+    assumptions: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
+
+
+def sufficient(bound: Bound, statement: Any) -> bool:
+    """Say whether a bound on delta proves a statement."""
+    return bound.valid and bound.value <= statement.delta + ROUNDING
+
+
+def at_most(bound: Bound) -> str:
+    """Write a bound, rounded upwards so that it still holds."""
+    up = Context(prec=3, rounding=ROUND_CEILING)
+    return f"at most {up.create_decimal(bound.value).normalize(up):g}"
+
+
+def grade_of(assumptions: Sequence[str]) -> Grade:
+    """Give the grade of a theorem that takes these as given."""
+    return "proved if" if assumptions else "proved"
+
+
+def judge(ground: Ground) -> Judged:
+    """Draw the verdict; numbers that contradict each other are the verdict, whatever else is."""
+    alone = _uncontradicted(ground)
+    found = contradictions(findings(ground))
+    sentences = [str(one) for one in found]
+    refuted = [text for one in found for text in one.refuted]
+    grades: list[Grade] = [one.grade for one in found]
+    broken = _broken(ground, alone)
+    if broken is not None and not found:
+        sentences.append(broken)
+        refuted += alone.assumptions
+        grades.append("sampled")
+    if not sentences:
+        return alone
+    if refuted:
+        named = "; and that ".join(dict.fromkeys(refuted))
+        words = f"Refuted: that {named}. What rests on it says nothing about the release."
+    else:
+        words = (
+            "Numbers that are proved and numbers that were played contradict each other, though "
+            "nothing is assumed: a false alarm or an error in this software. Run the study again "
+            "with another seed, and report it if this comes back."
+        )
+    if alone.outcome == "violates, proved" and not alone.assumptions:
+        words = f"{words} {alone.words}"
+    return Judged(
+        "contradicted",
+        "contradicted",
+        words,
+        weakest(grades),
+        contradictions=tuple(dict.fromkeys(sentences)),
+    )
+
+
+def _uncontradicted(ground: Ground) -> Judged:
+    exact, statement, played = ground.exact, ground.statement, ground.played
+    if exact is not None:
+        return _exact_verdict(exact, ground.scope)
+    proving = [bound for bound in ground.proofs if sufficient(bound, statement)]
+    if proving:
+        # what assumes nothing comes first; of those, the smallest
+        best = min(proving, key=lambda bound: (len(bound.assumptions), bound.value))
+        words = (
+            f"Resilient, {grade_of(best.assumptions)}, by {best.theorem}, against every attacker, "
+            f"for {ground.scope}: delta {at_most(best)}, allowed {statement.delta:g}."
+        )
+        outcome = f"resilient, {grade_of(best.assumptions)}"
+        return Judged(outcome, "met", words, grade_of(best.assumptions), best.assumptions)
+    if played is None:
+        words = "Not assessed: nothing was written out, proved or played."
+        return Judged("not assessed", "not assessed", words, "not assessed")
+    if played.outcome == "violates":
+        return Judged("violates", "exceeded", _violated(played), "sampled", ground.chosen)
+    each = f" of each of {played.members:,} distributions" if played.members > 1 else ""
+    words = (
+        f"No violation found in {played.trials:,} trials{each} of {len(played.attackers)} "
+        "attacker(s); other attackers may do better, so this is no proof of resilience."
+    )
+    return Judged("no violation found", "inconclusive", words, "sampled", ground.chosen)
+
+
+def _exact_verdict(exact: Exactly, scope: str) -> Judged:
+    grade = grade_of(exact.assumptions)
+    if exact.holds:
+        words = f"Resilient, {grade}, against every attacker, for {scope} ({exact.words})."
+        return Judged(f"resilient, {grade}", "met", words, grade, exact.assumptions)
+    words = (
+        f"Violated, {grade}: the best attacker does better than the statement allows "
+        f"({exact.words})."
+    )
+    return Judged(f"violates, {grade}", "exceeded", words, grade, exact.assumptions)
+
+
+def _violated(played: Play) -> str:
+    statement = played.statement
+    what = (
+        f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate of "
+        f"at most {statement.xi:g}"
+        if isinstance(statement, NotMemorizing)
+        else f"Violates: {statement.words()}"
+    )
+    where = f" for {played.member}," if played.member else ""
+    beyond = (
+        ""
+        if played.refuted is None
+        else f" Refuted up to epsilon {played.refuted:.2f} at this delta."
+    )
+    return (
+        f"{what},{where} with {100 * played.confidence:g}% confidence, certain after "
+        f"{played.decided} trials.{beyond}"
+    )
+
+
+def findings(ground: Ground) -> list[Finding]:
+    """Give what is known as statements about the same quantities, to be compared.
+
+    All sampled limits hold at once with the confidence that they carry: each of two kinds, on
+    success and on the gap, fails with chance at most ``alpha``.
+    """
+    exact, played, statement = ground.exact, ground.played, ground.statement
+    success = "success of the best attacker"
+    about_gap = isinstance(statement, Resilience)
+    delta = f"delta at epsilon {statement.epsilon:g}" if about_gap else ""
+    found: list[Finding] = []
+    if exact is not None:
+        best, given = exact.best_success, exact.assumptions
+        found.append(Finding(success, "the exact answer", best, best, assumptions=given))
+        if about_gap:
+            least = exact.least
+            found.append(Finding(delta, "the exact answer", least, least, assumptions=given))
+        if isinstance(statement, FixedBaseline) and exact.best_fixed is not None:
+            what, fixed = "chance of the best fixed guess", exact.best_fixed
+            found.append(Finding(what, "the exact answer", fixed, fixed, assumptions=given))
+            if statement.best is not None and ground.chosen:
+                high = statement.best
+                found.append(Finding(what, "[statement]", high=high, assumptions=ground.chosen))
+    for bound in ground.proofs:
+        given = bound.assumptions
+        if bound.quantity.startswith("success"):
+            found.append(Finding(success, bound.theorem, high=bound.value, assumptions=given))
+        if about_gap:
+            found.append(Finding(delta, bound.theorem, high=bound.value, assumptions=given))
+    if played is not None:
+        level = max(0.0, 1 - 2 * (1 - played.confidence))
+        for one in played.attackers:
+            by = f"the attack `{one.name}`"
+            low = one.success.low
+            found.append(Finding(success, by, low, kind="sampled", confidence=level))
+            gap = ground.gaps.get(one.name)
+            if about_gap and gap is not None:
+                found.append(Finding(delta, by, gap.low, kind="sampled", confidence=level))
+    return found
+
+
+def _broken(ground: Ground, alone: Judged) -> str | None:
+    """Say that the attackers broke a statement that is called proved; None where they did not."""
+    played = ground.played
+    if played is None or played.outcome != "violates" or not alone.outcome.startswith("resilient"):
+        return None
+    where = f", for {played.member}" if played.member else ""
+    event = (
+        f"the attackers break the statement at {100 * played.confidence:g}% confidence{where} "
+        f"(certain after {played.decided} trials), which is called proved"
+    )
+    if alone.assumptions:
+        return f"Refuted: that {' and that '.join(alone.assumptions)} ({event})."
+    chance = f"a false alarm (chance at most {1 - played.confidence:.2g})"
+    return f"{event[0].upper()}{event[1:]}: {chance} or an error in this software."
