@@ -23,7 +23,7 @@ _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name
 _next_step: str | None = None
 
 
-class Interrupted(BaseException):  # noqa: N818  (as KeyboardInterrupt, it is no error)
+class Interrupted(BaseException):
     """A signal asked the command to end."""
 
     def __init__(self, number: int) -> None:

@@ -85,14 +85,14 @@ class Worker:
         self._job: bytes | None = job
         self._oom = oom_kills()
         paths = [p for p in sys.path if isinstance(p, str) and p]  # pyright: ignore[reportUnnecessaryIsInstance] (anything may be there)
-        flags: list[str] = subprocess._args_from_interpreter_flags()  # pyright: ignore # noqa: SLF001
+        flags: list[str] = subprocess._args_from_interpreter_flags()  # pyright: ignore
         self._process = subprocess.Popen(
             [sys.executable, *flags, "-P", "-c", _START, json.dumps(paths), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONSAFEPATH": "1"},
             # Ctrl-C at a terminal goes to a whole group: these hear of it from us.
-            **({"process_group": 0} if os.name == "posix" else {}),  # pyright: ignore[reportArgumentType]
+            process_group=0 if os.name == "posix" else None,
         )
 
     def ask(self, key: str) -> Any:
