@@ -7,7 +7,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test check format bench docs lock clean help
+.PHONY: audit test nightly check format bench docs lock clean help
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -17,6 +17,9 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
+
+nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times
+	$(BIN)/python -m pytest -n 2 -m nightly
 
 check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/ruff check .
