@@ -42,13 +42,13 @@ SLEEP = "time.sleep(0.3)"
 COMPUTE = "hashlib.pbkdf2_hmac('sha256', b'x', b'x', 2 * 10**9)"  # an hour of one call in C
 
 
-def begin(work, *options, before=None):
+def begin(work, *options, before=()):
     Path("people.csv").write_text(ROWS)
     Path("s.toml").write_text(STUDY)
     Path("mine.py").write_text(MINE.format(work=work))
     process = subprocess.Popen(
-        [sys.executable, "-m", "narcissus", "audit", "s.toml", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before,
+        [*before, sys.executable, "-m", "narcissus", "audit", "s.toml", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     until = time.monotonic() + 60
     while not Path("begun").exists() and process.poll() is None and time.monotonic() < until:
@@ -92,10 +92,7 @@ def test_a_long_computation_does_not_hold_it_up(tmp_path, monkeypatch, workers):
 def test_what_was_ignored_stays_ignored(tmp_path, monkeypatch):
     """As ``nohup`` wants it."""
     monkeypatch.chdir(tmp_path)
-
-    def nohup():
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
+    nohup = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]
     process = begin(SLEEP, "--workers", "2", "--quiet", before=nohup)
     process.send_signal(signal.SIGHUP)
     _, err = process.communicate(timeout=120)

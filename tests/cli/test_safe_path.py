@@ -45,8 +45,7 @@ def trap(tmp_path, monkeypatch):
     names = {*sys.stdlib_module_names, *(m.name for m in pkgutil.iter_modules()), "loky"}
     for name in names - PYTHONS_OWN - {"narcissus"}:
         Path(f"{name}.py").write_text(
-            f"open({str(tmp_path / 'sprung')!r}, 'a').write({name + ' '!r})\n"
-            "raise SystemExit(66)\n"
+            f"open({str(tmp_path / 'sprung')!r}, 'a').write({name + ' '!r})\nraise SystemExit(66)\n"
         )
     return study / "s.toml"
 

@@ -222,7 +222,7 @@ def test_a_trial_that_kills_every_worker_is_given_up():
     ],
 )
 def test_what_would_end_the_command_is_an_error(workers, how, says):
-    """An attack that calls sys.exit(0) must not let the command end as if the threshold were met."""
+    """An attack that calls sys.exit(0) must not end the command as if the threshold were met."""
     with pytest.raises(NarcissusError, match=says):
         play_all(Dies(how), KEYS, store=None, workers=workers, what="")
 
