@@ -262,9 +262,16 @@ def test_a_folder_in_use_is_left_alone(place):
         assert mine.exists()
     os.close(held)
     assert (other / "release").exists()
+    begun = place / ".narcissus-new-x"
+    begun.mkdir()
+    _scratch.sweep.cache_clear()
+    _scratch.sweep(str(place))
+    assert begun.exists()
+    os.utime(begun, (0, 0))
     _scratch.sweep.cache_clear()
     _scratch.sweep(str(place))
     assert not used.exists()
+    assert not begun.exists()
 
 
 def test_hostile_folders_are_removed(tmp_path):
@@ -286,6 +293,12 @@ def test_hostile_folders_are_removed(tmp_path):
     _guard.remove(str(folder))
     assert not folder.exists()
     assert (outside / "kept").exists()
+
+
+def test_no_room_for_the_release_is_said(place, tmp_path):
+    with pytest.raises(NarcissusError, match="cannot copy the release.*TMPDIR"):
+        run_once(b"print(1)", tmp_path / "none", LONG, "none")
+    assert nothing_left(place) == ([], [])
 
 
 def test_programs_are_not_run_elsewhere(monkeypatch):

@@ -45,12 +45,14 @@ def remove(folder: str) -> None:
 
 
 def usage(folder: str) -> tuple[int, int]:
-    """Give the bytes and the entries of a folder."""
+    """Give the bytes and the entries of a folder; too many entries are not counted to the end."""
     size, count, waiting = 0, 0, [folder]
-    while waiting and count <= ENTRIES:
+    while waiting:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 count += 1
+                if count > ENTRIES:
+                    return size, count
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
@@ -106,7 +108,9 @@ def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
     os.close(alive)
     os.close(config["lifeline"])
     given = os.path.join(config["box"], "release")
-    os.dup2(os.open(os.devnull if os.path.isdir(given) else given, os.O_RDONLY), 0)
+    handle = os.open(os.devnull if os.path.isdir(given) else given, os.O_RDONLY)
+    os.dup2(handle, 0)
+    os.close(handle)
     return 0, jail["enter"](config)
 
 

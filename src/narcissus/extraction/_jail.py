@@ -335,6 +335,8 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
         layers = _lock(config)
     os.write(report, json.dumps(layers).encode())
     os.close(report)
+    if config["method"] != "inside bubblewrap":
+        os.close(config["alive"])
     return _run
 
 

@@ -200,7 +200,13 @@ def run_once(
                 if stop is not None:
                     stop.add(guard)
                 # The guard was there first: from here on nothing stays behind, come what may.
-                _fill(folder, program, release, beside)
+                try:
+                    _fill(folder, program, release, beside)
+                except (OSError, shutil.Error) as error:
+                    raise NarcissusError(
+                        f"cannot copy the release to a temporary folder in {folder.parent}: "
+                        f"{error}; name another place in TMPDIR"
+                    ) from error
                 if config["uid"] is not None:
                     _hand_over(folder, config["uid"])
                 started = time.monotonic()
@@ -249,7 +255,7 @@ def _config(
         "threads": limits.threads,
         "disk": limits.disk,
         # Where the private folder cannot be given a size of its own, somebody must look at it.
-        "watch_folder": method == "Landlock",
+        "watch_folder": method in {"Landlock", "bubblewrap"},
     }
     config["uid"], config["user"] = _user(config["readable"], method)
     config["readable"].append(box)
@@ -294,7 +300,7 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
     pyvenv = Path(sys.prefix, "pyvenv.cfg")
     if pyvenv.exists():
         command += ["--ro-bind", str(pyvenv), str(pyvenv)]
-    command += ["--size", str(config["disk"]), "--tmpfs", tmp, "--chdir", box]
+    command += ["--bind", tmp, tmp, "--chdir", box]
     inner = {**config, "method": "inside bubblewrap", "uid": None}
     return [*command, *_python(), config["jail"], json.dumps(inner)]
 

@@ -8,8 +8,10 @@ does it depend on seeing the process (another container may share the temporary 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -44,9 +46,13 @@ def sweep(place: str) -> None:
         return
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
-            if not entry.name.startswith(PREFIX) or not entry.is_dir(follow_symlinks=False):
+            found = entry.stat(follow_symlinks=False)
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
                 continue
-            if entry.stat(follow_symlinks=False).st_uid != os.geteuid():
+            if entry.name.startswith(_UNLOCKED) and found.st_mtime < time.time() - 3600:
+                with suppress(OSError):
+                    os.rmdir(entry.path)
+            if not entry.name.startswith(PREFIX):
                 continue
             held = _lock(Path(entry.path))
             if held is not None:
