@@ -296,7 +296,7 @@ def test_hostile_folders_are_removed(tmp_path):
 
 
 def test_no_room_for_the_release_is_said(place, tmp_path):
-    with pytest.raises(NarcissusError, match="cannot copy the release.*TMPDIR"):
+    with pytest.raises(NarcissusError, match=r"cannot copy the release.*TMPDIR"):
         run_once(b"print(1)", tmp_path / "none", LONG, "none")
     assert nothing_left(place) == ([], [])
 

@@ -222,8 +222,8 @@ def test_endless_files_end(method):
 def test_every_call_that_is_not_on_the_list_is_refused(method):
     """All system calls that there are, by number, with nothing but zeros."""
     isolation_or_skip(method)
-    # clone, for threads; clone3, for which there is another answer; two of the kernel's own that are
-    # only for its tracing, pass every filter and kill whoever else calls them.
+    # clone, for threads; clone3, for which there is another answer; two of the kernel's own for its
+    # tracing, which pass every filter and kill whoever else calls them.
     others = {56, 435, 335, 336}
     allowed = {pair[0] for pair in _jail._ALLOWED.values()} | others
     source = f"""
