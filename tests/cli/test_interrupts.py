@@ -89,6 +89,15 @@ def test_a_long_computation_does_not_hold_it_up(tmp_path, monkeypatch, workers):
     assert err.count("interrupted; continue with: narcissus audit") == 1
 
 
+def test_output_that_nobody_reads_does_not_hold_it_up(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    process = begin("import sys; sys.stderr.write('x' * 10**7)", "--workers", "1")
+    time.sleep(0.3)  # until the pipe is full
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 143
+    process.communicate()
+
+
 def test_what_was_ignored_stays_ignored(tmp_path, monkeypatch):
     """As ``nohup`` wants it."""
     monkeypatch.chdir(tmp_path)

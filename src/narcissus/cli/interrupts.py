@@ -44,11 +44,18 @@ def farewell(number: int) -> None:
         print(f"{what}; {_next_step}" if _next_step else what, file=sys.stderr, flush=True)
 
 
+def _last_words(number: int) -> None:
+    with suppress(OSError, ValueError):
+        if sys.stderr.isatty():
+            print("\x1b[?25h", file=sys.stderr)  # a bar may have hidden the cursor
+    farewell(number)
+
+
 @contextmanager
-def interruptible() -> Generator[None, None, None]:
+def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
     """Raise `Interrupted` in this block when a signal asks to end; only in the main thread.
 
-    A signal that was ignored when the process began (``nohup``, a job in the background) stays
+    With ``to_the_end`` the way out of the process after that has to be short as well. A signal that was ignored when the process began (``nohup``, a job in the background) stays
     ignored.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -65,12 +72,17 @@ def interruptible() -> Generator[None, None, None]:
     _next_step = None
     before = {number: signal.signal(number, raise_it) for number in taken}
     watch = _Watch(taken)
+    is_last = False
     try:
         yield
+    except Interrupted:
+        is_last = to_the_end
+        raise
     finally:
-        watch.end()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not is_last:
+            watch.end()
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class _Watch:
@@ -93,7 +105,10 @@ class _Watch:
         while received := os.read(self._reads, 1):
             if received[0] in self._numbers:
                 if not self._over.wait(GRACE):
-                    farewell(received[0])
+                    # In a thread: whoever should read it may not do so, and that must not hold us.
+                    last = threading.Thread(target=_last_words, args=(received[0],), daemon=True)
+                    last.start()
+                    last.join(0.3)
                     os._exit(128 + received[0])
                 return
 

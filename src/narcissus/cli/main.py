@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> Any:
     """Run the command line; errors that are ours print one message and exit with 2."""
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
-        with interruptible():
+        with interruptible(to_the_end=argv is None):  # then this process is ours
             code = _run(argv)
     except (Interrupted, KeyboardInterrupt) as error:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT
