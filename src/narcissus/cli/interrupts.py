@@ -55,8 +55,8 @@ def _last_words(number: int) -> None:
 def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
     """Raise `Interrupted` in this block when a signal asks to end; only in the main thread.
 
-    With ``to_the_end`` the way out of the process after that has to be short as well. A signal that was ignored when the process began (``nohup``, a job in the background) stays
-    ignored.
+    With ``to_the_end`` the way out of the process after that has to be short as well. A signal that
+    was ignored when the process began (``nohup``, a job in the background) stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
