@@ -147,6 +147,25 @@ def test_no_worker_is_orphaned_while_it_starts(slow, delay):
     kill_while_it_starts(slow, delay)
 
 
+def test_no_worker_ends_its_trial_first(slow):
+    """A trial of an hour ends with the command as well."""
+    endless = "open('in', 'w').close(); time.sleep(3600)"
+    Path("slow.py").write_text(SLOW.replace("time.sleep(0.2)", endless))
+    process = start(slow, "never")
+    until = time.monotonic() + 60
+    while not Path("in").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    workers = children_of(process.pid)
+    assert workers, process.communicate()
+    process.kill()
+    process.communicate(timeout=60)
+    try:
+        assert all_gone(workers)
+    finally:
+        for pid in filter(alive, workers):
+            os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.nightly
 def test_no_worker_is_ever_orphaned(slow):
     chance = random.Random(3)
