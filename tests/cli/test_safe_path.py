@@ -38,6 +38,7 @@ workers = 2
 def trap(tmp_path, monkeypatch):
     """A folder with a module of each name that anybody could import; the study is elsewhere."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     study = tmp_path / "study"
     study.mkdir()
     (study / "people.csv").write_text(ROWS)

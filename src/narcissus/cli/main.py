@@ -84,9 +84,11 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; errors that are ours print one message and exit with 2."""
-    os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
+    is_ours = argv is None  # this process, which somebody else may have who gives arguments
+    if is_ours:
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
-        with interruptible(to_the_end=argv is None):  # then this process is ours
+        with interruptible(to_the_end=is_ours):
             code = _run(argv)
     except (Interrupted, KeyboardInterrupt) as error:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT
