@@ -4,12 +4,14 @@ Public names are loaded when they are first used, so that ``import narcissus`` a
 ``narcissus --help`` stay cheap. ``PUBLIC`` is the one list of them.
 """
 
-from __future__ import annotations
-
+# Python has loaded this module when it runs ``python -m narcissus``; any other could still be one
+# of the same name in the current directory, which only `__main__` takes off the path.
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from narcissus.audit import Audit as Audit
     from narcissus.audit import Study as Study
     from narcissus.audit import load_audit as load_audit
@@ -100,7 +102,7 @@ ROOMS = (
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Load a public name, or a room, on first use."""
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)

@@ -1,5 +1,6 @@
 """A tiny kind of study, "toy", so that the commands are tested without any real work."""
 
+import signal
 import sys
 import types
 
@@ -45,7 +46,7 @@ class ToyKind:
             options.observer.advance()
         options.observer.finish()
         if study.status == "interrupt":
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         remarks = [NotAssessed("A proof", "there is none", "Ask again")]
         return Outcome(
             title="A toy",

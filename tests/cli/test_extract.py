@@ -193,6 +193,28 @@ def test_a_machine_without_isolation(folder, monkeypatch):
     assert "WITHOUT isolation" in record["verdict"]
 
 
+def test_reduced_isolation_is_labelled(folder, monkeypatch):
+    """Where only Landlock works: in the terminal, the record, the report."""
+    found = sandbox._try_method
+
+    def only_landlock(method):
+        if method != "Landlock":
+            raise IsolationError("not here")
+        return found(method)
+
+    monkeypatch.setattr(sandbox, "_try_method", only_landlock)
+    monkeypatch.setattr(sandbox, "_checked", sandbox._checked.__wrapped__)
+    done = call(folder)
+    assert "Reduced isolation (Landlock alone)" in " ".join(done.stdout.split())
+    record = json.loads((folder / "out" / "record.json").read_text())
+    isolation = record["results"]["isolation"]
+    assert isolation["reduced"] is True
+    assert any("sizes, times" in text for text in isolation["not_hidden"])
+    assert "what the program saw besides" in str(record["not_assessed"])
+    jsonschema.validate(record["results"], KIND.results_schema)
+    assert "Reduced isolation" in (folder / "out" / "report.html").read_text()
+
+
 def test_no_such_evidence(folder):
     assert "no such file" in fails(folder, name="nothing.toml")
 

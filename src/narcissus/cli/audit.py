@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from narcissus.cli.main import EXCEEDED, INTERRUPTED, NOT_ASSESSED, OK
+from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -149,24 +150,21 @@ def command(
     _prepare(folder, loaded, restart=restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
-    try:
-        with progress(quiet=quiet) as observer:
-            audit = run(
-                loaded,
-                rng=seed,
-                observer=observer,
-                folder=folder,
-                workers=workers,
-                restart=restart,
-                policy=policy,
-                internal=records,
-            )
-        audit.save(folder)
-    except KeyboardInterrupt:
-        given = {"out": folder, "seed": seed, "workers": workers, "policy": policy}
-        given |= {"records": records, "json": as_json, "quiet": quiet}
-        click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
-        return INTERRUPTED
+    given = {"out": folder, "seed": seed, "workers": workers, "policy": policy}
+    given |= {"records": records, "json": as_json, "quiet": quiet}
+    on_interrupt(f"continue with: {_again(study, given)}")
+    with progress(quiet=quiet) as observer:
+        audit = run(
+            loaded,
+            rng=seed,
+            observer=observer,
+            folder=folder,
+            workers=workers,
+            restart=restart,
+            policy=policy,
+            internal=records,
+        )
+    audit.save(folder)
     return show(audit, folder, as_json=as_json)
 
 

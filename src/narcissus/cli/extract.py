@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from narcissus.cli.audit import show
+from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED
 
 HELP = """Weigh the evidence that a program extracts data from a release.
@@ -99,6 +100,7 @@ def command(
             f"the results folder {folder} cannot be made ({error.strerror}); choose another "
             "with --out"
         ) from error
+    on_interrupt("nothing was kept; run the same command again")
     try:
         with (
             without_isolation() if no_isolation else nullcontext(),

@@ -1,12 +1,13 @@
 """The command ``narcissus``: a table of commands, and what an error or an interrupt exits with.
 
 Exit codes: 0 assessed, threshold met (or none given); 1 threshold exceeded; 2 usage or bad
-input; 3 could not assess; 4 internal error; 130 interrupted.
+input; 3 could not assess; 4 internal error; 130 interrupted (Ctrl-C), 143 SIGTERM, 129 SIGHUP.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import click
 
 from narcissus import __version__
+from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError
 
 # name -> (module, one line for the help page); the module holds a click command `command`.
@@ -31,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }
 
-OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
 
 
@@ -82,24 +84,37 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; errors that are ours print one message and exit with 2."""
+    is_ours = argv is None  # this process, which somebody else may have who gives arguments
+    if is_ours:
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
+    try:
+        with interruptible(to_the_end=is_ours):
+            code = _run(argv)
+    except (Interrupted, KeyboardInterrupt) as error:
+        number = error.number if isinstance(error, Interrupted) else signal.SIGINT
+        farewell(number)
+        code = 128 + number
+    sys.exit(code)
+
+
+def _run(argv: list[str] | None) -> int:
     try:
         code = cli.main(args=argv, prog_name="narcissus", standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        sys.exit(USAGE)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        return USAGE
+    except click.Abort:
+        raise KeyboardInterrupt from None
     except BrokenPipeError:  # whoever read our output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(PIPE_CLOSED)
+        return PIPE_CLOSED
     except NarcissusError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(USAGE)
+        return USAGE
     except Exception as error:
         import traceback
 
         traceback.print_exc()
         click.echo(f"internal error: {error!r}; please report it with the lines above", err=True)
-        sys.exit(INTERNAL)
-    sys.exit(code if isinstance(code, int) else OK)
+        return INTERNAL
+    return code if isinstance(code, int) else OK

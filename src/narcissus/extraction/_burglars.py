@@ -19,6 +19,8 @@ class Burglar:
     seconds: float = 20.0
     memory: int = 2**30
     output: int = 2**16
+    disk: int = 2**20
+    or_ended: bool = False  # whether it may be ended instead, before it says anything
 
 
 def _attempt(code: str, errors: str = "OSError") -> str:
@@ -32,6 +34,13 @@ BURGLARS = (
         "import sys\nprint(open(sys.argv[1]).read(), end='')\n",
         "it can",
         says=b"the release",
+    ),
+    Burglar(
+        "uses its temporary folder",  # real programs need one
+        "import tempfile\nwith tempfile.NamedTemporaryFile('w+') as file:\n"
+        "    print('mine', file=file, flush=True)\n    print(open(file.name).read(), end='')\n",
+        "it can",
+        says=b"mine",
     ),
     Burglar("fork bomb", _attempt("import os\nwhile True:\n    os.fork()"), "no child process"),
     Burglar(
@@ -59,6 +68,22 @@ BURGLARS = (
     Burglar("lists the root folder", _attempt("import os\nassert not "
             "set(os.listdir('/')) & {'home', 'root', 'etc', 'proc'}\nraise OSError"), "refused"),
     Burglar("writes a file", _attempt("open('kept', 'w').write('x')"), "refused"),
+    Burglar("changes its release", _attempt("open('release', 'r+').write('x')"), "refused"),
+    Burglar("empties its release",  # without ever asking to write
+            _attempt("import os\nos.open('release', os.O_RDONLY | os.O_TRUNC)"), "refused"),
+    Burglar("locks others out of its folder", _attempt("import os\nos.chmod('.', 0)"), "refused"),
+    Burglar("makes a link", _attempt("import os\nos.symlink('/etc/passwd', "
+            "os.environ['TMPDIR'] + '/link')"), "refused"),
+    Burglar("fills the disk", _attempt("import os\nfor n in range(10**4):\n"
+            "    with open(os.environ['TMPDIR'] + f'/{n}', 'wb') as file:\n"
+            "        file.write(bytes(2**16))\nimport time\ntime.sleep(2)"), "stopped",
+            or_ended=True),
+    Burglar("leaves its session", _attempt("import os\nos.setsid()"), "refused"),
+    Burglar("reads the environment of the process that started it",
+            _attempt("import os\nopen(f'/proc/{os.getppid() or 1}/environ', 'rb').read()"),
+            "refused"),
+    Burglar("traces another process", "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+            "print('broken' if libc.ptrace(0, 0, 0, 0) == 0 else 'refused')\n", "refused"),
     Burglar(
         "opens a socket",
         _attempt("import socket\nsocket.socket(socket.AF_INET).connect(('127.0.0.1', 9))"),
@@ -76,9 +101,9 @@ BURGLARS = (
     ),
     Burglar(
         "looks at the environment",
-        "import os\nprint('broken' if dict(os.environ).keys() - {'LC_CTYPE', 'PWD'} "
+        "import os\nprint('broken' if set(os.environ) - {'LC_CTYPE', 'PWD', 'TMPDIR', 'HOME'} "
         "else 'refused')\n",
-        "it is empty",
+        "it names the temporary folder",
     ),
     Burglar(
         "prints 10 GB",

@@ -1,10 +1,10 @@
 """The inside of the sandbox: lock the doors, then run one program in this very interpreter.
 
-Started by `sandbox.py` as a script of its own (``python -I _jail.py CONFIG``) with an empty
-environment; it needs the standard library only and imports nothing of Narcissus. Each layer holds
-by itself: namespaces with a root of their own, Landlock, seccomp, resource limits. A layer that
-the machine lacks is reported on the last line of the report descriptor; whether what is left
-suffices is decided by the checks in `sandbox.py`, not here.
+Loaded by `_guard.py` in a process of its own (under bubblewrap started once more, as a script); it
+needs the standard library only and imports nothing of Narcissus. Each layer holds by itself:
+namespaces with a root of their own, Landlock, seccomp, resource limits. A layer that the machine
+lacks is reported on the report descriptor; whether what is left suffices is decided by the checks
+in `sandbox.py`, not here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import json
 import os
 import platform
 import resource
+import select
+import signal
 import struct
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -25,7 +28,9 @@ _MACHINE = platform.machine()
 
 # System calls that a Python program needs to compute, read its inputs and print, by their numbers
 # on x86-64 and on AArch64 (None: not there). Everything else is refused with EPERM, so that a
-# program gets an ordinary PermissionError: no socket, no exec, no fork, no mount, no ptrace.
+# program gets an ordinary PermissionError: no socket, no exec, no fork, no mount, no ptrace. Of the
+# calls that change files only those are there that Landlock restricts to the private folder: no
+# chmod, no chown, no times, and no links, so that there is nothing to race for.
 _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63), "write": (1, 64), "open": (2, None), "close": (3, 57), "stat": (4, None),
     "fstat": (5, 80), "lstat": (6, None), "poll": (7, None), "ppoll": (271, 73),
@@ -47,6 +52,10 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "clock_getres": (229, 114), "openat": (257, 56),
     "newfstatat": (262, 79), "set_robust_list": (273, 99), "getrandom": (318, 278),
     "statx": (332, 291), "rseq": (334, 293), "restart_syscall": (219, 128), "time": (201, None),
+    "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None),
+    "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
+    "ftruncate": (77, 46), "fallocate": (285, 47), "pwrite64": (18, 68), "fsync": (74, 82),
+    "fdatasync": (75, 83), "umask": (95, 166),
 }  # fmt: skip
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -68,22 +77,32 @@ _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
 _REMOUNT, _BIND, _REC, _PRIVATE = 32, 4096, 16384, 1 << 18
 _DETACH = 2
+_NOBODY = 65534
+_INODES = 10_000
 
 
-def _unshare() -> None:
-    """Enter new namespaces; as an ordinary user by way of a user namespace."""
-    others = _NEWNS | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
-    if os.geteuid() == 0 and _LIBC.unshare(others) == 0:
-        return
-    uid, gid = os.geteuid(), os.getegid()
-    _must(_LIBC.unshare(others | _NEWUSER), "user namespace")
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"0 {uid} 1"),
-        ("gid_map", f"0 {gid} 1"),
-    ):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+def unshare() -> str:
+    """Enter new namespaces, all but that of files; '' or why not.
+
+    The process identifiers are those of the next child. An ordinary user goes by way of a user
+    namespace, and is nobody in it: its capabilities come from having made it.
+    """
+    others = _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
+    try:
+        if os.geteuid() == 0 and _LIBC.unshare(others) == 0:
+            return ""
+        uid, gid = os.geteuid(), os.getegid()
+        _must(_LIBC.unshare(others | _NEWUSER), "user namespace")
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{_NOBODY} {uid} 1"),
+            ("gid_map", f"{_NOBODY} {gid} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
@@ -94,11 +113,13 @@ def _mount(source: str, target: str, kind: str | None, flags: int, data: str | N
     )
 
 
-def _new_root(root: str, readable: list[str]) -> None:
-    """Leave the file system for a small one that holds the readable paths, read-only."""
+def _new_root(config: dict[str, Any]) -> None:
+    """Leave the file system for a small one: readable paths, and a private folder."""
+    root: str = config["root"]
+    _must(_LIBC.unshare(_NEWNS), "mount namespace")
     _mount("none", "/", None, _REC | _PRIVATE)
     _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=0755")
-    for path in readable:
+    for path in config["readable"]:
         place = root + path
         os.makedirs(os.path.dirname(place), exist_ok=True)
         if os.path.islink(path):
@@ -114,6 +135,10 @@ def _new_root(root: str, readable: list[str]) -> None:
         kept = os.statvfs(path).f_flag & (_NOSUID | _NODEV | _NOEXEC)
         device = 0 if path.startswith("/dev/") else _NODEV
         _mount("none", place, None, _BIND | _REMOUNT | _RDONLY | _NOSUID | device | kept)
+    private = root + config["tmp"]
+    os.makedirs(private, exist_ok=True)
+    _mount("tmpfs", private, "tmpfs", _NOSUID | _NODEV | _NOEXEC,
+           f"size={config['disk']},nr_inodes={_INODES},mode=0777")  # fmt: skip
     os.chdir(root)
     _must(_LIBC.pivot_root(b".", b"."), "pivot_root")
     _must(_LIBC.umount2(b".", _DETACH), "umount")
@@ -121,26 +146,33 @@ def _new_root(root: str, readable: list[str]) -> None:
     _mount("none", "/", None, _REMOUNT | _RDONLY | _NOSUID | _NODEV | _BIND)
 
 
-def _drop_privileges() -> None:
-    """Become nobody where we are root, and give up every capability."""
-    if os.geteuid() == 0:
-        with contextlib.suppress(OSError):  # in a user namespace nobody is not mapped
-            os.setgroups([])
-            os.setresgid(65534, 65534, 65534)
-            os.setresuid(65534, 65534, 65534)
+def _drop_privileges(uid: int | None) -> None:
+    """Become a user who owns nothing where one is named, and give up every capability."""
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
     header = struct.pack("Ii", 0x20080522, 0)
     _must(_LIBC.capset(header, bytes(24)), "capset")
+
+
+def _die_with_guard(config: dict[str, Any]) -> None:
+    """End with the guard; to be said again after every change of user, which takes it back."""
+    if _LIBC.prctl(1, signal.SIGKILL, 0, 0, 0) or select.select([config["alive"]], [], [], 0)[0]:
+        os._exit(1)  # the pipe has ended: it was gone before we asked
 
 
 # --- Landlock ----------------------------------------------------------------------------------
 
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _FS_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many access rights each version knows
-_EXECUTE, _READ_FILE, _READ_DIR = 1, 4, 8
+_READ_FILE, _WRITE_FILE, _READ_DIR = 4, 2, 8
+# Files and folders are made, removed, moved and cut; no devices, sockets, pipes or links are made.
+_PRIVATE_FOLDER = _READ_FILE | _WRITE_FILE | _READ_DIR | 16 | 32 | 128 | 256 | 1 << 13 | 1 << 14
 
 
-def _landlock(readable: list[str]) -> int:
-    """Forbid every file access but reading beneath ``readable``; give Landlock's version."""
+def _landlock(readable: list[str], private: str) -> int:
+    """Forbid all but reading beneath ``readable`` and writing in ``private``; give the version."""
     version = int(_LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
     if version < 1:
         raise OSError("Landlock is not there")
@@ -153,12 +185,16 @@ def _landlock(readable: list[str]) -> int:
     attribute = struct.pack(f"{len(fields)}Q", *fields)
     ruleset = int(_LIBC.syscall(_LANDLOCK_CREATE, attribute, ctypes.c_size_t(len(attribute)), 0))
     _must(ruleset, "landlock_create_ruleset")
-    for path in readable:
+    for path in [*readable, private]:
         try:
             handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
         rights = _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)
+        if path == os.devnull:
+            rights |= _WRITE_FILE
+        if path == private:
+            rights = _PRIVATE_FOLDER & handled
         rule = struct.pack("=Qi", rights, handle)
         _must(int(_LIBC.syscall(_LANDLOCK_ADD, ruleset, 1, rule, 0)), f"landlock_add_rule {path}")
         os.close(handle)
@@ -218,13 +254,13 @@ def _seccomp() -> None:
 # --- resource limits ---------------------------------------------------------------------------
 
 
-def _resource_limits(memory: int, seconds: float, threads: int) -> None:
-    cpu = int(seconds) + 1
+def _resource_limits(config: dict[str, Any]) -> None:
+    threads: int = config["threads"]
     for which, value in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_NPROC, threads),
-        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_AS, config["memory"]),
+        (resource.RLIMIT_CPU, int(config["seconds"]) + 1),
+        (resource.RLIMIT_NPROC, threads + _threads_of_user()),
+        (resource.RLIMIT_FSIZE, config["disk"]),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
@@ -232,35 +268,48 @@ def _resource_limits(memory: int, seconds: float, threads: int) -> None:
         resource.setrlimit(which, (value, value))
 
 
+def _threads_of_user() -> int:
+    """Count what this user runs besides, which the limit counts, too; 0 where /proc is hidden."""
+    count, me = 0, os.getuid()
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == me:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+    return count
+
+
 # --- the run -----------------------------------------------------------------------------------
 
 
 def _lock(config: dict[str, Any]) -> list[str]:
     """Put up every layer that the machine has; name them."""
-    layers: list[str] = list(config["outer"])
-    readable: list[str] = config["readable"]
+    layers: list[str] = []
+    inside_bubblewrap = config["method"] == "inside bubblewrap"
+    if inside_bubblewrap:
+        layers.append("bubblewrap")
+    else:
+        _die_with_guard(config)
     os.umask(0o022)
-    if config["namespaces"]:
+    if config["method"] == "namespaces":
         try:
-            _unshare()
-            child = os.fork()
-            if child:
-                _, status = os.waitpid(child, 0)
-                code = os.waitstatus_to_exitcode(status)
-                os._exit(code if code >= 0 else 128 - code)
-            _LIBC.prctl(1, 9, 0, 0, 0)  # die with the parent
-            _new_root(config["root"], readable)
+            if config["unshared"]:
+                raise OSError(config["unshared"])
+            _new_root(config)
             layers.append("namespaces (files, network, processes)")
         except OSError as error:
             layers.append(f"!namespaces: {error}")
-        _drop_privileges_quietly(layers)
+    _drop_privileges(config["uid"])
+    layers.append(config["user"])
+    if not inside_bubblewrap:  # which ends all that is in it
+        _die_with_guard(config)
     os.chdir(config["box"])
+    _resource_limits(config)
+    layers.append("resource limits")
     try:
-        layers.append(f"Landlock (version {_landlock(readable)})")
+        layers.append(f"Landlock (version {_landlock(config['readable'], config['tmp'])})")
     except OSError as error:
         layers.append(f"!Landlock: {error}")
-    _resource_limits(config["memory"], config["seconds"], config["threads"])
-    layers.append("resource limits")
     try:
         _seccomp()
         layers.append("seccomp")
@@ -269,24 +318,29 @@ def _lock(config: dict[str, Any]) -> list[str]:
     return layers
 
 
-def _drop_privileges_quietly(layers: list[str]) -> None:
-    try:
-        _drop_privileges()
-    except OSError as error:
-        layers.append(f"!privileges: {error}")
-
-
-def main() -> None:
-    """Lock, report the layers, run the program."""
-    config: dict[str, Any] = json.loads(sys.argv[1])
+def enter(config: dict[str, Any]) -> Callable[[], None]:
+    """Put up the layers and report them; give what runs the program."""
     report: int = config["report"]
-    if config["locked"]:
-        layers = _lock(config)
-    else:
+    if config["method"] == "bubblewrap":
+        _die_with_guard(config)
+        os.set_inheritable(report, True)
+        _drop_privileges(config["uid"])
+        _die_with_guard(config)
+        command: list[str] = config["command"]
+        os.execv(command[0], command)
+    if config["method"] == "none":
         os.chdir(config["box"])
         layers = ["none"]
+    else:
+        layers = _lock(config)
     os.write(report, json.dumps(layers).encode())
     os.close(report)
+    if config["method"] != "inside bubblewrap":
+        os.close(config["alive"])
+    return _run
+
+
+def _run() -> None:
     with open("program.py", "rb") as file:
         source = file.read()
     code = compile(source, "program.py", "exec")
@@ -297,4 +351,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    enter(json.loads(sys.argv[1]))()

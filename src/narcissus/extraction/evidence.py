@@ -33,6 +33,7 @@ from narcissus.extraction.sandbox import (
     Isolation,
     Limits,
     Run,
+    Stop,
     check_isolation,
     check_source,
     run_program,
@@ -220,16 +221,21 @@ def assess_extraction(
     limits = limits or Limits()
     isolation = check_isolation()
     beside = {} if reference is None else {"reference": reference}
+    stop = Stop()
 
     def play(source: bytes, given: Path | bytes) -> _Runs:
 
         def once(_: int) -> Run:
-            done = run_program(source, given, limits, beside=beside, isolation=isolation)
+            done = run_program(source, given, limits, beside=beside, isolation=isolation, stop=stop)
             observer.advance()
             return done
 
         with ThreadPoolExecutor(workers) as pool:
-            done = list(pool.map(once, range(runs)))
+            try:
+                done = list(pool.map(once, range(runs)))
+            except BaseException:
+                stop.end()  # or the pool would wait until all that run have ended
+                raise
         verdicts = {r.output: r.ending == "finished" and relation.holds(data, r.output)
                     for r in done}  # fmt: skip
         return _Runs(

@@ -75,6 +75,7 @@ class LimitSettings(_Part):
     seconds: float = Field(60.0, gt=0, description="Wall clock of a run.")
     memory: int = Field(2048, ge=64, description="Address space in MiB.")
     output: int = Field(16, ge=1, description="What it may print, in MiB.")
+    disk: int = Field(256, ge=1, description="What it may keep in its temporary folder, in MiB.")
     release: int = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
 
 
@@ -174,6 +175,7 @@ class ExtractionKind:
                 settings.limits.seconds,
                 settings.limits.memory * 2**20,
                 settings.limits.output * 2**20,
+                disk=settings.limits.disk * 2**20,
             ),
             workers=options.workers or settings.run.workers,
             rng=child(options.entropy, 0),
@@ -243,6 +245,11 @@ def _words(evidence: Evidence) -> str:
         text += " Its output differs from run to run."
     if not evidence.isolation.safe:
         text += " The program ran WITHOUT isolation."
+    if evidence.isolation.reduced:
+        text += (
+            " Reduced isolation (Landlock alone): the program could not read or write other "
+            f"files, but could see {'; '.join(evidence.isolation.not_hidden)}."
+        )
     if evidence.verdict == "extraction":
         text += " Complexity is estimated from above, so the quality is an upper estimate."
     return text
@@ -274,6 +281,15 @@ def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
                 "run it on a machine with user namespaces, Landlock and seccomp",
             )
         )
+    if evidence.isolation.reduced:
+        missing.append(
+            NotAssessed(
+                "what the program saw besides",
+                "reduced isolation (Landlock alone) does not hide "
+                + "; ".join(evidence.isolation.not_hidden),
+                "run it on a machine with user namespaces or bubblewrap",
+            )
+        )
     return missing
 
 
@@ -285,6 +301,7 @@ def _results(evidence: Evidence, relation: Relation) -> dict[str, Any]:
     del found["not_assessed"]
     found["isolation"] = {
         **asdict(evidence.isolation),
+        "reduced": evidence.isolation.reduced,
         "checks": [{"attempt": a, "outcome": o} for a, o in evidence.isolation.checks],
     }
     return {**found, "relation": relation.describe(), "needed": 2 / 3}

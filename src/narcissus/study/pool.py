@@ -1,56 +1,32 @@
 """Play numbered trials in worker processes, store each as it ends, continue where a run stopped.
 
 The numbers of a trial depend on its key alone, never on which process plays it or when: every
-process uses one thread of linear algebra, and every trial its own generator.
+process uses one thread of linear algebra, and every trial its own generator. A process that is
+killed is replaced and its trial played again, which changes nothing.
 
-The processes are loky's: they start without running the user's script again, so that a study can
-be played from a plain script or a notebook, and take classes that were defined there.
+The processes start without running the user's script again, so that a study can be played from a
+plain script or a notebook, and take classes that were defined there. They end with this process,
+whatever ends it.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
-import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from itertools import islice
+from queue import SimpleQueue
 from typing import Any
 
-from loky import ProcessPoolExecutor
+import cloudpickle
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError
 from narcissus.observer import SILENT, Observer
+from narcissus.study._attendant import Attendant
 from narcissus.study.store import Payload, TrialStore
 
 Play = Callable[[str], Payload]
-
-_play: Play | None = None
-_limits: Any = None
-
-
-def _follow_parent(parent: int) -> None:
-    """End this process when its parent does: an idle worker of a killed run would wait forever."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
-
-
-def _begin(play: Play) -> None:
-    """Set up a worker: Ctrl-C is the parent's business, one thread of linear algebra."""
-    global _play, _limits  # noqa: PLW0603  (a worker process serves one study)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow_parent, args=(os.getppid(),), daemon=True).start()
-    _play = play
-    _limits = threadpool_limits(1)
-
-
-def _one(key: str) -> Payload:
-    assert _play is not None
-    return _play(key)
 
 
 def default_workers() -> int:
@@ -89,8 +65,8 @@ def play_all(
     Raises
     ------
     NarcissusError
-        A worker was killed from outside (usually for want of memory). What a trial itself
-        raises is passed on, with its key in a note.
+        Worker processes were killed again and again during one trial, with the reason; or memory
+        ran out. What a trial itself raises is passed on, with its key in a note.
     """
     finished: dict[str, Payload] = {}
     held = store.keys() if store is not None else set[str]()
@@ -108,7 +84,7 @@ def play_all(
         finished[key] = payload
         observer.advance()
 
-    with closing(_as_they_end(play, todo, workers)) as ending:
+    with closing(_as_they_end(play, todo, workers, observer)) as ending:
         for key, payload in ending:
             keep(key, payload)
     observer.finish()
@@ -132,7 +108,7 @@ def play_in_order(
     held = store.keys() if store is not None else set[str]()
     todo = [key for key in keys if key not in held]
     ahead: dict[str, Payload] = {}
-    with closing(_as_they_end(play, todo, workers)) as ending:
+    with closing(_as_they_end(play, todo, workers, observer)) as ending:
         for key in keys:
             if store is not None and key in held:
                 yield store.get(key)
@@ -149,17 +125,26 @@ def play_in_order(
 
 
 def _as_they_end(
-    play: Play, todo: Sequence[str], workers: int | None
+    play: Play, todo: Sequence[str], workers: int | None, observer: Observer
 ) -> Generator[tuple[str, Payload], None, None]:
     """Play all keys; give each as it ends. Close it to end the workers."""
     count = min(workers or default_workers(), len(todo))
     if count > 1:
-        yield from _in_processes(play, todo, count)
+        yield from _in_processes(play, todo, count, observer)
         return
     with threadpool_limits(1):
         for key in todo:
             try:
                 payload = play(key)
+            except MemoryError as error:
+                raise NarcissusError(
+                    f"memory ran out in trial {key} (MemoryError): use a smaller study; finished "
+                    "trials are kept"
+                ) from error
+            except SystemExit as error:  # it must not decide what the command exits with
+                raise NarcissusError(
+                    f"sys.exit({error.code!r}) was called in trial {key}"
+                ) from error
             except Exception as error:
                 error.add_note(f"in trial {key}")
                 raise
@@ -167,37 +152,42 @@ def _as_they_end(
 
 
 def _in_processes(
-    play: Play, todo: Sequence[str], count: int
+    play: Play, todo: Sequence[str], count: int, observer: Observer
 ) -> Generator[tuple[str, Payload], None, None]:
     """Keep two trials a worker in flight, so that an interrupt loses no more than those."""
-    pool = ProcessPoolExecutor(count, initializer=_begin, initargs=(play,))
+    tasks: SimpleQueue[str | None] = SimpleQueue()
+    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
+    job = cloudpickle.dumps(play)
+    attendants = [Attendant(job, tasks, ended) for _ in range(count)]
     waiting = iter(todo)
-    flying: dict[Future[Payload], str] = {}
     try:
-        for key in waiting:
-            flying[pool.submit(_one, key)] = key
-            if len(flying) >= 2 * count:
-                break
+        for attendant in attendants:
+            attendant.start()
+        flying = 0
+        for key in islice(waiting, 2 * count):
+            tasks.put(key)
+            flying += 1
         while flying:
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
-            for future in done:
-                key = flying.pop(future)
-                try:
-                    payload = future.result()
-                except BrokenProcessPool as error:
-                    raise NarcissusError(
-                        f"a worker process was killed during trial {key}, usually because memory "
-                        "ran out: use fewer --workers or a smaller study; finished trials are kept"
-                    ) from error
-                except Exception as error:
-                    error.add_note(f"in trial {key}")
-                    raise
-                following = next(waiting, None)
-                if following is not None:
-                    flying[pool.submit(_one, following)] = following
-                yield key, payload
+            key, answer = ended.get()
+            if key is None:
+                observer.note(answer)
+                continue
+            flying -= 1
+            if isinstance(answer, BaseException):
+                raise answer
+            following = next(waiting, None)
+            if following is not None:
+                tasks.put(following)
+                flying += 1
+            yield key, answer
     except BaseException:
         # End the workers at once: their trials will be played again.
-        pool.shutdown(wait=True, kill_workers=True)
+        for attendant in attendants:
+            attendant.kill()
         raise
-    pool.shutdown()
+    finally:
+        for _ in attendants:
+            tasks.put(None)
+        for attendant in attendants:
+            if attendant.ident is not None:
+                attendant.join()

@@ -179,7 +179,15 @@ def _sandbox(results: Answer) -> list[Block]:
                 tone="warning",
             )
         ]
+    reduced: list[Block] = [
+        Items(
+            "Reduced isolation: Landlock alone does not hide",
+            list(isolation.get("not_hidden", [])),
+            tone="warning",
+        )
+    ]
     return [
+        *(reduced if isolation.get("reduced") else []),
         Facts(
             [
                 ("Walls", "; ".join(isolation["layers"])),

@@ -1,0 +1,108 @@
+"""The inside of a worker process: play the trials asked for, until the pipe ends.
+
+Started by `_attendant.py` with a safe path: nothing is ever imported from the current directory.
+Standard input and output of the process are the pipes; whatever a trial itself prints goes to
+standard error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any
+
+import cloudpickle
+from threadpoolctl import threadpool_limits
+
+LENGTH = struct.Struct("!Q")  # before each message: its number of bytes
+_PR_SET_PDEATHSIG = 1
+
+
+def send(stream: IO[bytes], message: bytes) -> None:
+    """Write one message."""
+    stream.write(LENGTH.pack(len(message)) + message)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """Read one message; None where the other side is gone."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    message = stream.read(length)
+    return message if len(message) == length else None
+
+
+def die_with(parent: int) -> None:
+    """End this process when its parent does, however that ends.
+
+    On Linux the kernel sees to it at once; elsewhere a thread looks twice a second.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    else:
+        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:  # it ended before we asked to be told
+        os._exit(1)
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def _answer(play: Callable[[], Any]) -> bytes:
+    """Pack what came of it: the value, or the exception and its traceback."""
+    try:
+        return pickle.dumps((play(), None, ""))
+    except MemoryError:
+        error: BaseException = MemoryError("memory ran out")
+        text = ""
+    except (Exception, SystemExit) as raised:
+        error, text = raised, traceback.format_exc()
+    with suppress(Exception):
+        packed = cloudpickle.dumps((None, error, text))
+        pickle.loads(packed)  # some exceptions cannot be made again from what they were made of
+        return packed
+    told = RuntimeError(f"{type(error).__name__}: {error}")
+    return pickle.dumps((None, told, text))
+
+
+def _pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Take the pipes out of the way of whatever a trial reads or prints."""
+    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return asked, answers
+
+
+def main(parent: int) -> None:
+    """Take the job, say whether it could be taken, then play key after key."""
+    die_with(parent)
+    if hasattr(signal, "SIGINT"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    asked, answers = _pipes()
+    job = receive(asked)
+    if job is None:
+        return
+    taken: list[Callable[[str], Any]] = []
+    send(answers, _answer(lambda: taken.append(pickle.loads(job))))
+    if not taken:
+        return
+    with threadpool_limits(1):
+        while (key := receive(asked)) is not None:
+            name = key.decode()
+            send(answers, _answer(lambda name=name: taken[0](name)))
