@@ -113,6 +113,11 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     type=click.IntRange(min=1),
     help="Worker processes; the numbers do not depend on it.",
 )
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
+)
 @click.option("--restart", is_flag=True, help="Throw away what an earlier run left in FOLDER.")
 @click.option(
     "--policy",
@@ -134,6 +139,7 @@ def command(
     out: Path | None,
     seed: int | None,
     workers: int | None,
+    allow_code: bool,
     restart: bool,
     policy: Path | None,
     records: Path | None,
@@ -144,7 +150,7 @@ def command(
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
 
-    loaded = load_study(study)
+    loaded = load_study(study, allow_code=allow_code)
     folder = Path("results") / study.stem if out is None else out
     _prepare(folder, loaded, restart=restart)
     if records is not None:
@@ -163,8 +169,8 @@ def command(
             )
         audit.save(folder)
     except KeyboardInterrupt:
-        given = {"out": folder, "seed": seed, "workers": workers, "policy": policy}
-        given |= {"records": records, "json": as_json, "quiet": quiet}
+        given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
+        given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
         click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
         return INTERRUPTED
     return show(audit, folder, as_json=as_json)

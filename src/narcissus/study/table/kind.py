@@ -13,12 +13,12 @@ from narcissus.attacks.table import MeanField
 from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.plugins import source_digest
+from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_all
 from narcissus.study.store import TrialStore
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
-from narcissus.study.table.prepare import prepare
+from narcissus.study.table.prepare import own_code, prepare
 from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.summary import summarise
@@ -53,6 +53,8 @@ class TableKind:
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy)
+        for name, text in experiment.table.notes.items():
+            options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         keys = experiment.keys()
         workers = options.workers or study.run.workers
@@ -117,8 +119,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
-    own = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
-    identity["own code"] = {n: source_digest(n, folder) for n in own if ":" in n}
+    identity["own code"] = source_digests(own_code(study), folder)
     identity["version"] = metadata.version("narcissus")
     return identity
 
@@ -156,7 +157,14 @@ def _assessed(experiment: Experiment) -> list[str]:
 
 
 def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
-    items: list[NotAssessed] = []
+    items = [
+        NotAssessed(
+            f"the order of the column `{name}`",
+            text,
+            "correct those cells, leave them empty and say what `missing` means, or drop the column",
+        )
+        for name, text in experiment.table.notes.items()
+    ]
     for setting in experiment.settings:
         if setting.guarantee is None:
             items.append(

@@ -24,7 +24,7 @@ from narcissus.priors import (
     fit_empirical,
     fit_independent,
 )
-from narcissus.study.plugins import load_attribute
+from narcissus.study.plugins import load_attribute, require_allowed
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, raised_where
 from narcissus.study.table.groups import Groups
@@ -154,8 +154,15 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
     return attack
 
 
+def own_code(study: TableStudy) -> list[str]:
+    """Give the names of the user's own attacks and prior, each ``module:attribute``."""
+    kinds = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
+    return [kind for kind in kinds if ":" in kind]
+
+
 def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
+    require_allowed(own_code(study))
     table = load_table(study, folder)
     if study.mechanism.k > table.columns:
         raise InputError(
