@@ -30,6 +30,10 @@ def read_parquet(
     largest
         Most bytes of the columns, unpacked.
 
+    Returns
+    -------
+    The frame; columns of text are categorical.
+
     Raises
     ------
     InputError
@@ -52,8 +56,6 @@ def read_parquet(
         # fit into memory, whatever the file says about its size.
         with parquet.ParquetFile(path, read_dictionary=texts) as file:
             frame = file.read(columns=None if wanted is None else kept).to_pandas()
-        for name in texts:
-            frame[name] = frame[name].astype(object)  # one object for each different text
     if len(frame) != rows:
         raise InputError(f"{path} has {len(frame):,} rows, where it says {rows:,}")
     return frame

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
+from narcissus._files import read_bytes
 from narcissus._random import RandomSource, entropy_of
-from narcissus.errors import StoreError, StudyError
+from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import KINDS, RunOptions, study_kind
 from narcissus.study.plugins import OwnCode
@@ -218,13 +219,13 @@ def _kept_entropy(folder: Path, *, restart: bool) -> int:
     path = folder / ENTROPY
     try:
         if not restart and path.exists():
-            text = path.read_text(encoding="utf-8").strip()
+            text = read_bytes(path, largest=100).decode("utf-8").strip()
             if text.isdecimal():
                 return int(text)
         entropy = entropy_of(None)
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, f"{entropy}\n")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from narcissus import channels
+from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.channels.estimate import rounded
 from narcissus.errors import InputError
@@ -185,7 +186,7 @@ class ChannelKind:
 
 
 def _digest(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mechanism:
