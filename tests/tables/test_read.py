@@ -137,8 +137,8 @@ def test_fair():
     assert int((table.codes[:, -1] == 1).sum()) == 2053
 
 
-def test_acs(shared_data):
-    path = shared_data("acs_employment_ny2018_20k.csv")
+def test_acs(example_data):
+    path = example_data("acs_employment_ny2018_20k.csv.gz")
     table = read_table(path, drop=["ESR"], bins={"AGEP": Bins(width=10)})
     assert (table.rows, table.columns) == (20_000, 16)
     ages = pd.read_csv(path)["AGEP"]
