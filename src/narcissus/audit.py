@@ -152,6 +152,7 @@ def run(
     restart: bool = False,
     policy: Path | str | None = None,
     internal: Path | str | None = None,
+    hours: float | None = None,
 ) -> Audit:
     """Play a study.
 
@@ -175,6 +176,8 @@ def run(
     internal
         Where to write what is about single records, which the record never holds; None writes
         nothing of the kind.
+    hours
+        Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
     """
     settings: Any = study.settings
     seed = getattr(getattr(settings, "run", None), "seed", None)
@@ -191,6 +194,7 @@ def run(
         restart=restart,
         policy=None if policy is None else Path(policy),
         internal=None if internal is None else Path(internal),
+        hours=hours,
     )
     with study.code.in_use():
         outcome = study_kind(study.kind).play(study.settings, study.folder, options)

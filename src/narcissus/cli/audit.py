@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ EXITS = {
     "inconclusive": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
+HOURS = 1.0
+"""Work that is estimated to take longer is started only with --yes."""
+
 HELP = """Play STUDY: what an attacker recovers, and what no attacker can.
 
 Leaves record.json (every number, in full precision) and report.html in the results folder, and
@@ -118,6 +122,7 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     is_flag=True,
     help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
 )
+@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
 @click.option("--restart", is_flag=True, help="Throw away what an earlier run left in FOLDER.")
 @click.option(
     "--policy",
@@ -140,6 +145,7 @@ def command(
     seed: int | None,
     workers: int | None,
     allow_code: bool,
+    yes: bool,
     restart: bool,
     policy: Path | None,
     records: Path | None,
@@ -155,21 +161,23 @@ def command(
     _prepare(folder, loaded, restart=restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
+    play = partial(
+        run,
+        loaded,
+        rng=seed,
+        folder=folder,
+        workers=workers,
+        restart=restart,
+        policy=policy,
+        internal=records,
+    )
     try:
         with progress(quiet=quiet) as observer:
-            audit = run(
-                loaded,
-                rng=seed,
-                observer=observer,
-                folder=folder,
-                workers=workers,
-                restart=restart,
-                policy=policy,
-                internal=records,
-            )
+            audit = play(observer=observer, hours=None if yes else HOURS)
         audit.save(folder)
     except KeyboardInterrupt:
         given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
+        given |= {"yes": yes}
         given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
         click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
         return INTERRUPTED

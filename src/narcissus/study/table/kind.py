@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_all
-from narcissus.study.store import TrialStore
+from narcissus.study.store import FILE, TrialStore
+from narcissus.study.table import work
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.prepare import own_code, prepare
@@ -58,6 +60,16 @@ class TableKind:
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         keys = experiment.keys()
         workers = options.workers or study.run.workers
+        agreed = partial(
+            work.check,
+            experiment,
+            workers=workers,
+            hours=options.hours,
+            observer=options.observer,
+        )
+        is_new = options.folder is None or options.restart or not (options.folder / FILE).exists()
+        if is_new:
+            agreed(keys)  # before a folder is made for it
         store = None
         try:
             if options.folder is not None:
@@ -67,6 +79,9 @@ class TableKind:
                     restart=options.restart,
                     observer=options.observer,
                 )
+                if not is_new:
+                    held = store.keys()
+                    agreed([key for key in keys if key not in held])
             trials = play_all(
                 experiment.play,
                 keys,

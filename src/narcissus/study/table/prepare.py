@@ -13,7 +13,6 @@ from narcissus.attacks.table import (
     PriorGuess,
     RelaxedProjection,
 )
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.mechanisms import (
     MarginalQueries,
@@ -30,6 +29,7 @@ from narcissus.study.table.experiment import Experiment, raised_where
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import AttackSpec, PriorSpec, TableStudy
 from narcissus.study.table.settings import settings_of
+from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, Table, read_table
 
@@ -178,12 +178,10 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
             f"{n * queries.values * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
             "or coarser bins"
         )
-    falls = n * queries.tables
-    if n <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
-        falls = n * sum(p.tables * p.size for p in queries.patterns)
-    if falls > MAX_FALLS:
+    if falls(queries, n) > MAX_FALLS:
         raise TooLargeError(
-            f"{n:,} people in {queries.tables:,} tables need {falls * 32 / 1e9:.1f} GB: take fewer "
+            f"{n:,} people in {queries.tables:,} tables need "
+            f"{falls(queries, n) * 32 / 1e9:.1f} GB: take fewer "
             "targets, a smaller k or fewer columns"
         )
     rows = study.threat.people == "rows"

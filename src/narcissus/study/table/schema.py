@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
 NAMED_ATTACKS = ("prior", "posterior", "rap", "ceiling")
 
 
@@ -152,6 +153,8 @@ class MechanismSpec(Section):
                 raise ValueError(f"`{name}` must be {limit}, got {value}")
             if name == "scale" and math.isinf(value):
                 raise ValueError("`scale` must be finite")
+            if value != 0 and not math.isinf(value) and not LOWEST <= value <= HIGHEST:
+                raise ValueError(f"`{name}` must be in [{LOWEST:g}, {HIGHEST:g}], got {value:g}")
         if len(set(self.levels)) != len(self.levels) or not self.levels:
             raise ValueError(f"`{name}` must be a list of different levels")
         if self.noise == "laplace" and name == "mu":
