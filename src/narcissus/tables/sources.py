@@ -195,7 +195,7 @@ def _parse(
     delimiter = _delimiter(name, first)
     lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    names = [cell.strip() for cell in next(row for row in reader if any(row))]
+    names = [cell.strip() for cell in next((row for row in reader if row), [""])]
     _check_names(name, names)
     kept = _keep(names, choose, drop)
     width = len(names)
