@@ -41,7 +41,7 @@ def test_sizes_are_looked_at_first(tmp_path):
 
 
 def test_text_is_read_as_it_stands(tmp_path):
-    text = "a,b\r\nÄ,\"x\ny\"\r1,2\n"
+    text = 'a,b\r\nÄ,"x\ny"\r1,2\n'
     (tmp_path / "a.csv").write_bytes(text.encode())
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("a.csv", "a.csv.gz"):

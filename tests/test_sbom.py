@@ -28,4 +28,6 @@ def test_every_pin_is_a_component_with_its_scope():
 def test_every_component_has_its_hashes():
     for part in SBOM["components"]:
         found = {p["name"]: p["value"] for p in part["properties"]}
-        assert re.fullmatch(r"[0-9a-f]{64}( [0-9a-f]{64})*", found["narcissus:distributions:sha256"])
+        assert re.fullmatch(
+            r"[0-9a-f]{64}( [0-9a-f]{64})*", found["narcissus:distributions:sha256"]
+        )

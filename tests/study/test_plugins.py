@@ -215,9 +215,7 @@ def test_a_changed_module_is_read_again(study, tmp_path):
     found = []
     for number in range(2):
         (tmp_path / "mine.py").write_text(f"# {number}\n" + ATTACK)
-        loaded = narcissus.load_study(
-            study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True
-        )
+        loaded = narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
         found.append(loaded.code.digests["mine"])
     assert len(set(found)) == 2
 

@@ -235,7 +235,9 @@ def test_integers_of_any_kind_are_guesses(study, answer):
 def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
     if workers == 2 and answer not in {"raise", "big"}:
         pytest.skip("one of each kind is enough in processes")
-    code, out, err = narcissus("audit", own(study, answer), "--allow-code", "--quiet", "--workers", workers)
+    code, out, err = narcissus(
+        "audit", own(study, answer), "--allow-code", "--quiet", "--workers", workers
+    )
     assert (code, out) == (2, "")
     assert "Traceback" not in err
     for words in says:

@@ -25,7 +25,15 @@ def digest(folder=OUT):
 
 
 def command(path, *options):
-    return [sys.executable, "-m", "narcissus", "audit", str(path), "--allow-code", *map(str, options)]
+    return [
+        sys.executable,
+        "-m",
+        "narcissus",
+        "audit",
+        str(path),
+        "--allow-code",
+        *map(str, options),
+    ]
 
 
 class Notes:

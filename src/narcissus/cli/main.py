@@ -96,6 +96,13 @@ def main(argv: list[str] | None = None) -> Any:
     except NarcissusError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(USAGE)
+    except OSError as error:  # a file or a folder that the system refuses
+        place = f": {error.filename}" if error.filename else ""
+        click.echo(f"error: {error.strerror or error}{place}", err=True)
+        sys.exit(USAGE)
+    except MemoryError:
+        click.echo("error: there is not enough memory for this", err=True)
+        sys.exit(USAGE)
     except Exception as error:
         import traceback
 

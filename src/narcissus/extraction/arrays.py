@@ -137,9 +137,7 @@ def _reading(path: Path) -> Generator[None]:
             yield
     except InputError as error:
         if "pickle" in str(error):
-            raise InputError(
-                f"cannot read {path}: it holds Python objects (a pickle)"
-            ) from error
+            raise InputError(f"cannot read {path}: it holds Python objects (a pickle)") from error
         raise
 
 

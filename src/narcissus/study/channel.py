@@ -56,7 +56,7 @@ class ChannelSpec(Section):
     )
     prior: str | None = Field(default=None, description="CSV of secret, probability.")
     tolerance: float = Field(default=1e-9, ge=0, lt=0.01, description="Of a row's sum.")
-    uses: int = Field(default=1, ge=1, description="Outputs that the attacker sees.")
+    uses: int = Field(default=1, ge=1, le=1_000_000, description="Outputs that the attacker sees.")
 
     @model_validator(mode="after")
     def _one_source(self) -> ChannelSpec:

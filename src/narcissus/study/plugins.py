@@ -177,9 +177,7 @@ class _Beside(MetaPathFinder):
         for found in (path / "__init__.py", path.with_name(path.name + ".py"), path):
             if found.exists() and (found == path) == found.is_dir():
                 if not found.resolve().is_relative_to(self._folder):
-                    raise InputError(
-                        f"{found} leads out of the folder of the study: copy it there"
-                    )
+                    raise InputError(f"{found} leads out of the folder of the study: copy it there")
                 return found
         return None
 

@@ -235,9 +235,7 @@ def _is_number(value: Any) -> bool:
 
 def _mixed(column: RawColumn) -> str:
     """Say that a column mostly of numbers is read as text, or nothing."""
-    texts = [
-        i for i, v in enumerate(column.distinct) if v is not None and not _is_number(v)
-    ]
+    texts = [i for i, v in enumerate(column.distinct) if v is not None and not _is_number(v)]
     present = sum(value is not None for value in column.distinct)
     if not texts or 2 * (present - len(texts)) < present:
         return ""

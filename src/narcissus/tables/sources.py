@@ -146,7 +146,9 @@ def _check_names(source: str, names: Sequence[str]) -> None:
                 "name it, or write the table without it"
             )
     if len(names) > MOST_COLUMNS:
-        raise TooLargeError(f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read")
+        raise TooLargeError(
+            f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read"
+        )
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise InputError(
             f"{source}: several columns are called {', '.join(f'`{n}`' for n in repeated)}: "
