@@ -223,7 +223,7 @@ def test_a_changed_module_is_read_again(study, tmp_path):
 def test_a_helper_is_named_with_the_way_to_import_it(study, tmp_path):
     (tmp_path / "mine.py").write_text("import helper\n" + ATTACK)
     (tmp_path / "helper.py").write_text(TOUCH)
-    with pytest.raises(InputError, match="from . import helper"):
+    with pytest.raises(InputError, match=r"from \. import helper"):
         narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
     assert not (tmp_path / "ran").exists()
 

@@ -1,4 +1,4 @@
-"""Work is estimated before it starts: refused where it cannot fit, agreed to where it takes long."""
+"""Work is estimated before it starts: refused where it cannot fit, agreed to where it is long."""
 
 from pathlib import Path
 

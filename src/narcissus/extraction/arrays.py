@@ -211,7 +211,9 @@ def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
     if not isinstance(entry, dict):
         raise ValueError(f"its header says nothing usable of {name}")
     said = cast("dict[str, Any]", entry)
-    kind, shape, offsets = said.get("dtype"), said.get("shape"), said.get("data_offsets")
+    kind: Any = said.get("dtype")
+    shape: Any = said.get("shape")
+    offsets: Any = said.get("data_offsets")
     if not isinstance(kind, str) or kind not in _WIDTHS:
         raise ValueError(f"{name} has the type {kind!r}, which is not known")
     if not (_wholes(shape) and _wholes(offsets) and len(offsets) == 2):

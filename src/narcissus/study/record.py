@@ -236,7 +236,8 @@ def _is_text(value: Any) -> TypeGuard[str]:
 
 def _check_results(path: Path, record: Record) -> None:
     """Hold the results against the schema of their kind."""
-    import jsonschema
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
 
     from narcissus.study.kinds import KINDS, study_kind
 
@@ -246,8 +247,8 @@ def _check_results(path: Path, record: Record) -> None:
             f"{', '.join(KINDS)}"
         )
     schema = study_kind(record.kind).results_schema
-    found = jsonschema.Draft202012Validator(schema).iter_errors(record.results)
-    if (error := jsonschema.exceptions.best_match(found)) is not None:
+    found = Draft202012Validator(schema).iter_errors(record.results)
+    if (error := best_match(found)) is not None:
         raise InputError(
             f"{path} holds results that no study of kind {record.kind!r} has: "
             f"{error.json_path}: {error.message[:200]}"

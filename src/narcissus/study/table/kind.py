@@ -176,7 +176,7 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
         NotAssessed(
             f"the order of the column `{name}`",
             text,
-            "correct those cells, leave them empty and say what `missing` means, or drop the column",
+            "correct those cells, empty them and say what `missing` means, or drop the column",
         )
         for name, text in experiment.table.notes.items()
     ]
