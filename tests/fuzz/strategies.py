@@ -43,7 +43,7 @@ WORDS = st.one_of(
             "prior",
             "rap",
             "randomized-response:values=3,epsilon=1",
-        ]  # fmt: skip
+        ]
     ),
     st.text(max_size=8),
 )
@@ -75,7 +75,7 @@ NUMBERS = st.one_of(
             -math.inf,
             math.nan,
             1e16,
-        ]  # fmt: skip
+        ]
     ),
     st.integers(-20, 300),
     st.floats(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -90,6 +91,7 @@ class TableKind:
                 what="trials",
                 observer=options.observer,
             )
+            _require_alike(experiment, trials, store)
         finally:
             if store is not None:
                 store.close()
@@ -115,6 +117,22 @@ class TableKind:
             not_covered=NOT_COVERED,
             digests=digests,
         )
+
+
+def _require_alike(
+    experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
+) -> None:
+    """Refuse finished trials that hold something else than this study's: others wrote them."""
+    for number in range(len(experiment.settings)):
+        own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
+        shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}
+        for trial, one in enumerate(own):
+            taking = {name for name, _, most in experiment.attacks if trial < most}
+            left_out = {name for name, _, _ in experiment.attacks} - taking
+            expected = {n for n in shapes if n.rpartition("/")[0] not in left_out}
+            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
+            if store is not None and (set(one) != expected or not fits):
+                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")
 
 
 def _source(study: TableStudy) -> str:
