@@ -136,6 +136,12 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     metavar="FILE",
     help="Write what is about single records to FILE, for internal use; the record never holds it.",
 )
+@click.option(
+    "--sign",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign the record with this Ed25519 private key (PEM); `narcissus verify` checks it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
@@ -149,15 +155,19 @@ def command(
     restart: bool,
     policy: Path | None,
     records: Path | None,
+    sign: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Play a study."""
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
+    from narcissus.study.signing import read_private_key
+    from narcissus.study.signing import sign as sign_record
 
     loaded = load_study(study, allow_code=allow_code)
     folder = Path("results") / study.stem if out is None else out
+    key = None if sign is None else read_private_key(sign)
     _prepare(folder, loaded, restart=restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
@@ -175,9 +185,12 @@ def command(
         with progress(quiet=quiet) as observer:
             audit = play(observer=observer, hours=None if yes else HOURS)
         audit.save(folder)
+        (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
+        if key is not None:
+            sign_record(folder / "record.json", key)
     except KeyboardInterrupt:
         given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
-        given |= {"yes": yes}
+        given |= {"yes": yes, "sign": sign}
         given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
         click.echo(f"interrupted; continue with: {_again(study, given)}", err=True)
         return INTERRUPTED

@@ -246,6 +246,8 @@ def _check_results(path: Path, record: Record) -> None:
             f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
             f"{', '.join(KINDS)}"
         )
+    from narcissus.study.agreement import disagreement
+
     schema = study_kind(record.kind).results_schema
     found = Draft202012Validator(schema).iter_errors(record.results)
     if (error := best_match(found)) is not None:
@@ -253,3 +255,5 @@ def _check_results(path: Path, record: Record) -> None:
             f"{path} holds results that no study of kind {record.kind!r} has: "
             f"{error.json_path}: {error.message[:200]}"
         )
+    if why := disagreement(record):
+        raise InputError(f"{path} does not agree with itself: {why}")
