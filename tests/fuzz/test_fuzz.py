@@ -155,8 +155,8 @@ def play(study):
         return  # long work, and no question of input any more
     audit = answered(lambda: narcissus.run(loaded, rng=1, hours=0.0005))
     if audit is not None:
-        assert render_html(audit.record)
-        assert render_text(audit.record)
+        assert answered(lambda: render_html(audit.record))
+        assert answered(lambda: render_text(audit.record))
         Path("r.json").write_text(audit.record.to_json())
         assert read_record("r.json") == audit.record
 
@@ -174,6 +174,11 @@ def test_studies_of_channels(study):
 @fuzzed(200, 12_000, study=changed(GAMES))
 def test_games(study):
     play(study)
+
+
+@pytest.mark.parametrize("k", [7, 10, 2**31, 2**63])
+def test_more_places_than_there_are(k):
+    play({**GAMES[2], "success": {"name": "pinned", "k": k}})
 
 
 @fuzzed(150, 6_000, study=changed([EXTRACTION]))
