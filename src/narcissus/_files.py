@@ -146,9 +146,8 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
     file_size(path, largest=largest)
     is_packed = path.name.lower().endswith(".gz")
     try:
-        source: Any = path.open("rb")
-        if is_packed:
-            source = gzip.GzipFile(fileobj=source)
+        # Closed with the stream that is given back.
+        source: Any = gzip.open(path, "rb") if is_packed else path.open("rb")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     watched = io.BufferedReader(_Watched(source, path, largest), 2**16)

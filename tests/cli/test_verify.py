@@ -1,4 +1,4 @@
-"""``narcissus verify``: a forged record has a digest that fits, and other numbers than the study."""
+"""``narcissus verify``: a forged record's digest fits, and its numbers are not the study's."""
 
 import json
 from pathlib import Path
