@@ -29,7 +29,9 @@ DEEPEST = 32
 LONGEST_KEY_LINE = 1000
 """Longer lines are not searched for keys: messages about them name the table around."""
 
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+# Of a line without blanks around it. No two parts of it may match the same blanks: a line of a
+# thousand of them would take seconds.
+_HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
 _KEY = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
@@ -47,7 +49,7 @@ def _lines_of_keys(text: str) -> Iterator[tuple[Path_, int]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > LONGEST_KEY_LINE:
             continue
-        if header := _HEADER.match(line):
+        if header := _HEADER.fullmatch(line.strip()):
             name = _parts(header[2])
             if header[1] == "[[":
                 arrays[name] = arrays.get(name, -1) + 1
