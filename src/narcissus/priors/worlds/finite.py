@@ -190,14 +190,14 @@ class Neighbours:
     def pairs(self) -> Pairs:
         """The pairs, listed."""
         from narcissus._validation import integer
-        from narcissus.priors.worlds.base import all_tuples
+        from narcissus.priors.worlds.base import all_tuples, tuples
 
-        integer("n", self.n, low=1)
+        integer("n", self.n, low=1, high=10**7)
         integer("values", self.values, low=2)
-        if self.values**self.n > 4096:
+        if tuples(self.values, self.n) > 4096:
             raise InputError(
-                f"`n` records of `values` values make {self.values**self.n} data sets, at most "
-                "4096 are listed; give the pairs you mean in a world of `pairs`"
+                f"{self.n} records of {self.values} values make more than 4096 data sets, the most "
+                "that are listed; give the pairs you mean in a world of `pairs`"
             )
         sets = all_tuples(self.values, self.n)
         found: list[tuple[Array, Array]] = []

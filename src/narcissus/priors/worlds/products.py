@@ -12,7 +12,7 @@ from scipy import stats
 
 from narcissus._validation import distribution, integer, probabilities
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli
+from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli, tuples
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Bits:
     rate: float | Sequence[float] = 0.5
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
+        integer("n", self.n, low=1, high=10**7)
         rates = probabilities("rate", self.rate)
         if rates.ndim > 1 or (rates.ndim == 1 and rates.size != self.n):
             raise InputError(
@@ -60,7 +60,7 @@ class Bits:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return 2**self.n
+        return tuples(2, self.n)
 
     def enumerate(self) -> Enumeration:
         """Write out all ``2 ** n`` data sets."""
@@ -109,7 +109,7 @@ class Records:
     values: Sequence[float] | Sequence[Sequence[float]] = field(default=())
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
+        integer("n", self.n, low=1, high=10**7)
         if not len(self.probabilities) and not len(self.values):
             raise InputError("give `probabilities`, `values`, or both")
         table = np.asarray(self.probabilities, dtype=np.float64)
@@ -171,7 +171,7 @@ class Records:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return len(self.support) ** self.n
+        return tuples(len(self.support), self.n)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""
@@ -192,8 +192,8 @@ class Uniform:
     levels: int = 2
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         integer("levels", self.levels, low=2, high=2**31)
 
     def rows(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -219,7 +219,7 @@ class Uniform:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return self.levels ** (self.n * self.d)
+        return tuples(self.levels, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""

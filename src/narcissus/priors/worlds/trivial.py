@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import integer, probability
-from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli
+from narcissus.priors.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli, tuples
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class MonaLisa:
     rate: float = 0.5
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         probability("rate", self.rate)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
@@ -52,7 +52,7 @@ class MonaLisa:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return 2 ** (self.n * self.d)
+        return tuples(2, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""
@@ -86,8 +86,8 @@ class Superset:
     trivial: float = 0.0
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         integer("size", self.size, low=1)
         probability("trivial", self.trivial)
 
