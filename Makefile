@@ -7,7 +7,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test nightly check format bench docs lock clean help
+.PHONY: audit test nightly check format bench docs lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -27,6 +27,13 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python docs/build.py --check
+	$(BIN)/python requirements/sbom.py --check
+
+nightly: $(DEV_STAMP) ## fuzz at length: 100,000 cases of studies, tables, channels, records, options
+	$(BIN)/python -m pytest -n 2 -m nightly
+
+sbom: $(BIN)/python   ## write the software bill of materials from the lock files
+	$(BIN)/python requirements/sbom.py
 
 docs: $(DEV_STAMP)    ## write the generated pages
 	$(BIN)/python docs/build.py
@@ -46,6 +53,7 @@ lock:                 ## resolve the locked versions anew
 	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
+	$(BIN)/python requirements/sbom.py
 
 clean:                ## remove the environment and what was built
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: the development tables, skipped with the reason where absent."""
+"""Fixtures shared by all tests: the tables that come with the examples."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+DATA = Path(__file__).resolve().parents[1] / "examples" / "data"
 
 
-@pytest.fixture
-def shared_data():
-    """Give a function from a file's name to its path among the development tables."""
+@pytest.fixture(scope="session")
+def example_data():
+    """Give a function from a file's name to its path among the tables of the examples."""
 
     def find(name: str) -> Path:
-        path = SHARED / "data" / name
-        if not path.exists():
-            pytest.skip(f"development table {name} is not beside this checkout")
+        path = DATA / name
+        assert path.is_file(), path
         return path
 
     return find

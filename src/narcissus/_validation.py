@@ -22,6 +22,8 @@ def real(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"`{name}` must be a number, got {value!r}") from error
+    except OverflowError as error:
+        raise InputError(f"`{name}` must be below 1e308 in size, got a larger number") from error
     if math.isnan(number):
         raise InputError(f"`{name}` must be a number, got NaN")
     return number

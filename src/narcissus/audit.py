@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel
 
+from narcissus._files import read_bytes
 from narcissus._random import RandomSource, entropy_of
-from narcissus.errors import StoreError, StudyError
+from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import KINDS, RunOptions, study_kind
+from narcissus.study.plugins import OwnCode
 from narcissus.study.record import Record, make_record, read_record, write_atomically
 from narcissus.study.toml import read_document, validate
 
@@ -24,11 +26,15 @@ ENTROPY = "entropy.txt"
 
 @dataclass(frozen=True)
 class Study:
-    """A study as it was read: its kind, its settings and the folder that its paths start from."""
+    """A study as it was read: its kind, its settings and the folder that its paths start from.
+
+    ``code`` is the permission to run code of its own, and what was run.
+    """
 
     kind: str
     settings: BaseModel
     folder: Path
+    code: OwnCode = field(default_factory=OwnCode, compare=False)
 
     @property
     def digest(self) -> str:
@@ -44,25 +50,36 @@ class Study:
         return f"Study(kind={self.kind!r}, digest={self.digest[:12]})"
 
 
-def load_study(path: Path | str) -> Study:
+def load_study(path: Path | str, *, allow_code: bool = False) -> Study:
     """Read a study file and check everything that can be checked before any work.
+
+    Parameters
+    ----------
+    path
+        The file.
+    allow_code
+        Whether it may run code of its own, ``module:attribute``: modules beside the file, or
+        installed ones that declare the part. Such code can do whatever you can.
 
     Raises
     ------
     StudyError
-        The file is wrong; one line a mistake, with its line in the file.
+        The file is wrong; one line a mistake, with its line in the file. Or it names code to run,
+        and that is not allowed.
     InputError
         What the file names (a table, a column, a policy) is not usable.
     """
     document = read_document(path)
     name = document.data.pop("kind", "table")
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise StudyError(
             f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
         )
     kind = study_kind(name)
-    study = Study(name, validate(kind.model, document), document.path.resolve().parent)
-    kind.check(study.settings, study.folder)
+    code = OwnCode(allowed=allow_code)
+    with code.in_use():
+        study = Study(name, validate(kind.model, document), document.folder, code)
+        kind.check(study.settings, study.folder)
     return study
 
 
@@ -135,6 +152,7 @@ def run(
     restart: bool = False,
     policy: Path | str | None = None,
     internal: Path | str | None = None,
+    hours: float | None = None,
 ) -> Audit:
     """Play a study.
 
@@ -158,6 +176,8 @@ def run(
     internal
         Where to write what is about single records, which the record never holds; None writes
         nothing of the kind.
+    hours
+        Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
     """
     settings: Any = study.settings
     seed = getattr(getattr(settings, "run", None), "seed", None)
@@ -174,8 +194,11 @@ def run(
         restart=restart,
         policy=None if policy is None else Path(policy),
         internal=None if internal is None else Path(internal),
+        hours=hours,
     )
-    outcome = study_kind(study.kind).play(study.settings, study.folder, options)
+    with study.code.in_use():
+        outcome = study_kind(study.kind).play(study.settings, study.folder, options)
+    modules = {f"module {name}": f"sha256:{sha}" for name, sha in study.code.digests.items()}
     record = make_record(
         kind=study.kind,
         title=outcome.title,
@@ -190,7 +213,7 @@ def run(
         assessed=outcome.assessed,
         not_assessed=outcome.not_assessed,
         not_covered=outcome.not_covered,
-        digests={"study": "sha256:" + study.digest, **outcome.digests},
+        digests={"study": "sha256:" + study.digest, **outcome.digests, **modules},
     )
     return Audit(record)
 
@@ -200,13 +223,13 @@ def _kept_entropy(folder: Path, *, restart: bool) -> int:
     path = folder / ENTROPY
     try:
         if not restart and path.exists():
-            text = path.read_text(encoding="utf-8").strip()
+            text = read_bytes(path, largest=100).decode("utf-8").strip()
             if text.isdecimal():
                 return int(text)
         entropy = entropy_of(None)
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, f"{entropy}\n")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy
 

@@ -23,5 +23,9 @@ class TooLargeError(InputError):
     """The exact answer does not fit; the message says how large it would be."""
 
 
+class LongWorkError(InputError):
+    """The work would take longer than was agreed to; the message says how long."""
+
+
 class StoreError(NarcissusError):
     """A results folder cannot be used: unwritable, or it belongs to another study."""

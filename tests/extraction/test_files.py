@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError, TooLargeError
-from narcissus.extraction.files import DataSet, arrays_of, check_release, parse_rows
+from narcissus.extraction.arrays import arrays_of
+from narcissus.extraction.files import DataSet, check_release, parse_rows
 
 
 def safetensors(path, array, **changes):
@@ -60,8 +61,8 @@ def test_pickles_in_archives_and_arrays(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.npy", b"nonsense", "cannot read"),
-        ("a.npz", b"PK\x03\x04nonsense", "cannot read"),
+        ("a.npy", b"nonsense", "not a readable .npy file"),
+        ("a.npz", b"PK\x03\x04nonsense", "not a readable .npz file"),
         ("a.safetensors", b"\xff" * 20, "cut off"),
         ("a.safetensors", b"\x02", "cut off"),
         ("a.txt", b" \n", "empty"),

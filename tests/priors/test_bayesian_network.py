@@ -295,9 +295,9 @@ def test_fair():
     )
 
 
-def test_acs(shared_data):
+def test_acs(example_data):
     """Theory, section 9: the prior attack on SEX succeeds with 0.582 in the prototype."""
-    path = shared_data("acs_employment_ny2018_20k.csv")
+    path = example_data("acs_employment_ny2018_20k.csv.gz")
     table = read_table(path, drop=["ESR"], bins={"AGEP": Bins(width=10)})
     network = fit_bayesian_network(table)
     people = network.sample(20_000, rng=1)
@@ -306,8 +306,8 @@ def test_acs(shared_data):
     assert best == pytest.approx(0.582, abs=0.012)
 
 
-def test_fire(shared_data):
-    table = read_table(shared_data("fire_10col.csv.gz"))
+def test_fire(example_data):
+    table = read_table(example_data("fire_10col.csv.gz"))
     assert (table.rows, table.columns) == (305_119, 10)
     network = fit_bayesian_network(table)
     people = network.sample(20_000, rng=1)

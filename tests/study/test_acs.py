@@ -43,12 +43,8 @@ seed = 20261121
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory):
-    from pathlib import Path
-
-    table = Path(__file__).resolve().parents[3] / "shared/data/acs_employment_ny2018_20k.csv"
-    if not table.exists():
-        pytest.skip("the ACS development table is not beside this checkout")
+def settings(tmp_path_factory, example_data):
+    table = example_data("acs_employment_ny2018_20k.csv.gz")
     path = tmp_path_factory.mktemp("acs") / "acs.toml"
     path.write_text(STUDY.format(path=table, trials=TRIALS, rap=RAP_TRIALS))
     results = narcissus.run(narcissus.load_study(path)).results
@@ -102,11 +98,9 @@ def test_counts_against_the_figures_of_the_theory(settings):
     assert domination["at_most"] <= 82  # more of the profile lowers it further
 
 
-def test_exact_counts_give_everything_away(settings, tmp_path):
+def test_exact_counts_give_everything_away(settings, tmp_path, example_data):
     """At epsilon = infinity what the counts determine is recovered: here, nearly everybody."""
-    from pathlib import Path
-
-    table = Path(__file__).resolve().parents[3] / "shared/data/acs_employment_ny2018_20k.csv"
+    table = example_data("acs_employment_ny2018_20k.csv.gz")
     text = STUDY.format(path=table, trials=5, rap=1).replace("[1, 3, 10]", "inf")
     text = text.replace("delta = 1e-5\n", "")
     path = tmp_path / "acs.toml"

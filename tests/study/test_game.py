@@ -172,7 +172,7 @@ trials = 300
 def test_a_study_of_ones_own_parts(tmp_path):
     (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
     for world in ("mine:world", "mine:World"):
-        study = load_study(write(tmp_path, MINE.format(world=world)))
+        study = load_study(write(tmp_path, MINE.format(world=world)), allow_code=True)
         audit = run(study, rng=1)
         assert audit.results["outcome"] == "violates"
         assert audit.results["attackers"][0]["success"]["value"] == 1
@@ -185,7 +185,7 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
         text = f"def attack(release):\n    return release if {number} else None\n"
         (folder / "mine.py").write_text(text, encoding="utf-8")
         study = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
-        audit = run(load_study(write(folder, study)), rng=1)
+        audit = run(load_study(write(folder, study), allow_code=True), rng=1)
         assert audit.results["attackers"][0]["success"]["value"] == number
 
 
@@ -220,7 +220,7 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
 def test_mistakes_in_a_study_are_named_with_their_place(tmp_path, old, new, match):
     assert old in SMALL
     with pytest.raises((StudyError, InputError), match=match):
-        load_study(write(tmp_path, SMALL.replace(old, new, 1)))
+        load_study(write(tmp_path, SMALL.replace(old, new, 1)), allow_code=True)
 
 
 def test_a_world_too_large_for_the_exact_answer_that_was_asked(tmp_path):
@@ -251,7 +251,7 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     (tmp_path / "mine.py").write_text("def attack(release):\n    raise OSError('no')\n")
     text = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
     text += '[exact]\nwhen = "never"\n'
-    audit = run(load_study(write(tmp_path, text)), rng=1)
+    audit = run(load_study(write(tmp_path, text), allow_code=True), rng=1)
     assert audit.status == "not assessed"
     assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
     assert "failed with an error on" in audit.verdict

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from narcissus import load_study, run
+import narcissus
+from narcissus import run
 from narcissus.errors import StoreError
+
+
+def load_study(path):
+    return narcissus.load_study(path, allow_code=True)
+
 
 MINE = """
 import time
@@ -72,7 +78,15 @@ def digest(folder="out"):
 
 
 def command(path, *options):
-    return [sys.executable, "-m", "narcissus", "audit", str(path), *map(str, options)]
+    return [
+        sys.executable,
+        "-m",
+        "narcissus",
+        "audit",
+        str(path),
+        "--allow-code",
+        *map(str, options),
+    ]
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.44], ids=["at once", "late"])
@@ -173,5 +187,6 @@ def test_objects_of_shipped_classes_count_with_the_file_that_makes_them(game, tm
             file.write(f"\nfrom narcissus.priors.worlds import Bits\nbits = Bits({size})\n")
         path.write_text(path.read_text().replace("mine:world", "mine:bits"))
         study = load_study(path)
-        found.append(identity_of(study.settings, study.folder, 0)["own code"]["mine:bits"])
+        with study.code.in_use():
+            found.append(identity_of(study.settings, study.folder, 0)["own code"]["mine"])
     assert len(set(found)) == 2

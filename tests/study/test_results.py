@@ -13,7 +13,7 @@ from narcissus.errors import InputError, NarcissusError
 
 
 def play(path, **options):
-    return narcissus.run(narcissus.load_study(path), **options)
+    return narcissus.run(narcissus.load_study(path, allow_code=True), **options)
 
 
 def check_attack(found):
@@ -260,7 +260,9 @@ def test_integers_of_any_kind_are_guesses(study, answer):
 def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
     if workers == 2 and answer not in {"raise", "big"}:
         pytest.skip("one of each kind is enough in processes")
-    code, out, err = narcissus("audit", own(study, answer), "--quiet", "--workers", workers)
+    code, out, err = narcissus(
+        "audit", own(study, answer), "--allow-code", "--quiet", "--workers", workers
+    )
     assert (code, out) == (2, "")
     assert "Traceback" not in err
     for words in says:
@@ -283,7 +285,7 @@ def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
 )
 def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes, says):
     Path("own.py").write_text(OWN)
-    code, out, err = narcissus("audit", study(**changes))
+    code, out, err = narcissus("audit", study(**changes), "--allow-code")
     assert (code, out) == (2, "")
     for words in says:
         assert words in err, err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import suppress
 from decimal import Decimal
 
 import numpy as np
@@ -137,8 +138,8 @@ def test_fair():
     assert int((table.codes[:, -1] == 1).sum()) == 2053
 
 
-def test_acs(shared_data):
-    path = shared_data("acs_employment_ny2018_20k.csv")
+def test_acs(example_data):
+    path = example_data("acs_employment_ny2018_20k.csv.gz")
     table = read_table(path, drop=["ESR"], bins={"AGEP": Bins(width=10)})
     assert (table.rows, table.columns) == (20_000, 16)
     ages = pd.read_csv(path)["AGEP"]
@@ -289,6 +290,121 @@ def test_too_large_a_file(write, monkeypatch):
     monkeypatch.setattr("narcissus.tables.sources.MAX_BYTES", 10)
     with pytest.raises(TooLargeError, match="at most"):
         read_table(write(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('a,b\n1"x",2\n3,4\n', r"line 2 has a quote within a cell.*1\""),
+        ('a,b\n1,2\n3,4"\n', "line 3 has a quote"),
+        ('a,b\n1, "x"\n3,y\n', "line 2 has a quote"),
+        ('a,b\n"x\ny",2\n"z",p"q\n', "line 4 has a quote"),
+        ('a,b"c\n1,2\n', "line 1 has a quote"),
+        ('a,b\n"x"y,2\n', "not a readable CSV"),
+    ],
+)
+def test_a_quote_within_a_cell_is_no_letter(write, content, says):
+    with pytest.raises(InputError, match=says):
+        read_table(write(content))
+
+
+def test_quotes_where_they_belong(write):
+    text = 'a,"b ""c"""\n"x, y",1\n"","2"\n"p""q""",1\n"line\nbreak ""quoted""",2\n'
+    table = read_table(write(text), missing="category")
+    assert table.names == ("a", 'b "c"')
+    assert table.labels[0] == ('line\nbreak "quoted"', 'p"q"', "x, y", "(missing)")
+
+
+def test_one_word_in_a_column_of_numbers_is_noted(write):
+    rows = [f"{i % 9},{i % 2},{'x' if i % 3 else 'y'}" for i in range(100)]
+    assert read_table(write("\n".join(["n,m,t", *rows]))).notes == {}
+    rows[41] = "unknown,1,x"
+    table = read_table(write("\n".join(["n,m,t", *rows])))
+    assert table.ordered == (False, True, False)
+    assert set(table.notes) == {"n"}
+    assert "1 of 100 cells are not ('unknown' in row 42)" in table.notes["n"]
+    assert table.select(["m", "n"]).notes == table.notes
+    assert table.select(["m"]).notes == {}
+    frame = pd.DataFrame({"n": [1, 2, 3, "?"] * 5, "b": [True, False] * 10})
+    assert set(read_table(frame).notes) == {"n"}
+
+
+def test_a_pipe_is_no_folder(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "people.csv")
+    with pytest.raises(InputError, match="is a pipe or a device, not a file"):
+        read_table(tmp_path / "people.csv")
+
+
+def test_binary_data_far_into_a_file(write):
+    content = GOOD * 1000 + "31,f\0,Ulm\n"
+    with pytest.raises(InputError, match="binary data"):
+        read_table(write(content))
+
+
+def test_rows_much_wider_than_the_header(write):
+    """Told at the first of them: a thousand such rows would not fit into memory."""
+    content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 50
+    with pytest.raises(InputError, match="line 3 has 400001 cells where the header has 2"):
+        read_table(write(content, "people.csv.gz"))
+
+
+def test_too_many_columns_or_cells(write, monkeypatch):
+    wide = ",".join(f"c{i}" for i in range(10_001))
+    with pytest.raises(TooLargeError, match="10,001 columns; at most 10,000"):
+        read_table(write(f"{wide}\n{wide}\n"))
+    monkeypatch.setattr("narcissus.tables.sources.MOST_CELLS", 11)
+    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+        read_table(write(GOOD))
+    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+        read_table(pd.read_csv(write(GOOD)))
+    assert read_table(write(GOOD), drop=["town"]).rows == 4
+
+
+class TestParquet:
+    """Parquet files are small where their columns repeat themselves: what counts is unpacked."""
+
+    def test_one_long_text_in_many_rows(self, tmp_path):
+        """A megabyte that would be 200 GB: the text stays what it is, once."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        words = pa.DictionaryArray.from_arrays(
+            pa.array(np.arange(200_000) % 2, pa.int32()), pa.array(["x" * 2**20, "y"])
+        )
+        table = pa.table({"t": words, "n": [1, 2] * 100_000})
+        path = tmp_path / "people.parquet"
+        pq.write_table(table, path, store_schema=False)
+        read = read_table(path)
+        assert [len(label) for label in read.labels[0]] == [2**20, 1]
+        assert read.rows == 200_000
+
+    def test_many_rows_of_one_number(self, tmp_path, monkeypatch):
+        path = tmp_path / "people.parquet"
+        pd.DataFrame({"a": np.zeros(100_000), "b": np.arange(100_000) % 2}).to_parquet(path)
+        monkeypatch.setattr("narcissus.tables.sources.MAX_BYTES", 1_599_999)
+        with pytest.raises(TooLargeError, match="unpacks to 1,600,000 bytes; at most 1,599,999"):
+            read_table(path)
+        assert path.stat().st_size < 100_000
+
+    def test_columns_of_lists(self, tmp_path):
+        path = tmp_path / "people.parquet"
+        pd.DataFrame({"a": [[1], [2]], "b": [1, 2]}).to_parquet(path)
+        with pytest.raises(InputError, match="`a` holds lists or structures"):
+            read_table(path)
+
+    @pytest.mark.parametrize("place", range(4, 400, 7))
+    def test_damage_anywhere_is_one_message(self, tmp_path, place):
+        path = tmp_path / "people.parquet"
+        pd.DataFrame({"a": ["x", "y", "z"] * 9, "b": range(27)}).to_parquet(path)
+        content = bytearray(path.read_bytes())
+        for at in (place, len(content) - place):
+            damaged = content.copy()
+            damaged[at] ^= 0xFF
+            path.write_bytes(damaged)
+            with suppress(InputError):
+                read_table(path)
 
 
 def test_frames_that_cannot_be_used():

@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from narcissus._optional import optional
+from narcissus._files import open_text, parsing
+from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution
 from narcissus.channels.channel import ROW_SUM_TOLERANCE, Channel, channel
 from narcissus.errors import InputError
@@ -27,15 +28,16 @@ def _read(path: Path, **options: Any) -> pd.DataFrame:
         raise InputError(f"no such file: {path}{did_you_mean(path.name, near)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a CSV or Parquet file")
-    try:
-        if _is_parquet(path):
-            optional("pyarrow", extra="parquet", purpose="Reading Parquet")
-            return pd.read_parquet(path)
-        return pd.read_csv(path, **options)
-    except pd.errors.EmptyDataError as error:
-        raise InputError(f"{path} is empty") from error
-    except (OSError, ValueError) as error:  # parser and decoding errors are ValueErrors
-        raise InputError(f"cannot read {path}: {error}") from error
+    if _is_parquet(path):
+        frame = read_parquet(path)
+        if frame.empty:
+            raise InputError(f"{path} is empty")
+        return frame
+    with parsing(path, "a readable CSV"), open_text(path) as stream:
+        try:
+            return pd.read_csv(stream, **options)
+        except pd.errors.EmptyDataError as error:
+            raise InputError(f"{path} is empty") from error
 
 
 def _number(text: Any) -> float | None:

@@ -27,6 +27,9 @@ EXITS = {
     "inconclusive": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
+HOURS = 1.0
+"""Work that is estimated to take longer is started only with --yes."""
+
 HELP = """Play STUDY: what an attacker recovers, and what no attacker can.
 
 Leaves record.json (every number, in full precision) and report.html in the results folder, and
@@ -114,6 +117,12 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     type=click.IntRange(min=1),
     help="Worker processes; the numbers do not depend on it.",
 )
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
+)
+@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
 @click.option("--restart", is_flag=True, help="Throw away what an earlier run left in FOLDER.")
 @click.option(
     "--policy",
@@ -127,6 +136,12 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     metavar="FILE",
     help="Write what is about single records to FILE, for internal use; the record never holds it.",
 )
+@click.option(
+    "--sign",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign the record with this Ed25519 private key (PEM); `narcissus verify` checks it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
@@ -135,23 +150,30 @@ def command(
     out: Path | None,
     seed: int | None,
     workers: int | None,
+    allow_code: bool,
+    yes: bool,
     restart: bool,
     policy: Path | None,
     records: Path | None,
+    sign: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Play a study."""
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
+    from narcissus.study.signing import read_private_key
+    from narcissus.study.signing import sign as sign_record
 
-    loaded = load_study(study)
+    loaded = load_study(study, allow_code=allow_code)
     folder = Path("results") / study.stem if out is None else out
+    key = None if sign is None else read_private_key(sign)
     _prepare(folder, loaded, restart=restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
-    given = {"out": folder, "seed": seed, "workers": workers, "policy": policy}
-    given |= {"records": records, "json": as_json, "quiet": quiet}
+    given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
+    given |= {"yes": yes, "sign": sign}
+    given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
     on_interrupt(f"continue with: {_again(study, given)}")
     with progress(quiet=quiet) as observer:
         audit = run(
@@ -163,8 +185,12 @@ def command(
             restart=restart,
             policy=policy,
             internal=records,
+            hours=None if yes else HOURS,
         )
     audit.save(folder)
+    (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
+    if key is not None:
+        sign_record(folder / "record.json", key)
     return show(audit, folder, as_json=as_json)
 
 

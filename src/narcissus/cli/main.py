@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
+    "verify": ("narcissus.cli.verify", "Play a record's study again; compare every number."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
 }
 
@@ -110,6 +111,13 @@ def _run(argv: list[str] | None) -> int:
         return PIPE_CLOSED
     except NarcissusError as error:
         click.echo(f"error: {error}", err=True)
+        return USAGE
+    except OSError as error:  # a file or a folder that the system refuses
+        place = f": {error.filename}" if error.filename else ""
+        click.echo(f"error: {error.strerror or error}{place}", err=True)
+        return USAGE
+    except MemoryError:
+        click.echo("error: there is not enough memory for this", err=True)
         return USAGE
     except Exception as error:
         import traceback

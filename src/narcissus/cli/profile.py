@@ -75,6 +75,11 @@ Examples:
     metavar="D",
     help="Largest delta for --smallest.  [default: that of the study's statement]",
 )
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, in full precision.")
 def command(
     *,
@@ -86,6 +91,7 @@ def command(
     parameter: str | None,
     values: str | None,
     delta: float | None,
+    allow_code: bool,
     as_json: bool,
 ) -> int:
     """Compute a profile."""
@@ -95,7 +101,7 @@ def command(
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
         raise InputError(f"`--epsilon` must be in [0, 100], got {min(epsilons):g}")
-    loaded = load_study(study)
+    loaded = load_study(study, allow_code=allow_code)
     if loaded.kind != "game":
         raise InputError(
             f"{study} is a study of kind {loaded.kind!r}; a profile needs the kind 'game'"
@@ -183,13 +189,14 @@ def _smallest(
     if not 0 <= target <= 1:
         raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
     tried = spread(values)
-    found = smallest(
-        lambda value: varied(settings, study.folder, parameter, value),
-        tried,
-        epsilon=epsilon,
-        delta=target,
-        limit=limit,
-    )
+    with study.code.in_use():
+        found = smallest(
+            lambda value: varied(settings, study.folder, parameter, value),
+            tried,
+            epsilon=epsilon,
+            delta=target,
+            limit=limit,
+        )
     if as_json:
         answer = {
             "parameter": parameter,

@@ -32,12 +32,15 @@ Examples:
 @click.option("--text", "as_text", is_flag=True, help="Text for a terminal instead of HTML.")
 def command(record: Path, out: Path | None, as_text: bool) -> None:
     """Draw a record again."""
+    from narcissus._files import parsing
     from narcissus.report import render_html, render_text
     from narcissus.study.record import read_record, write_atomically
 
     path = record / "record.json" if record.is_dir() else record
     loaded = read_record(path)
-    drawn = render_text(loaded) if as_text else render_html(loaded)
+    # A record that others wrote may hold what its schema allows and no study ever gives.
+    with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
+        drawn = render_text(loaded) if as_text else render_html(loaded)
     if out is None and as_text:
         click.echo(drawn, nl=False)
         return

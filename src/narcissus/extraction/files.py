@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._files import file_size, parsing, read_bytes
 from narcissus.errors import InputError, TooLargeError
+from narcissus.extraction.arrays import SUFFIXES, arrays_of, headers_of
 
 LARGEST_RELEASE = 2 * 2**30
 WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
+_ANY = 2**63
 _PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
-_SAFETENSORS_TYPES = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
-    "I8": "<i1", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?",
-}  # fmt: skip
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def refuse_pickle(path: Path) -> None:
@@ -38,7 +29,8 @@ def refuse_pickle(path: Path) -> None:
     InputError
         With what to save instead.
     """
-    with path.open("rb") as file:
+    file_size(path, largest=_ANY)
+    with parsing(path, "a readable file"), path.open("rb") as file:
         head = file.read(8)
     # The protocol opcode alone is no proof (0x80 starts many a binary file): a pickle of
     # protocol 4 or 5 opens a frame, one of 2 or 3 is told by an opcode that can follow.
@@ -48,7 +40,7 @@ def refuse_pickle(path: Path) -> None:
              or (head[1:2] in b"\x02\x03" and head[2:3] in b"}](cXKNG\x8a"))
     )  # fmt: skip
     if not pickled and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
+        with parsing(path, "a readable archive"), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
         pickled = any(Path(name).suffix in _PICKLES for name in names)
     if pickled:
@@ -82,7 +74,7 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
         broken = [p.name for p in files if p.suffix in _PICKLES or p.suffix == ".bin"]
         hint = f"; {broken[0]} is not read, since it may hold a pickle" if broken else ""
         raise InputError(f"the folder {path} has no weights ({', '.join(WEIGHTS)}){hint}")
-    size = sum(_size(p) for p in files)
+    size = sum(file_size(p, largest=_ANY) for p in files)
     if size == 0:
         raise InputError(f"the release {path} is empty")
     if size > largest:
@@ -93,49 +85,8 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
     for file in files:
         refuse_pickle(file)
         if file.suffix in {".npy", ".npz"}:
-            arrays_of(file)
+            headers_of(file)
     return size
-
-
-def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a ``.npy``, ``.npz`` or ``.safetensors`` file, never a pickle.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or holds Python objects.
-    """
-    refuse_pickle(path)
-    try:
-        if path.suffix == ".safetensors":
-            return _safetensors(path)
-        with path.open("rb") as file:
-            loaded: Any = np.load(file, allow_pickle=False)
-            return dict(loaded) if path.suffix == ".npz" else {"": cast(NDArray[Any], loaded)}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        reason = "it holds Python objects (a pickle)" if "pickle" in str(error) else str(error)
-        raise InputError(f"cannot read {path}: {reason}") from error
-
-
-def _safetensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Parse safetensors: a length, a JSON header, then the raw arrays."""
-    raw = path.read_bytes()
-    length = int.from_bytes(raw[:8], "little")
-    if len(raw) < 8 or length > len(raw) - 8:
-        raise ValueError("it is not a safetensors file: its header is cut off")
-    header: dict[str, Any] = json.loads(raw[8 : 8 + length])
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        if entry["dtype"] not in _SAFETENSORS_TYPES:
-            raise ValueError(f"{name} has the type {entry['dtype']}, which NumPy lacks")
-        start, end = entry["data_offsets"]
-        body = raw[8 + length + start : 8 + length + end]
-        arrays[name] = np.frombuffer(body, _SAFETENSORS_TYPES[entry["dtype"]]).reshape(
-            entry["shape"]
-        )
-    return arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +118,13 @@ class DataSet:
         """
         if not path.is_file():
             raise InputError(f"no such data file: {path}")
-        if path.suffix in {".npy", ".npz", ".safetensors"}:
+        refuse_pickle(path)
+        if path.suffix in SUFFIXES:
             arrays = list(arrays_of(path).values())
             if len(arrays) != 1:
                 raise InputError(f"{path} must hold one array, it holds {len(arrays)}")
             return cls.of_rows(arrays[0], name=str(path))
-        refuse_pickle(path)
-        raw = path.read_bytes()
+        raw = read_bytes(path)
         if not raw.strip():
             raise InputError(f"the data file {path} is empty")
         return cls(raw, str(path))

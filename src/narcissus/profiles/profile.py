@@ -266,7 +266,8 @@ def game_of(game: Any) -> Game:
     build = getattr(getattr(game, "settings", None), "build", None)
     if build is None:
         raise InputError(f"`game` must be a Game or a study of the kind 'game', got {game!r}")
-    return build(game.folder).game
+    with game.code.in_use():  # a study of one's own parts runs them as far as it was allowed to
+        return build(game.folder).game
 
 
 @dataclass(frozen=True)

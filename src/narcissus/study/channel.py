@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from narcissus import channels
+from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT, rounded
 from narcissus.errors import InputError
@@ -67,7 +68,10 @@ class ChannelSpec(Section):
         default=None, ge=0, lt=0.01, description="Of a file: of a row's sum; 1e-9 if left out."
     )
     uses: int | None = Field(
-        default=None, ge=1, description="Outputs that the attacker sees; 1 if left out."
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Outputs that the attacker sees; 1 if left out.",
     )
 
     @model_validator(mode="before")
@@ -211,7 +215,7 @@ class ChannelKind:
 
 
 def _digest(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mechanism:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
@@ -213,9 +214,9 @@ class ExtractionKind:
 
 def _read(path: Path, what: str) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the {what} {path}: {error.strerror or error}") from error
+        return read_bytes(path, largest=2**28)
+    except InputError as error:
+        raise type(error)(f"the {what}: {error}") from error
 
 
 def _digest(path: Path) -> str:

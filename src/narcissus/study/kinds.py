@@ -47,6 +47,9 @@ class RunOptions:
         A file of thresholds that belongs to whoever approves the release; None: the study's own.
     internal
         Where to write what is about single records; None writes nothing of the kind.
+    hours
+        Longest time that was agreed to; work that is estimated to take longer is refused. None:
+        any.
     """
 
     entropy: int
@@ -56,6 +59,7 @@ class RunOptions:
     restart: bool = False
     policy: Path | None = None
     internal: Path | None = None
+    hours: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,132 @@
-"""A user's own class or function, named in a study file as ``module:attribute``."""
+"""A user's own class or function, named in a study file as ``module:attribute``.
+
+A study is data: such a name is an error unless whoever plays the study allows code. Then it names
+a module beside the study file, or an installed one that declares the part under the entry point
+group ``narcissus.parts``; nothing else that Python could import.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import re
 import sys
-from importlib import import_module, util
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module, metadata
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import cloudpickle
 
+from narcissus._files import read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
+GROUP = "narcissus.parts"
+"""The entry point group under which an installed package declares its parts."""
 
-def load_attribute(name: str, folder: Path) -> Any:
-    """Import ``module:attribute``; modules beside the study file are found first.
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+_number = itertools.count()
+
+
+class OwnCode:
+    """The code of its own that a study may run, and what it ran.
+
+    Attributes
+    ----------
+    allowed
+        Whether it may run any.
+    digests
+        SHA-256 of the source of each module that was run, by its name.
+    """
+
+    def __init__(self, *, allowed: bool = False) -> None:
+        self.allowed = allowed
+        self.digests: dict[str, str] = {}
+        # A package of its own for each study: two may each have a file `mine.py`, and the modules
+        # beside one import each other (`from . import other`) without the folder on the path,
+        # where a file `numpy.py` would take the place of the installed one.
+        self._root = f"narcissus_study_{next(_number)}"
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """Let `load_attribute` work under this permission."""
+        token = _in_use.set(self)
+        try:
+            yield
+        finally:
+            _in_use.reset(token)
+
+    def module(self, name: str, folder: Path) -> ModuleType | None:
+        """Import a module beside the study; None where there is none of that name."""
+        finder = _Beside(self._root, folder.resolve(), self.digests)
+        if finder.place(name) is None:
+            return None
+        if self._root not in sys.modules:
+            package = ModuleType(self._root)
+            package.__path__ = []
+            sys.modules[self._root] = package
+            sys.meta_path.insert(0, finder)
+            # Worker processes cannot import that package: they get the classes themselves.
+            cloudpickle.register_pickle_by_value(package)
+        return import_module(f"{self._root}.{name}")
+
+
+_in_use: ContextVar[OwnCode | None] = ContextVar("own_code", default=None)
+
+
+def require_allowed(names: Iterable[str]) -> None:
+    """Refuse a study's own code unless it is allowed; nothing is imported.
 
     Raises
     ------
     InputError
-        The name has another form, there is no such module or attribute, or the module raised
-        when it was imported.
+        It is not allowed; the message says what would be run.
     """
-    module_name, colon, attribute = name.partition(":")
-    if not colon or not module_name or not attribute:
+    code = _in_use.get()
+    wanted = list(dict.fromkeys(names))
+    if wanted and not (code is not None and code.allowed):
+        raise InputError(
+            f"the study runs code of its own: {', '.join(wanted)}. A study is data unless you say "
+            "otherwise: read that code, and if you trust it, allow it with --allow-code (in "
+            "Python: allow_code=True)"
+        )
+
+
+def load_attribute(name: str, folder: Path) -> Any:
+    """Import ``module:attribute``, from beside the study file or as an installed part.
+
+    Raises
+    ------
+    InputError
+        Code is not allowed, the name has another form, there is no such module or attribute, an
+        installed module does not declare it, or the module raised when it was imported.
+    """
+    if not _NAME.fullmatch(name):
         raise InputError(f"your own class is named as 'module:attribute', got {name!r}")
+    require_allowed([name])
+    code = _in_use.get()
+    assert code is not None
+    module_name, _, attribute = name.partition(":")
     try:
-        module = _module(module_name, folder)
+        module = code.module(module_name, folder)
+        if module is None:
+            module = _installed(name, code)
+    except InputError:
+        raise
     except ImportError as error:
-        raise InputError(f"cannot import {module_name!r} for {name!r}: {error}") from error
-    except Exception as error:
+        missing = getattr(error, "name", None) or ""
+        hint = ""
+        if missing.isidentifier() and (folder / f"{missing}.py").is_file():
+            hint = f"; a module beside the study is imported as `from . import {missing}`"
+        raise InputError(f"cannot import {module_name!r} for {name!r}: {error}{hint}") from error
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"{module_name!r} raised {type(error).__name__} when it was imported: {error}"
         ) from error
@@ -42,39 +137,79 @@ def load_attribute(name: str, folder: Path) -> Any:
         raise InputError(f"{module_name!r} has no {attribute!r}{hint}") from error
 
 
-def source_digest(name: str, folder: Path) -> str:
-    """Give the SHA-256 of the files that name and define ``module:attribute``; '' without any."""
-    found = load_attribute(name, folder)
-    named = _module(name.partition(":")[0], folder)
-    # An object of a class from elsewhere: what it was made with stands in the module that names it.
-    defined = sys.modules.get(getattr(found, "__module__", ""))
-    files = [getattr(module, "__file__", None) for module in (named, defined)]
-    sources = [Path(path).read_bytes() for path in dict.fromkeys(files) if path is not None]
-    return hashlib.sha256(b"".join(sources)).hexdigest() if sources else ""
+def source_digests(names: Iterable[str], folder: Path) -> dict[str, str]:
+    """Give the SHA-256 of every module that runs for these names, those they import included."""
+    for name in names:
+        load_attribute(name, folder)
+    code = _in_use.get()
+    return {} if code is None else dict(sorted(code.digests.items()))
 
 
-def _module(name: str, folder: Path) -> ModuleType:
-    """Import a module from the folder, or an installed one."""
-    path = folder.joinpath(*name.split(".")).with_suffix(".py")
-    # Under a name of its own: two studies may each have a file `mine.py`.
-    unique = f"narcissus_study_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
-    if unique in sys.modules:
-        return sys.modules[unique]
-    sys.path.insert(0, str(folder))  # for the modules that it imports itself
-    try:
-        if not path.is_file():
-            return import_module(name)
-        spec = util.spec_from_file_location(unique, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no Python module")
-        module = util.module_from_spec(spec)
-        sys.modules[unique] = module  # before it runs, as pickling and dataclasses expect
-        spec.loader.exec_module(module)
-        # Worker processes cannot import that name: they get the classes themselves.
-        cloudpickle.register_pickle_by_value(module)
-    except BaseException:
-        sys.modules.pop(unique, None)
-        raise
-    finally:
-        sys.path.remove(str(folder))
+def _installed(name: str, code: OwnCode) -> ModuleType:
+    """Import an installed module that declares this very part."""
+    module_name = name.partition(":")[0]
+    declared = {f"{point.module}:{point.attr}" for point in metadata.entry_points(group=GROUP)}
+    if name not in declared or module_name.partition(".")[0] in sys.stdlib_module_names:
+        raise InputError(
+            f"cannot import {module_name!r} for {name!r}: there is no such module beside the "
+            f"study, and no installed package declares it as a part (entry point group {GROUP!r})"
+            f"{did_you_mean(name, declared)}"
+        )
+    module = import_module(module_name)
+    if module.__file__ is not None:
+        code.digests[module_name] = _sha256(Path(module.__file__).read_bytes())
     return module
+
+
+def _sha256(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()
+
+
+class _Beside(MetaPathFinder):
+    """Find modules beside a study by their files, under the study's own package only."""
+
+    def __init__(self, root: str, folder: Path, digests: dict[str, str]) -> None:
+        self._root, self._folder, self._digests = root, folder, digests
+
+    def place(self, name: str) -> Path | None:
+        """Give the file of a module, or the folder of a package without one."""
+        path = self._folder.joinpath(*name.split("."))
+        for found in (path / "__init__.py", path.with_name(path.name + ".py"), path):
+            if found.exists() and (found == path) == found.is_dir():
+                if not found.resolve().is_relative_to(self._folder):
+                    raise InputError(f"{found} leads out of the folder of the study: copy it there")
+                return found
+        return None
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module of the study's package; of all others, none."""
+        if not fullname.startswith(self._root + "."):
+            return None
+        name = fullname.removeprefix(self._root + ".")
+        found = self.place(name)
+        if found is None:
+            return None
+        if found.is_dir():
+            return ModuleSpec(fullname, None, is_package=True)
+        return spec_from_file_location(
+            fullname,
+            found,
+            loader=_FromSource(name, found, self._digests),
+            # Empty: what is in a package is found here, not on a path.
+            submodule_search_locations=[] if found.name == "__init__.py" else None,
+        )
+
+
+class _FromSource(Loader):
+    """Run a module from its source, never from cached bytecode that may say something else."""
+
+    def __init__(self, name: str, path: Path, digests: dict[str, str]) -> None:
+        self._name, self._path, self._digests = name, path, digests
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Read, note the digest of what was read, and run that."""
+        source = read_bytes(self._path, largest=2**24)
+        self._digests[self._name] = _sha256(source)
+        exec(compile(source, str(self._path), "exec", dont_inherit=True), module.__dict__)

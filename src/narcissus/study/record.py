@@ -11,19 +11,24 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.results import Grade, NotAssessed
 
+VERSION = 1
 SCHEMA = "narcissus/record/1"
+LARGEST = 2**28
+"""Most bytes of a record that are read (256 MiB)."""
 
 Status = Literal[
     "met",
@@ -171,33 +176,84 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def read_record(path: Path | str) -> Record:
-    """Read a record and check its schema and digest.
+    """Read a record and check its schema, its results and its digest.
+
+    The digest finds accidents. It is no signature: whoever can write a record can write another
+    one with a digest that fits.
 
     Raises
     ------
     InputError
-        The file is missing, is no record, or was changed after it was written.
+        The file is missing or too large, is no record, is one of a later version or of an unknown
+        kind, holds results that its kind does not have, or was changed after it was written.
     """
     path = Path(path)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        record = Record.model_validate(data)
-    except FileNotFoundError as error:
-        raise InputError(f"no such record: {path}") from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    if not path.exists():
+        raise InputError(f"no such record: {path}")
+    text = read_bytes(path, largest=LARGEST)
+    with parsing(path, "a record"):
+        try:
+            data = json.loads(text.decode("utf-8"), parse_constant=_no_number)
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise InputError(
+                f"{path} is not a record: it is no JSON ({error}); "
+                "`narcissus audit STUDY` writes one, as record.json in the results folder"
+            ) from error
+        record = _validated(path, data)
+        if record.digest != digest_of(data):
+            raise InputError(
+                f"{path} was changed after it was written (its digest does not match); "
+                "run the study again"
+            )
+        _check_results(path, record)
+    return record
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _validated(path: Path, data: Any) -> Record:
+    """Check the envelope."""
+    said = data.get("schema") if isinstance(data, dict) else None
+    version = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said) if _is_text(said) else None
+    if version is not None and int(version[1]) > VERSION:
         raise InputError(
-            f"{path} is not a record: it is no JSON ({error}); "
-            "`narcissus audit STUDY` writes one, as record.json in the results folder"
-        ) from error
+            f"{path} is a record of format {version[1]}, written by a later version of Narcissus; "
+            f"this one reads up to {VERSION}: update it"
+        )
+    try:
+        return Record.model_validate(data, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise InputError(f"{path} is not a record ({SCHEMA}): {where}: {first['msg']}") from error
-    if record.digest != digest_of(data):
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
+def _check_results(path: Path, record: Record) -> None:
+    """Hold the results against the schema of their kind."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    from narcissus.study.kinds import KINDS, study_kind
+
+    if record.kind not in KINDS:
         raise InputError(
-            f"{path} was changed after it was written (its digest does not match); "
-            "run the study again"
+            f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
+            f"{', '.join(KINDS)}"
         )
-    return record
+    from narcissus.study.agreement import disagreement
+
+    schema = study_kind(record.kind).results_schema
+    found = Draft202012Validator(schema).iter_errors(record.results)
+    if (error := best_match(found)) is not None:
+        raise InputError(
+            f"{path} holds results that no study of kind {record.kind!r} has: "
+            f"{error.json_path}: {error.message[:200]}"
+        )
+    if why := disagreement(record):
+        raise InputError(f"{path} does not agree with itself: {why}")

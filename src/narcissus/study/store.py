@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ FILE = "trials.sqlite"
 RESULTS = ("record.json", "report.html")
 
 PAGE, HEADER = 4096, 100  # bytes of a page and of the file's header, as SQLite has them
+MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 LEAST_ROW = 256  # bytes; a packed trial is larger
 
 Payload = Mapping[str, NDArray[np.generic]]
@@ -41,6 +43,10 @@ def pack(payload: Payload) -> bytes:
 
 def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
     """Give the arrays back."""
+    with zipfile.ZipFile(io.BytesIO(blob)) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_UNPACKED:
+        raise ValueError(f"a trial of {size:,} bytes")
     with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -125,7 +131,17 @@ class TrialStore:
         row = self._db.execute("SELECT payload FROM trials WHERE key = ?", (key,)).fetchone()
         if row is None:
             raise KeyError(key)
-        return unpack(row[0])
+        try:
+            return unpack(row[0])
+        except Exception as error:  # whatever NumPy and zipfile meet in bytes of somebody else
+            raise self.forged(f"trial {key} is no trial ({type(error).__name__})") from error
+
+    def forged(self, why: str) -> StoreError:
+        """Give the error for trials whose checksum fits and that no run of ours wrote."""
+        return StoreError(
+            f"{self.path} was not written by this study: {why}, though its checksum fits; choose "
+            "another folder with --out, or start over with --restart"
+        )
 
     def _open(self, observer: Observer) -> sqlite3.Connection:
         """Open the file; where it is damaged, save what is intact into a new one."""

@@ -15,13 +15,23 @@ from typing import Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from narcissus._files import parsing, read_bytes
 from narcissus._validation import did_you_mean
-from narcissus.errors import StudyError
+from narcissus.errors import InputError, StudyError
 
 Path_ = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+LARGEST = 2**20
+"""Most bytes of a study file or a policy (1 MiB)."""
+DEEPEST = 32
+"""Most tables and lists within each other."""
+LONGEST_KEY_LINE = 1000
+"""Longer lines are not searched for keys: messages about them name the table around."""
+
+# Of a line without blanks around it. No two parts of it may match the same blanks: a line of a
+# thousand of them would take seconds.
+_HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
 _KEY = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
@@ -36,8 +46,10 @@ def _lines_of_keys(text: str) -> Iterator[tuple[Path_, int]]:
     """Yield the path of every header and key with its line, counted from one."""
     table: Path_ = ()
     arrays: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > LONGEST_KEY_LINE:
+            continue
+        if header := _HEADER.fullmatch(line.strip()):
             name = _parts(header[2])
             if header[1] == "[[":
                 arrays[name] = arrays.get(name, -1) + 1
@@ -67,6 +79,11 @@ class Document:
     data: dict[str, Any]
     lines: dict[Path_, int]
 
+    @property
+    def folder(self) -> Path:
+        """Where the file lies; for a link, the file that it leads to."""
+        return self.path.resolve().parent
+
     def place(self, path: Path_) -> str:
         """Give 'file, line 12' for a key, or for the nearest table around it."""
         for end in range(len(path), 0, -1):
@@ -81,21 +98,36 @@ def read_document(path: Path | str) -> Document:
     Raises
     ------
     StudyError
-        The file is missing, unreadable, not UTF-8, or not TOML (with the line and column).
+        The file is missing, unreadable, no regular file, too large, not UTF-8, or not TOML (with
+        the line and column).
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        near = sorted(p.name for p in path.parent.glob("*.toml")) if path.parent.is_dir() else []
-        raise StudyError(f"no such file: {path}{did_you_mean(path.name, near)}") from error
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bytes(path, largest=LARGEST).decode("utf-8").replace("\r\n", "\n")
+        with parsing(path, "valid TOML"):
+            data = tomllib.loads(text)
+        _check_depth(path, data)
+    except UnicodeDecodeError as error:
         raise StudyError(f"cannot read {path}: {error}") from error
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path} is not valid TOML: {error}") from error
+    except InputError as error:
+        hint = ""
+        if not path.exists() and path.parent.is_dir():
+            hint = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
+        raise StudyError(f"{error}{hint}") from error
     return Document(path, data, dict(_lines_of_keys(text)))
+
+
+def _check_depth(path: Path, data: Any) -> None:
+    """Refuse what is nested so deeply that whatever walks through it later would fail."""
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for value in level:
+            inner += value.values() if isinstance(value, dict) else value
+        level = [value for value in inner if isinstance(value, dict | list)]
+        if not level:
+            return
+    raise StudyError(f"{path}: tables and lists are nested more than {DEEPEST} deep")
 
 
 def _dotted(path: Path_) -> str:
@@ -161,7 +193,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
         known key.
     """
     try:
-        return model.model_validate(document.data, context={"folder": document.path.parent})
+        return model.model_validate(document.data, context={"folder": document.folder})
     except ValidationError as error:
         found: dict[Path_, list[str]] = {}
         for fault in error.errors(include_url=False):

@@ -103,6 +103,7 @@ def read_table(
         ordered=tuple(c.values is not None for c in coded),
         codes=np.column_stack([c.codes for c in coded]),
         values=tuple(c.values for c in coded),
+        notes={column.name: text for column in raw if (text := _mixed(column))},
     )
 
 
@@ -224,6 +225,28 @@ def _as_numbers(name: str, distinct: Sequence[Any]) -> NDArray[np.float64] | Non
             f"column `{name}` holds infinite values: replace them, or drop the rows or the column"
         )
     return numbers
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float | Decimal | np.number) and not isinstance(value, bool)
+
+
+def _mixed(column: RawColumn) -> str:
+    """Say that a column mostly of numbers is read as text, or nothing."""
+    texts = [i for i, v in enumerate(column.distinct) if v is not None and not _is_number(v)]
+    present = sum(value is not None for value in column.distinct)
+    if not texts or 2 * (present - len(texts)) < present:
+        return ""
+    strange = np.isin(column.codes, texts)
+    first = int(strange.argmax())
+    word = column.distinct[column.codes[first]]
+    return (
+        f"most of its values are numbers, but {int(strange.sum()):,} of {len(column.codes):,} "
+        f"cells are not ({word!r} in row {first + 1:,}), so all are taken as categories without "
+        "order or distance"
+    )
 
 
 def _culprits(distinct: Sequence[Any]) -> str:

@@ -6,24 +6,28 @@ import csv
 import gzip
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from narcissus._files import LARGEST, file_size, open_text
 from narcissus._optional import optional
+from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.table import unknown_column
 
-MAX_BYTES = 2**30
-"""Largest file that is read, in bytes (1 GiB, compressed or not)."""
+MAX_BYTES = LARGEST
+"""Most bytes of a table, compressed or not."""
+MOST_COLUMNS = 10_000
+MOST_CELLS = 250_000_000  # each is held in 8 bytes
 
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
 """Texts that stand for a missing value in a text file."""
@@ -31,7 +35,7 @@ MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "nul
 _TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET = (".parquet", ".pq")
 _PACKAGED = re.compile(r"\w{2,}:\w+")
-_CHUNK = 65_536
+_CHUNK = 2**20  # cells that are held as text at a time
 
 
 @dataclass(frozen=True)
@@ -96,17 +100,19 @@ def _check_file(path: Path) -> None:
                 )
             near = did_you_mean(path.name, (p.name for p in islice(folder.iterdir(), 10_000)))
             raise InputError(f"no such file: {path}{near}")
-        if not path.is_file():
+        if path.is_dir():
             raise InputError(f"{path} is a folder, not a table")
-        size = path.stat().st_size
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    if size == 0:
+    if file_size(path, largest=MAX_BYTES) == 0:
         raise InputError(f"{path} is empty")
-    if size > MAX_BYTES:
+
+
+def _check_cells(name: str, rows: int, columns: int) -> None:
+    if rows * columns > MOST_CELLS:
         raise TooLargeError(
-            f"{path} has {size / 2**20:,.0f} MiB; at most {MAX_BYTES / 2**20:,.0f} MiB are read: "
-            "give a sample of its rows, or only the columns that you need"
+            f"{name} has {rows * columns:,} cells in the columns that are kept, or more; at most "
+            f"{MOST_CELLS:,} are read: drop columns, or give a sample of the rows"
         )
 
 
@@ -120,13 +126,15 @@ def _too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLarg
 
 def _keep(names: Sequence[str], choose: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
     """Give the positions of the columns to keep, after checking all names."""
+    known = set(names)
     for name in (*(choose or ()), *drop):
-        if name not in names:
+        if name not in known:
             raise InputError(unknown_column(name, names))
     kept = [n for n in (names if choose is None else choose) if n not in drop]
     if not kept:
         raise InputError("no column is left: `drop` takes all of them away")
-    return [names.index(name) for name in kept]
+    place = {name: j for j, name in enumerate(names)}
+    return [place[name] for name in kept]
 
 
 def _check_names(source: str, names: Sequence[str]) -> None:
@@ -137,7 +145,11 @@ def _check_names(source: str, names: Sequence[str]) -> None:
                 f"{source}: column {position} has no name (an index that was written along?): "
                 "name it, or write the table without it"
             )
-    if repeated := [name for name in dict.fromkeys(names) if list(names).count(name) > 1]:
+    if len(names) > MOST_COLUMNS:
+        raise TooLargeError(
+            f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read"
+        )
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise InputError(
             f"{source}: several columns are called {', '.join(f'`{n}`' for n in repeated)}: "
             "give every column a name of its own"
@@ -149,17 +161,8 @@ def _from_text(
 ) -> list[RawColumn]:
     """Read a delimited text file in one pass, holding codes and distinct values only."""
     name = str(path)
-    compressed = path.name.lower().endswith(".gz")
     try:
-        opener: Any = gzip.open if compressed else open
-        with opener(path, "rb") as binary:
-            start: bytes = binary.read(8192)
-            if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise InputError(f"{name} is not UTF-8 text but UTF-16: save it as UTF-8")
-            if b"\0" in start:
-                raise InputError(f"{name} is not a text table: it holds binary data")
-        stream: IO[str]
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        with open_text(path, largest=MAX_BYTES) as stream:
             return _parse(name, stream, choose, drop, max_rows)
     except UnicodeDecodeError as error:
         raise InputError(
@@ -182,19 +185,19 @@ def _delimiter(name: str, header: str) -> str:
 
 def _parse(
     name: str,
-    stream: IO[str],
+    stream: Iterator[str],
     choose: Sequence[str] | None,
     drop: Sequence[str],
     max_rows: int,
 ) -> list[RawColumn]:
-    first = ""
-    while not first.strip():
-        first = stream.readline()
-        if not first:
-            raise InputError(f"{name} is empty")
-    stream.seek(0)
-    reader = csv.reader(stream, delimiter=_delimiter(name, first), strict=True)
-    names = [cell.strip() for cell in next(row for row in reader if any(row))]
+    blank = list(_until_text(stream))
+    first = blank.pop() if blank else ""
+    if not first.strip():
+        raise InputError(f"{name} is empty")
+    delimiter = _delimiter(name, first)
+    lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    names = [cell.strip() for cell in next((row for row in reader if row), [""])]
     _check_names(name, names)
     kept = _keep(names, choose, drop)
     width = len(names)
@@ -211,6 +214,7 @@ def _parse(
         rows += len(chunk)
         if rows > max_rows:
             raise _too_many_rows(name, max_rows)
+        _check_cells(name, rows, len(kept))
         cells = list(zip(*chunk, strict=True))
         for numbers, parts, j in zip(numbering, codes, kept, strict=True):
             parts.append(np.fromiter(map(numbers.__getitem__, cells[j]), np.int64, len(chunk)))
@@ -222,25 +226,55 @@ def _parse(
     ]
 
 
+def _until_text(lines: Iterator[str]) -> Iterator[str]:
+    """Yield blank lines and the first that is not."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
+
+
+def _quoted_well(name: str, lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    """Pass lines on; refuse a quote in a cell that does not begin with one.
+
+    The standard library takes such a quote for a letter: the cell ``1"x"`` would be a value, and
+    no number any more. What follows a closing quote it checks itself.
+    """
+    is_inside = False
+    for number, line in enumerate(lines, start=1):
+        if '"' in line:
+            parts = line.split('"')
+            for before in parts[:-1]:
+                # Nothing before it: the line begins, or a quote was doubled.
+                if not is_inside and before and not before.endswith(delimiter):
+                    raise InputError(
+                        f"{name}: line {number} has a quote within a cell that does not begin with "
+                        f"one ({(before + chr(34)).strip()[-20:]!r}): put the whole cell in "
+                        'quotes, and write a quote in it as ""'
+                    )
+                is_inside = not is_inside
+        yield line
+
+
 def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
     """Yield rows in chunks, all as wide as the header; blank lines are passed over."""
-    rows = 0
-    while True:
-        lines = reader.line_num
-        chunk: list[list[str]] = list(islice(reader, _CHUNK))
-        if not chunk:
-            return
-        if set(map(len, chunk)) != {width}:
-            for number, row in enumerate(chunk, start=1):
-                if row and len(row) != width:
-                    # A quoted cell may hold line breaks: then only rows can be counted.
-                    exact = reader.line_num - lines == len(chunk)
-                    place = f"line {lines + number}" if exact else f"row {rows + number}"
-                    raise InputError(
-                        f"{name}: {place} has {len(row)} cells where the header has {width}"
-                    )
-            chunk = [row for row in chunk if row]
-        rows += len(chunk)
+    most = max(1, _CHUNK // width)
+    lines, rows = reader.line_num, 0
+    is_exact = True  # a quoted cell may hold line breaks: then only rows can be counted
+    chunk: list[list[str]] = []
+    for number, row in enumerate(reader, start=1):
+        is_exact = is_exact and reader.line_num - lines == number
+        if len(row) != width:  # at once: rows may be much wider than the header
+            if not row:
+                continue
+            place = f"line {reader.line_num}" if is_exact else f"row {rows + len(chunk) + 1}"
+            raise InputError(f"{name}: {place} has {len(row)} cells where the header has {width}")
+        chunk.append(row)
+        if len(chunk) == most:
+            rows += most
+            yield chunk
+            chunk = []
+    if chunk:
         yield chunk
 
 
@@ -270,6 +304,7 @@ def _from_frame(
         raise InputError(f"{source} holds no rows")
     if len(frame) > max_rows:
         raise _too_many_rows(source, max_rows, len(frame))
+    _check_cells(source, len(frame), len(kept))
     columns: list[RawColumn] = []
     for j in kept:
         series = frame.iloc[:, j]
@@ -291,19 +326,14 @@ def _from_frame(
 def _from_parquet(
     path: Path, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
 ) -> list[RawColumn]:
-    parquet = optional("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
-    try:
-        with parquet.ParquetFile(path) as file:
-            names: list[str] = list(file.schema_arrow.names)
-            _check_names(str(path), names)
-            kept = _keep(names, choose, drop)
-            if file.metadata.num_rows > max_rows:
-                raise _too_many_rows(str(path), max_rows, file.metadata.num_rows)
-            frame: pd.DataFrame = file.read(columns=[names[j] for j in kept]).to_pandas()
-    except InputError:
-        raise
-    except Exception as error:  # pyarrow has no one base class for what a bad file may raise
-        raise InputError(f"{path} is not a readable Parquet file: {error}") from error
+    def kept(names: list[str], rows: int) -> list[str]:
+        _check_names(str(path), names)
+        positions = _keep(names, choose, drop)
+        if rows > max_rows:
+            raise _too_many_rows(str(path), max_rows, rows)
+        return [names[j] for j in positions]
+
+    frame = read_parquet(path, kept, largest=MAX_BYTES)
     return _from_frame(str(path), frame, choose, drop, max_rows)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,8 @@ class Table:
         differences of these: the number itself, or for bins the ordinal position (the distance
         between neighbouring bins is one, whatever their width). None for unordered columns.
         Left out, it is derived from the labels: numbers where they all are, else positions.
+    notes
+        By column, what a reader should know of how it was read; not part of the digest.
 
     Raises
     ------
@@ -46,6 +48,7 @@ class Table:
     ordered: tuple[bool, ...]
     codes: NDArray[np.int32]
     values: tuple[NDArray[np.float64] | None, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -142,6 +145,7 @@ class Table:
             tuple(self.ordered[j] for j in keep),
             self.codes[:, keep],
             tuple(self.values[j] for j in keep),
+            {name: self.notes[name] for j in keep if (name := self.names[j]) in self.notes},
         )
 
     def __repr__(self) -> str:

@@ -12,8 +12,9 @@ ALARM = 1e-6
 
 
 def played(path, trials, setting=0):
-    loaded = load_study(path)
-    experiment = prepare(loaded.settings, loaded.folder, entropy=11)
+    loaded = load_study(path, allow_code=True)
+    with loaded.code.in_use():
+        experiment = prepare(loaded.settings, loaded.folder, entropy=11)
     return experiment, [experiment.play(f"{t}/{setting}") for t in range(trials)]
 
 

@@ -52,7 +52,7 @@ def test_a_wrong_prior_is_the_verdict(study, narcissus, threshold, own):
     if own:
         attacks["own"] = {"kind": "mine:Correlation"}
     path = study(**ROWS, attacks=attacks, **({} if threshold is None else {"threshold": threshold}))
-    code, out, _ = narcissus("audit", path, "--json", "--quiet")
+    code, out, _ = narcissus("audit", path, "--json", "--quiet", "--allow-code")
     record = json.loads(out)
     if threshold == {"targets": 45} and not own:
         # more than 45 of 50 are never recovered without the correlation: nothing contradicts it

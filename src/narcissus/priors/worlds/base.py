@@ -6,6 +6,7 @@ as well give lists of objects, one a trial.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -215,6 +216,16 @@ def _toss(rng: np.random.Generator, bits: Array, threshold: Array, left: Array) 
     else:
         chances = np.broadcast_to(left, bits.shape)[np.unravel_index(ties, bits.shape)]
     bits.reshape(-1)[ties] = rng.random(ties.size) < chances
+
+
+def tuples(values: int, length: int) -> int:
+    """Count the tuples of ``all_tuples``: ``values ** length``, or less where that is beyond use.
+
+    A number of more than ten million bits is rounded down to a power of two, of that many at most:
+    it is only said how large it is, and computing it would take longer than the answer is worth.
+    """
+    bits = length * math.log2(values) if values > 1 else 0.0
+    return values**length if bits < 10_000 else 1 << min(int(bits), 10_000_000)
 
 
 def all_tuples(values: int, length: int) -> NDArray[np.int64]:

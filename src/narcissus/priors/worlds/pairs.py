@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from narcissus._validation import distribution, integer
 from narcissus.errors import InputError, TooLargeError
-from narcissus.priors.worlds.base import Array, Draw, Enumeration, World, all_tuples
+from narcissus.priors.worlds.base import LISTED, Array, Draw, Enumeration, World, all_tuples, tuples
 from narcissus.priors.worlds.finite import data_sets
 
-_LISTED, _DRAWN = 4096, 2048
+_DRAWN = 2048
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ def _shown(data: Array) -> str:
 
 def _all_neighbours(n: int, values: int) -> list[tuple[Array, Array]]:
     """List all pairs of data sets of ``n`` records that differ in one record, once each."""
-    integer("n", n, low=1)
+    integer("n", n, low=1, high=10**7)
     integer("values", values, low=2)
-    if values**n > _LISTED:
+    if tuples(values, n) > LISTED:
         raise InputError(
-            f"`n` records of `values` values make {values**n} data sets, at most {_LISTED} are "
+            f"{n} records of {values} values make more than {LISTED} data sets, the most that are "
             "listed; give the pairs you mean in a world of `pairs`"
         )
     found: list[tuple[Array, Array]] = []

@@ -20,6 +20,7 @@ from narcissus.priors.worlds.base import (
     Law,
     all_tuples,
     bernoulli,
+    tuples,
 )
 
 
@@ -39,7 +40,7 @@ class Bits:
     rate: float | Sequence[float] = 0.5
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
+        integer("n", self.n, low=1, high=10**7)
         rates = probabilities("rate", self.rate)
         if rates.ndim > 1 or (rates.ndim == 1 and rates.size != self.n):
             raise InputError(
@@ -76,7 +77,7 @@ class Bits:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return 2**self.n
+        return tuples(2, self.n)
 
     def enumerate(self) -> Enumeration:
         """Write out all ``2 ** n`` data sets."""
@@ -125,7 +126,7 @@ class Records:
     values: Sequence[float] | Sequence[Sequence[float]] = field(default=())
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
+        integer("n", self.n, low=1, high=10**7)
         if not len(self.probabilities) and not len(self.values):
             raise InputError("give `probabilities`, `values`, or both")
         table = np.asarray(self.probabilities, dtype=np.float64)
@@ -192,7 +193,7 @@ class Records:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return len(self.support) ** self.n
+        return tuples(len(self.support), self.n)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""
@@ -213,14 +214,14 @@ class Uniform:
     levels: int = 2
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         integer("levels", self.levels, low=2, high=2**31)
 
     @property
     def law(self) -> Law | None:
         """Distribution of one row; None where it has too many values to list."""
-        if self.levels**self.d > LISTED:
+        if tuples(self.levels, self.d) > LISTED:
             return None
         rows = all_tuples(self.levels, self.d)
         return Law(rows, np.full(len(rows), 1 / len(rows)))
@@ -248,7 +249,7 @@ class Uniform:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return self.levels ** (self.n * self.d)
+        return tuples(self.levels, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""

@@ -82,8 +82,8 @@ class Tardos:
 
     def __post_init__(self) -> None:
         integer("N", self.N, low=1)
-        integer("d", self.d, low=1)
-        integer("n", self.n, low=1)
+        integer("d", self.d, low=1, high=10**7)
+        integer("n", self.n, low=1, high=10**7)
         if self.n > self.N:
             raise InputError(f"`n` must be at most `N` = {self.N}, got {self.n}")
 

@@ -15,6 +15,7 @@ from narcissus.priors.worlds.base import (
     Law,
     all_tuples,
     bernoulli,
+    tuples,
 )
 
 
@@ -38,14 +39,14 @@ class MonaLisa:
     rate: float = 0.5
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         probability("rate", self.rate)
 
     @property
     def law(self) -> Law | None:
         """Distribution of one row; None where it has too many values to list."""
-        if 2**self.d > LISTED:
+        if tuples(2, self.d) > LISTED:
             return None
         rows = all_tuples(2, self.d).astype(np.uint8)
         zeros = (rows == 0).all(axis=1)
@@ -69,7 +70,7 @@ class MonaLisa:
 
     def count(self) -> int:
         """Give the number of data sets."""
-        return 2 ** (self.n * self.d)
+        return tuples(2, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
         """Write out all data sets."""
@@ -103,8 +104,8 @@ class Superset:
     trivial: float = 0.0
 
     def __post_init__(self) -> None:
-        integer("n", self.n, low=1)
-        integer("d", self.d, low=1)
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
         integer("size", self.size, low=1)
         probability("trivial", self.trivial)
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from narcissus.study.game.parts import OwnPart
 from narcissus.study.game.schema import GameStudyBase
-from narcissus.study.plugins import source_digest
+from narcissus.study.plugins import source_digests
 
 
 def identity_of(study: GameStudyBase, folder: Path, entropy: int) -> dict[str, object]:
@@ -22,13 +22,13 @@ def identity_of(study: GameStudyBase, folder: Path, entropy: int) -> dict[str, o
     """
     settings = study.model_dump(mode="json")
     parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
-    own = {name for part in parts for name in _own(getattr(study, part))}
+    own = [name for part in parts for name in _own(getattr(study, part))]
     return {
         **{part: settings[part] for part in parts},
         "fresh": study.run.fresh,
         "surprisal": getattr(study.statement, "share", None),
         "seed": str(entropy),
-        "own code": {name: source_digest(name, folder) for name in own},
+        "own code": source_digests(own, folder),
         "version": metadata.version("narcissus"),
     }
 

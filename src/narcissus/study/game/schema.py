@@ -39,8 +39,8 @@ class _Section(BaseModel):
 class Run(_Section):
     """How to play."""
 
-    trials: int = Field(default=10_000, ge=1, description="Most trials to play.")
-    fresh: int = Field(default=1, ge=1, description="Fresh data sets for each attempt.")
+    trials: int = Field(default=10_000, ge=1, le=10**9, description="Most trials to play.")
+    fresh: int = Field(default=1, ge=1, le=10**6, description="Fresh data sets for each attempt.")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of 'violates'.")
     seed: int | None = Field(default=None, ge=0)
     stop: bool = Field(default=True, description="End once the statement is refuted.")
@@ -64,7 +64,7 @@ class Exact(_Section):
 class Privacy(_Section):
     """A promise of differential privacy, replace-one, that is known of the mechanism."""
 
-    epsilon: float = Field(ge=0)
+    epsilon: float = Field(ge=0, le=100)
     delta: float = Field(default=0.0, ge=0, le=1)
 
 
@@ -72,7 +72,7 @@ class Claim(_Section):
     """The statement that is tested."""
 
     name: str
-    epsilon: float = Field(default=0.0, ge=0)
+    epsilon: float = Field(default=0.0, ge=0, le=100)
     delta: float = Field(default=0.0, ge=0, le=1)
     surprisal_share: ClassVar[float | None] = None
 

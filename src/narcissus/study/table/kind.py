@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,16 @@ from narcissus.evidence import each_confidence
 from narcissus.findings import contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.plugins import source_digest
+from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_all
-from narcissus.study.store import TrialStore
+from narcissus.study.store import FILE, TrialStore
+from narcissus.study.table import work
 from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.precision import with_trials
-from narcissus.study.table.prepare import prepare
+from narcissus.study.table.prepare import own_code, prepare
 from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.summary import summarise
@@ -62,9 +64,21 @@ class TableKind:
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
         experiment = with_trials(prepare(study, folder, options.entropy), study, options.observer)
+        for name, text in experiment.table.notes.items():
+            options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         keys = experiment.keys()
         workers = options.workers or study.run.workers
+        agreed = partial(
+            work.check,
+            experiment,
+            workers=workers,
+            hours=options.hours,
+            observer=options.observer,
+        )
+        is_new = options.folder is None or options.restart or not (options.folder / FILE).exists()
+        if is_new:
+            agreed(keys)  # before a folder is made for it
         store = None
         try:
             if options.folder is not None:
@@ -74,6 +88,9 @@ class TableKind:
                     restart=options.restart,
                     observer=options.observer,
                 )
+                if not is_new:
+                    held = store.keys()
+                    agreed([key for key in keys if key not in held])
             trials = play_all(
                 experiment.play,
                 keys,
@@ -82,16 +99,14 @@ class TableKind:
                 what="trials",
                 observer=options.observer,
             )
+            _require_alike(experiment, trials, store)
         finally:
             if store is not None:
                 store.close()
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment)
-        results = [
-            _judged(experiment, number, trials, threshold)
-            for number in range(len(experiment.settings))
-        ]
+        results = _judged(experiment, trials, threshold)
         decided_at = _decided_at(study, experiment, threshold)
         for result in results:
             result["decides"] = decided_at in (None, result["label"])
@@ -114,26 +129,37 @@ class TableKind:
 
 def _judged(
     experiment: Experiment,
-    number: int,
     trials: Mapping[str, Mapping[str, NDArray[Any]]],
     threshold: ThresholdSpec | None,
-) -> dict[str, Any]:
-    """Summarise one setting, hold its findings against each other, and judge it."""
-    own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
-    summary = summarise(experiment, number, own)
-    held = [] if threshold is None else excesses(experiment, number, own, threshold)
+) -> list[dict[str, Any]]:
+    """Summarise every setting, hold all findings against each other, and judge each setting.
+
+    What is taken as given is the same at all settings: refuted at one, it is refuted at all.
+    """
     joint = each_confidence(experiment.confidence, family(experiment))
     given = experiment.takes_as_given
-    findings = findings_of(summary, given, joint)
-    judgement = judge(summary, threshold, held, contradictions(findings), given)
-    return {
-        **summary,
-        # a policy's threshold is in no study: what was judged by stands with the judgement
-        "threshold": None if threshold is None else threshold.model_dump(exclude_none=True),
-        "excesses": [asdict(excess) for excess in held],
-        "findings": [{**finding.to_dict(), "grade": finding.grade} for finding in findings],
-        **vars(judgement),
-    }
+    settings = range(len(experiment.settings))
+    own = [[trials[f"{t}/{number}"] for t in range(experiment.trials)] for number in settings]
+    summaries = [summarise(experiment, number, own[number]) for number in settings]
+    findings = [findings_of(summary, given, joint) for summary in summaries]
+    clashes = [contradictions(found) for found in findings]
+    refuting = [clash for found in clashes for clash in found if clash.refuted]
+    results: list[dict[str, Any]] = []
+    for number, summary in enumerate(summaries):
+        held = [] if threshold is None else excesses(experiment, number, own[number], threshold)
+        elsewhere = [clash for clash in refuting if clash not in clashes[number]]
+        judgement = judge(summary, threshold, held, [*clashes[number], *elsewhere], given)
+        results.append(
+            {
+                **summary,
+                # a policy's threshold is in no study: what was judged by stands with the judgement
+                "threshold": None if threshold is None else threshold.model_dump(exclude_none=True),
+                "excesses": [asdict(excess) for excess in held],
+                "findings": [{**one.to_dict(), "grade": one.grade} for one in findings[number]],
+                **vars(judgement),
+            }
+        )
+    return results
 
 
 def _decided_at(
@@ -143,6 +169,22 @@ def _decided_at(
     if threshold is None or threshold.at is None:
         return None
     return experiment.settings[study.mechanism.levels.index(threshold.at)].label
+
+
+def _require_alike(
+    experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
+) -> None:
+    """Refuse finished trials that hold something else than this study's: others wrote them."""
+    for number in range(len(experiment.settings)):
+        own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
+        shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}
+        for trial, one in enumerate(own):
+            taking = {name for name, _, most in experiment.attacks if trial < most}
+            left_out = {name for name, _, _ in experiment.attacks} - taking
+            expected = {n for n in shapes if n.rpartition("/")[0] not in left_out}
+            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
+            if store is not None and (set(one) != expected or not fits):
+                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")
 
 
 def _source(study: TableStudy) -> str:
@@ -162,8 +204,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
-    own = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
-    identity["own code"] = {n: source_digest(n, folder) for n in own if ":" in n}
+    identity["own code"] = source_digests(own_code(study), folder)
     identity["version"] = metadata.version("narcissus")
     return identity
 
@@ -223,7 +264,14 @@ def _assessed(experiment: Experiment) -> list[str]:
 
 
 def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
-    items: list[NotAssessed] = []
+    items = [
+        NotAssessed(
+            f"the order of the column `{name}`",
+            text,
+            "correct those cells, empty them and say what `missing` means, or drop the column",
+        )
+        for name, text in experiment.table.notes.items()
+    ]
     for setting in experiment.settings:
         if setting.guarantee is None:
             items.append(

@@ -13,7 +13,6 @@ from narcissus.attacks.table import (
     PriorGuess,
     RelaxedProjection,
 )
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.mechanisms import (
     MarginalQueries,
@@ -24,12 +23,13 @@ from narcissus.priors import (
     fit_empirical,
     fit_independent,
 )
-from narcissus.study.plugins import load_attribute
+from narcissus.study.plugins import load_attribute, require_allowed
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, raised_where
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import DEFAULT_TRIALS, AttackSpec, PriorSpec, TableStudy
 from narcissus.study.table.settings import settings_of
+from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, Table, read_table
 
@@ -153,8 +153,15 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
     return attack
 
 
+def own_code(study: TableStudy) -> list[str]:
+    """Give the names of the user's own attacks and prior, each ``module:attribute``."""
+    kinds = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
+    return [kind for kind in kinds if ":" in kind]
+
+
 def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
+    require_allowed(own_code(study))
     table = load_table(study, folder)
     if study.mechanism.k > table.columns:
         raise InputError(
@@ -170,12 +177,10 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
             f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
             "or coarser bins"
         )
-    falls = n * queries.tables
-    if n <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
-        falls = n * sum(p.tables * p.size for p in queries.patterns)
-    if falls > MAX_FALLS:
+    if falls(queries, n) > MAX_FALLS:
         raise TooLargeError(
-            f"{n:,} people in {queries.tables:,} tables need {falls * 32 / 1e9:.1f} GB: take fewer "
+            f"{n:,} people in {queries.tables:,} tables need "
+            f"{falls(queries, n) * 32 / 1e9:.1f} GB: take fewer "
             "targets, a smaller k or fewer columns"
         )
     rows = study.threat.people == "rows"

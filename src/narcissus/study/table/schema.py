@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from narcissus.study.options import options_of_kind
 
+LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
 NAMED_ATTACKS = ("prior", "posterior", "rap", "ceiling")
 # kind -> its options and their defaults
 PRIOR_OPTIONS: dict[str, dict[str, Any]] = {
@@ -193,6 +194,8 @@ class MechanismSpec(Section):
                 raise ValueError(f"`{name}` must be {limit}, got {value}")
             if name == "scale" and math.isinf(value):
                 raise ValueError("`scale` must be finite")
+            if value != 0 and not math.isinf(value) and not LOWEST <= value <= HIGHEST:
+                raise ValueError(f"`{name}` must be in [{LOWEST:g}, {HIGHEST:g}], got {value:g}")
         if len(set(self.levels)) != len(self.levels) or not self.levels:
             raise ValueError(f"`{name}` must be a list of different levels")
         if self.noise == "laplace" and name == "mu":

@@ -70,10 +70,15 @@ def overall(
     status = min((s["status"] for s in deciding), key=WORST.index)
     worst = [s for s in deciding if s["status"] == status]
     found = tuple(dict.fromkeys(text for s in settings for text in s["contradictions"]))
+    if found and status != "exceeded":
+        # what is refuted at one level is assumed at all of them
+        status, worst = "contradicted", [s for s in settings if s["contradictions"]]
     return Overall(
         status=status,
         grade=weakest(s["grade"] for s in worst),
-        assumptions=tuple(dict.fromkeys(a for s in worst for a in s["assumptions"])),
+        assumptions=()
+        if found
+        else tuple(dict.fromkeys(a for s in worst for a in s["assumptions"])),
         contradictions=found,
         verdict=settings[0]["verdict"]
         if len(settings) == 1

@@ -87,6 +87,8 @@ class Pinned:
     def guesses(self, data: Array, *, lumped: bool = False) -> Array:
         """Give all attempts; with ``lumped``, those at the first ``k`` places only."""
         n = data.shape[1]
+        if self.k > n:
+            raise InputError(f"`k` is {self.k}, and a data set has {n} places only")
         entries = np.unique(data)
         chosen = [tuple(range(self.k))] if lumped else list(combinations(range(n), self.k))
         if len(chosen) * len(entries) ** self.k > 1_000_000:

@@ -1,0 +1,154 @@
+"""Read what others wrote: regular files only, never more of them than was agreed to beforehand."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from narcissus.errors import InputError, NarcissusError, TooLargeError
+
+LARGEST = 2**30
+"""Most bytes of a table, a channel or an array that are read, uncompressed (1 GiB)."""
+
+LONGEST_LINE = 2**20
+"""Longest line of a text table, in bytes."""
+
+
+@contextmanager
+def parsing(path: Path | str, what: str) -> Generator[None]:
+    """Turn whatever a parser raises on a bad file into one `InputError` that names the file.
+
+    Parsers of other people's libraries have no common base class for what a bad file may raise,
+    down to RecursionError and MemoryError; a file must never end in a traceback.
+    """
+    try:
+        yield
+    except NarcissusError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is not {what}: it is nested too deeply") from error
+    except MemoryError as error:
+        raise TooLargeError(f"{path} does not fit into memory") from error
+    except Exception as error:
+        said = str(error) or type(error).__name__
+        raise InputError(f"{path} is not {what}: {said}") from error
+
+
+def file_size(path: Path, *, largest: int = LARGEST) -> int:
+    """Give the size of a regular file in bytes.
+
+    Raises
+    ------
+    InputError
+        It is missing, a folder, or neither (a pipe or a device, which may never end).
+    TooLargeError
+        It has more than ``largest`` bytes.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError as error:
+        raise InputError(f"no such file: {path}") from error
+    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
+        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(f"cannot read {path}: it is a folder, not a file")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(
+            f"cannot read {path}: it is a pipe or a device, not a file: write what comes out of "
+            "it to a file first"
+        )
+    if found.st_size > largest:
+        raise _too_large(path, f"{found.st_size:,} bytes", largest)
+    return found.st_size
+
+
+def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
+    """Read a regular file whole; the errors are those of `file_size`."""
+    file_size(path, largest=largest)
+    try:
+        with path.open("rb") as file:
+            content = file.read(largest + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(content) > largest:  # it grew meanwhile
+        raise _too_large(path, f"more than {largest:,} bytes", largest)
+    return content
+
+
+def _too_large(path: Path | str, size: str, largest: int) -> TooLargeError:
+    return TooLargeError(
+        f"{path} has {size}; at most {largest:,} ({largest / 2**20:,.0f} MiB) are read"
+    )
+
+
+class _Watched(io.RawIOBase):
+    """The bytes of a text table, refused once there are too many or they are no text."""
+
+    def __init__(self, source: IO[bytes], path: Path, largest: int) -> None:
+        self._source, self._path, self._largest = source, path, largest
+        self._count = 0
+        self._line = 0  # bytes since the last end of a line
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes and look at them."""
+        data = self._source.read(len(buffer))
+        if self._count == 0 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError(f"{self._path} is not UTF-8 text but UTF-16: save it as UTF-8")
+        if (place := data.find(b"\0")) >= 0:
+            raise InputError(
+                f"{self._path} is not a text table: it holds binary data "
+                f"(byte {self._count + place:,} is zero)"
+            )
+        self._count += len(data)
+        if self._count > self._largest:
+            raise _too_large(
+                self._path, f"more than {self._largest:,} bytes of text", self._largest
+            )
+        self._watch_lines(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _watch_lines(self, data: bytes) -> None:
+        first, last = data.find(b"\n"), data.rfind(b"\n")
+        if last < 0:
+            first = last = data.rfind(b"\r")  # lines of old
+        longest = self._line + (len(data) if first < 0 else first)
+        self._line = longest if last < 0 else len(data) - last - 1
+        if longest > LONGEST_LINE:
+            raise TooLargeError(
+                f"{self._path} is not a text table: it has a line of more than "
+                f"{LONGEST_LINE:,} bytes"
+            )
+
+    def close(self) -> None:
+        """Close the file behind it."""
+        self._source.close()
+        super().close()
+
+
+def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
+    """Open a text table (UTF-8; unpacked where its name ends in .gz) that is watched while read.
+
+    Reading stops with an error once there are more than ``largest`` bytes, unpacked, a line of
+    more than `LONGEST_LINE`, or a zero byte.
+    """
+    file_size(path, largest=largest)
+    is_packed = path.name.lower().endswith(".gz")
+    try:
+        # Closed with the stream that is given back.
+        source: Any = gzip.open(path, "rb") if is_packed else path.open("rb")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    watched = io.BufferedReader(_Watched(source, path, largest), 2**16)
+    return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")

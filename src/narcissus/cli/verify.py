@@ -1,0 +1,160 @@
+"""``narcissus verify``: play a record's study again and compare every number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from narcissus.cli.main import EXCEEDED, OK
+from narcissus.errors import InputError
+
+MOST_SHOWN = 10
+HELP = """Play STUDY again with the seed of RECORD, and compare every number with it.
+
+RECORD is a record.json, or the results folder that it lies in. A record's own digest finds
+accidents; whoever can write a record can write another with a digest that fits. That its numbers
+come from the study and the data is shown by this command, and who vouches for it by a signature:
+`narcissus audit STUDY --sign KEY` signs, `--key` checks (Ed25519, PEM files).
+
+\b
+Examples:
+  narcissus verify results/affairs examples/affairs.toml
+  narcissus verify results/affairs examples/affairs.toml --key reviewer.pub.pem
+  narcissus verify results/affairs --key reviewer.pub.pem     # the signature alone
+
+\b
+Exit codes:
+  0  every number is the same (and the signature fits)
+  1  something differs
+  2  a file is unusable, or the record is not one of this study, these data or this key
+"""
+
+
+@click.command(help=HELP, short_help="Play a record's study again, and compare.")
+@click.argument("record", type=click.Path(path_type=Path))
+@click.argument("study", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Public key by which record.json.sig must be a signature of the record.",
+)
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The policy that the record was judged by, if it came from one.",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Worker processes.")
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
+)
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    *,
+    record: Path,
+    study: Path | None,
+    key: Path | None,
+    policy: Path | None,
+    workers: int | None,
+    allow_code: bool,
+    quiet: bool,
+) -> int:
+    """Verify a record."""
+    from narcissus.audit import load_study, run
+    from narcissus.cli.progress import progress
+    from narcissus.study.record import read_record
+    from narcissus.study.signing import check_signature
+
+    path = record / "record.json" if record.is_dir() else record
+    if study is None and key is None:
+        raise click.UsageError("give the STUDY to play again, a `--key`, or both")
+    written = read_record(path)
+    if key is not None:
+        check_signature(path, key)
+        click.echo(f"The signature fits: {path} is as the holder of the key {key} signed it.")
+    if study is None:
+        return OK
+    loaded = load_study(study, allow_code=allow_code)
+    if written.provenance.digests.get("study") != f"sha256:{loaded.digest}":
+        raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
+    with progress(quiet=quiet) as observer:
+        again = run(
+            loaded,
+            rng=int(written.provenance.entropy),
+            observer=observer,
+            workers=workers,
+            policy=policy,
+        ).to_dict()
+    found = list(differences(_compared(written.to_dict()), _compared(again)))
+    if not found:
+        click.echo(f"Verified: played again, {study} gives every number of {path}.")
+        return OK
+    click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
+    for line in found[:MOST_SHOWN]:
+        click.echo(f"  {line}")
+    if len(found) > MOST_SHOWN:
+        click.echo(f"  and {len(found) - MOST_SHOWN:,} more")
+    for name, old, new in _versions(written.to_dict(), again):
+        click.echo(f"  (the record was made with {name} {old}, here is {new})")
+    return EXCEEDED
+
+
+def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what must be the same: all but the versions, the machine and the digest over them."""
+    kept = {k: v for k, v in record.items() if k not in {"provenance", "digest"}}
+    made = record["provenance"]
+    return {**kept, "entropy": made["entropy"], "digests": made["digests"]}
+
+
+def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Yield where two values differ, with both; numbers are compared exactly."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        for key in dict.fromkeys([*one, *other]):
+            inner = f"{place}.{key}" if place else key
+            if key not in one or key not in other:
+                yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
+            else:
+                yield from differences(one[key], other[key], inner)
+    elif isinstance(old, list) and isinstance(new, list):
+        left, right = cast("list[Any]", old), cast("list[Any]", new)
+        if len(left) != len(right):
+            yield f"{place}: {len(left)} entries in the record, {len(right)} played again"
+            return
+        for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
+            yield from differences(a, b, f"{place}[{number}]")
+    elif not _same(old, new):
+        yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, bool) or isinstance(new, bool) or not _both_numbers(old, new):
+        return type(old) is type(new) and old == new
+    return old == new or (math.isnan(old) and math.isnan(new))
+
+
+def _both_numbers(old: Any, new: Any) -> bool:
+    return isinstance(old, int | float) and isinstance(new, int | float)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield what was of another version when the record was made."""
+    one, other = old["provenance"], new["provenance"]
+    pairs = {"Narcissus": (one["narcissus"], other["narcissus"])}
+    pairs |= {n: (v, other["packages"].get(n, "none")) for n, v in one["packages"].items()}
+    pairs |= {"Python": (one["python"], other["python"])}
+    for name, (before, now) in pairs.items():
+        if before != now:
+            yield name, before, now

@@ -1,0 +1,78 @@
+"""Detached Ed25519 signatures of records, with the library ``cryptography``.
+
+Source: RFC 8032. What is signed are the bytes of ``record.json``; the signature, in base64, is the
+file ``record.json.sig`` beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from typing import Any
+
+from narcissus._files import parsing, read_bytes
+from narcissus._optional import optional
+from narcissus.errors import InputError
+from narcissus.study.record import LARGEST, write_atomically
+
+_PURPOSE = "Signing records"
+
+
+def signature_path(record: Path) -> Path:
+    """Give where the signature of a record lies."""
+    return record.with_name(record.name + ".sig")
+
+
+def read_private_key(path: Path) -> Any:
+    """Read an Ed25519 private key from a PEM file without a password.
+
+    Raises
+    ------
+    InputError
+        The file holds no such key.
+    MissingExtraError
+        The library is not installed.
+    """
+    keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
+    with parsing(path, "an Ed25519 private key in PEM form, without a password"):
+        key = keys.load_pem_private_key(read_bytes(path, largest=10_000), password=None)
+    if not hasattr(key, "sign") or "Ed25519" not in type(key).__name__:
+        raise InputError(
+            f"{path} holds a key of another kind; make one with "
+            "`openssl genpkey -algorithm ed25519 -out key.pem`"
+        )
+    return key
+
+
+def sign(record: Path, key: Any) -> Path:
+    """Sign a record with a private key; give the file of the signature."""
+    signature = key.sign(read_bytes(record, largest=LARGEST))
+    target = signature_path(record)
+    write_atomically(target, base64.b64encode(signature).decode() + "\n")
+    return target
+
+
+def check_signature(record: Path, key_file: Path) -> None:
+    """Check the signature beside a record against a public key.
+
+    Raises
+    ------
+    InputError
+        There is no signature, it is not one of this record by this key, or the file holds no
+        Ed25519 public key.
+    """
+    keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
+    errors = optional("cryptography.exceptions", extra="sign", purpose=_PURPOSE)
+    with parsing(key_file, "an Ed25519 public key in PEM form"):
+        key: Any = keys.load_pem_public_key(read_bytes(key_file, largest=10_000))
+    if "Ed25519" not in type(key).__name__:
+        raise InputError(f"{key_file} holds a key of another kind, not an Ed25519 public key")
+    path = signature_path(record)
+    try:
+        signature = base64.b64decode(read_bytes(path, largest=1000).strip(), validate=True)
+        key.verify(signature, read_bytes(record, largest=LARGEST))
+    except (binascii.Error, errors.InvalidSignature) as error:
+        raise InputError(
+            f"the signature {path} is not one of {record} by the key {key_file}"
+        ) from error

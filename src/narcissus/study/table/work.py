@@ -1,0 +1,171 @@
+"""How long an audit will take and what it will hold in memory, told before it starts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
+from narcissus.errors import LongWorkError, TooLargeError
+from narcissus.mechanisms import MarginalQueries
+from narcissus.observer import Observer
+from narcissus.study.pool import default_workers
+from narcissus.study.table.experiment import Experiment
+
+ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
+"""Options by which an attack's time grows in proportion, and how much of each is timed."""
+
+BASE = 250_000_000
+"""Bytes of a worker before it holds anything of the study."""
+
+WORTH_A_NOTE = 60.0  # seconds
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is still to be done.
+
+    Attributes
+    ----------
+    trials
+        Trials still to be played, over all settings.
+    seconds
+        Time of all of them in one process.
+    kept
+        Bytes of all trials of the study together, which are summarised at the end.
+    """
+
+    trials: int
+    seconds: float
+    kept: int
+
+
+def falls(queries: MarginalQueries, people: int) -> int:
+    """Count the cells that an attack looks at for so many people, in all tables at once."""
+    if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
+        return people * sum(p.tables * p.size for p in queries.patterns)
+    return people * queries.tables
+
+
+def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
+    """Time one trial, attack by attack, and reckon with it.
+
+    Of an attack whose sweeps, steps or starts are many, a few are timed: a study that would never
+    end is told by that before its first trial has ended.
+    """
+    attempts = [int(key.split("/")[0]) for key in keys]
+    if not attempts:
+        return Work(0, 0.0, 0)
+    with threadpool_limits(1):  # as in the workers
+        seconds, kept = _timed(replace(experiment, attacks=()))
+        total = len(attempts) * seconds
+        for name, attack, trials in experiment.attacks:
+            shorter, factor = _shortened(attack)
+            alone, size = _timed(replace(experiment, attacks=((name, shorter, 1),)))
+            total += sum(t < trials for t in attempts) * max(0.0, alone - seconds) * factor
+            kept = max(kept, size)
+    return Work(len(attempts), total, kept * experiment.trials * len(experiment.settings))
+
+
+def check(
+    experiment: Experiment,
+    keys: Sequence[str],
+    *,
+    workers: int | None,
+    hours: float | None,
+    observer: Observer,
+) -> None:
+    """Refuse what cannot fit into this machine, or takes longer than was agreed to.
+
+    Parameters
+    ----------
+    experiment
+        The study, ready to be played.
+    keys
+        The trials still to be played.
+    workers
+        Processes; None is one for each core.
+    hours
+        Longest time that was agreed to; None is any.
+    observer
+        Hears how long it will take, where that is more than a minute.
+
+    Raises
+    ------
+    TooLargeError
+        It needs more memory than the machine has.
+    LongWorkError
+        It takes longer than ``hours``.
+    """
+    processes = min(workers or default_workers(), max(1, len(keys)))
+    each = BASE + memory(experiment)
+    work = estimate(experiment, keys) if each < machine_memory() else Work(len(keys), 0.0, 0)
+    needed = processes * each + work.kept
+    if needed > machine_memory():
+        raise TooLargeError(
+            f"this needs about {needed / 1e9:.1f} GB of memory ({processes} processes of "
+            f"{each / 1e9:.1f} GB and {work.kept / 1e9:.1f} GB of finished trials), and there are "
+            f"{machine_memory() / 1e9:.1f} GB: take fewer workers, targets, trials or columns"
+        )
+    seconds = work.seconds / processes
+    said = (
+        f"about {_words(seconds)} of work: {work.trials:,} trials of "
+        f"{work.seconds / max(1, work.trials):.3g} s each, in {processes} processes"
+    )
+    if hours is not None and seconds > 3600 * hours:
+        raise LongWorkError(
+            f"this is {said}. Start it with --yes (in Python: hours=None), or take fewer trials, "
+            "targets, levels or attacks"
+        )
+    if seconds > WORTH_A_NOTE:
+        observer.note(said)
+
+
+def memory(experiment: Experiment) -> int:
+    """Give the bytes that one process holds for a study, about."""
+    people, queries = experiment.targets, experiment.queries
+    arrays = 32 * falls(queries, people) + 48 * people * queries.values
+    return 2 * experiment.table.codes.nbytes + arrays
+
+
+def machine_memory() -> int:
+    """Give the bytes of memory that this machine, or what we run in, has."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # no such group, or "max"
+        return total
+
+
+def _timed(experiment: Experiment) -> tuple[float, int]:
+    """Play the first trial; give its time in seconds and the bytes of what it found."""
+    begin = time.perf_counter()
+    found = experiment.play("0/0")
+    return time.perf_counter() - begin, sum(array.nbytes for array in found.values())
+
+
+def _shortened(attack: Any) -> tuple[Any, float]:
+    """Give an attack with fewer rounds, and how many times longer the whole takes."""
+    factor = 1.0
+    if is_dataclass(attack) and type(attack).__module__.startswith("narcissus.attacks."):
+        names = {field.name for field in fields(attack)}
+        for option, timed in ROUNDS.items():
+            given = getattr(attack, option, 0)
+            if option in names and given > timed:
+                attack = replace(attack, **{option: timed})  # pyright: ignore[reportArgumentType]
+                factor *= given / timed
+    return attack, factor
+
+
+def _words(seconds: float) -> str:
+    """Give a time in words."""
+    for name, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.3g} {name}"
+    return f"{seconds:.3g} seconds"

@@ -1,0 +1,155 @@
+"""``narcissus verify``: a forged record's digest fits, and its numbers are not the study's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from narcissus.cli.verify import differences
+from narcissus.study.record import digest_of
+
+GAME = """
+kind = "game"
+[world]
+name = "bits"
+n = 4
+[mechanism]
+name = "identity"
+[[attack]]
+name = "released-row"
+row = "all"
+[success]
+name = "prefix"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+delta = 0.1
+[exact]
+when = "never"
+[run]
+trials = 100
+"""
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    Path("g.toml").write_text(GAME)
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
+    return Path("out/record.json")
+
+
+def forged(path, change):
+    data = json.loads(path.read_text())
+    change(data)
+    data["digest"] = digest_of(data)
+    path.write_text(json.dumps(data))
+
+
+def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus):
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 0
+    assert "every number" in out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.25),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.9999999999999999),
+        lambda r: r["results"].update(trials=101),
+        lambda r: r.update(title="Another"),
+        lambda r: r.update(verdict="All is well."),
+        lambda r: r["assessed"].append("everything"),
+        lambda r: r["not_covered"].pop(),
+        lambda r: r["provenance"]["digests"].update(extra="sha256:0"),
+    ],
+)
+def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, change):
+    forged(played, change)
+    assert narcissus("report", "out", "--out", "r.html")[0] == 0
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 1
+    assert "NOT verified" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda r: r.update(status="met"), "status is 'met', and the outcome 'violates'"),
+        (lambda r: r.update(contradictions=["a and b"]), "contradict each other"),
+        (lambda r: r.update(verdict=" "), "no verdict"),
+        (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
+        (lambda r: r.update(schema="narcissus/record/2"), "later version"),
+        (lambda r: r["results"].pop("outcome"), "no study of kind 'game' has"),
+        (lambda r: r.update(results=[]), "no study of kind 'game' has"),
+    ],
+)
+def test_a_record_that_does_not_agree_with_itself_is_not_drawn(played, narcissus, change, says):
+    forged(played, change)
+    code, out, err = narcissus("report", "out", "--out", "r.html")
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+    assert not Path("r.html").exists()
+
+
+def test_another_study_or_none(played, narcissus):
+    Path("other.toml").write_text(GAME.replace("n = 4", "n = 5"))
+    code, _, err = narcissus("verify", "out", "other.toml")
+    assert code == 2
+    assert "another study" in err
+    assert narcissus("verify", "out")[0] == 2
+
+
+def test_signatures(played, narcissus):
+    serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+    def written(name, key):
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        public = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        Path(f"{name}.pem").write_bytes(private)
+        Path(f"{name}.pub").write_bytes(public)
+
+    for name in ("mine", "theirs"):
+        written(name, ed25519.Ed25519PrivateKey.generate())
+    written("curve", ec.generate_private_key(ec.SECP256R1()))
+    options = ("--out", "out", "--quiet", "--sign")
+    assert narcissus("audit", "g.toml", *options, "mine.pem")[0] == 1
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 0
+    for key in ("theirs.pub", "curve.pub", "mine.pem", "g.toml", "none.pub"):
+        code, out, err = narcissus("verify", "out", "--key", key)
+        assert (code, out) == (2, ""), key
+        assert "Traceback" not in err
+    for key in ("mine.pub", "curve.pem", "g.toml"):
+        assert narcissus("audit", "g.toml", *options, key)[0] == 2
+    signature = Path("out/record.json.sig").read_bytes()
+    forged(played, lambda r: r.update(title="Another"))
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+    for content in (b"", b"????", signature[:-10], signature + b"A"):
+        Path("out/record.json.sig").write_bytes(content)
+        assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+    # a new record without a signature leaves no old one beside it
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
+    assert not Path("out/record.json.sig").exists()
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+
+
+def test_differences_are_exact_and_have_a_place():
+    old = {"a": [1, 2.0, {"b": None}], "c": True, "d": "x"}
+    assert list(differences(old, json.loads(json.dumps(old)))) == []
+    assert list(differences({"a": 1}, {"a": 1.0})) == []
+    assert list(differences({"a": True}, {"a": 1})) == ["a: True in the record, 1 played again"]
+    [line] = differences(old, {**old, "a": [1, 2.0, {"b": 0}]})
+    assert line.startswith("a[3].b: None")
+    assert list(differences({"a": [1]}, {"a": [1, 2]})) == [
+        "a: 1 entries in the record, 2 played again"
+    ]
+    assert list(differences({"a": 1}, {})) == ["a: only in the record"]

@@ -1,0 +1,332 @@
+"""Whatever is handed over ends in an answer or in one clear error, never in a traceback.
+
+A few thousand cases on every run of the tests; 100,000 with ``make nightly``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+import tempfile
+import tomllib
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import narcissus
+from narcissus.channels import analyse, read_channel, read_prior, read_samples
+from narcissus.cli import main
+from narcissus.errors import NarcissusError
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.report import render_html, render_text
+from narcissus.study.record import digest_of, read_record
+from narcissus.tables import read_table
+
+from .strategies import NUMBERS, WORDS, changed, csv_bytes, document, spoiled
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = [
+    f"{i % 2},{i % 5},{'xyz'[i % 3]},{(i * 7) % 4},{('no', 'yes')[i % 7 > 3]}" for i in range(60)
+]
+PEOPLE = "\n".join(["sex,age,town,income,ill", *ROWS]) + "\n"
+CHANNEL = "secret,a,b\nx,0.75,0.25\ny,0.25,0.75\nz,0.5,0.5\n"
+SAMPLES = "secret,out\n" + "\n".join(f"{'xy'[i % 2]},{i % 3}" for i in range(60)) + "\n"
+
+TABLE = {
+    "title": "T",
+    "data": {"path": "people.csv", "drop": ["income"], "bins": {"age": {"width": 2}}},
+    "threat": {"unknown": ["ill"], "targets": 5, "at_least": 1},
+    "prior": {"kind": "bayesian-network", "parents": 1, "smoothing": 1.0},
+    "mechanism": {"k": 2, "epsilon": [1.0, float("inf")], "delta": 1e-5, "noise": "gaussian"},
+    "attacks": {
+        "prior": {}, "posterior": {"sweeps": 2}, "ceiling": {},
+        "rap": {"steps": 3, "starts": 1, "trials": 1},
+    },
+    "bounds": {"confidence": [0.95, 0.5]},
+    "threshold": {"advantage": 0.1, "reason": "r", "origin": "o"},
+    "groups": {"columns": ["sex"], "unusual": True, "singled_out": True},
+    "run": {"trials": 2, "seed": 1, "workers": 1},
+}  # fmt: skip
+SEVERAL = {
+    **TABLE,
+    "threat": {"known": ["sex", "town"], "targets": 4, "people": "rows", "within": {"age": 1.0}},
+    "mechanism": {"k": 2, "mu": 1.0},
+    "threshold": {"targets": 2},
+}
+CHANNELS = [
+    {"kind": "channel", "channel": {"file": "c.csv", "prior": "p.csv", "uses": 2},
+     "threshold": {"beta_star": 0.5}, "run": {"confidence": 0.9, "seed": 1}},
+    {"kind": "channel", "channel": {"mechanism": "randomized-response:values=3,epsilon=1"}},
+    {"kind": "channel", "channel": {"samples": "s.csv", "secret": "secret"}},
+]  # fmt: skip
+EXTRACTION = {
+    "kind": "extraction", "data": "people.csv", "release": "people.csv", "program": "p.py",
+    "relation": {"kind": "strings", "at_least": 1}, "runs": 2, "shadows": ["c.csv"],
+    "limits": {"seconds": 1.0, "memory": 64}, "threshold": {"quality": 0.5}, "run": {"seed": 1},
+}  # fmt: skip
+SMALL_GAMES = ("counting-query", "two-candidates", "pinned-bits", "xor-halves-together")
+GAMES = [
+    tomllib.loads((files("narcissus.study") / "examples" / f"{name}.toml").read_text())
+    for name in SMALL_GAMES
+]
+for game in GAMES:
+    game["run"] = {"trials": 60, "seed": 1}
+
+SHARE = float(os.environ.get("FUZZ", "1"))
+"""Share of the cases at length that are tried, for a shorter night."""
+SETTINGS = {
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+    "print_blob": True,
+}
+
+
+def fuzzed(few, many, **strategies):
+    """Make two tests of a check: a few cases, the same each time, and many new ones at night."""
+
+    def make(check):
+        module = sys.modules[check.__module__]
+        usual = settings(max_examples=few, derandomize=True, **SETTINGS)(given(**strategies)(check))
+
+        def again(**drawn):
+            check(**drawn)
+
+        nightly = settings(max_examples=max(1, round(many * SHARE)), **SETTINGS)(
+            given(**strategies)(again)
+        )
+        name = check.__name__ + "_at_length"
+        nightly.__name__ = nightly.__qualname__ = name
+        setattr(module, name, pytest.mark.nightly(nightly))
+        return usual
+
+    return make
+
+
+@pytest.fixture(autouse=True, scope="module")
+def folder():
+    """Go to a folder with the files that studies name; all cases share it."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        os.chdir(place)
+        (place / "people.csv").write_text(PEOPLE)
+        (place / "c.csv").write_text(CHANNEL)
+        (place / "p.csv").write_text("x,0.25\ny,0.25\nz,0.5\n")
+        (place / "s.csv").write_text(SAMPLES)
+        (place / "p.py").write_text("print(1)\n")
+        (place / "policy.toml").write_text("[threshold]\nshare = 0.5\n")
+        yield place
+        os.chdir(before)
+
+
+def answered(work):
+    """Do something; an error of ours is an answer, if it says something. Anything else fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return work()
+        except NarcissusError as error:
+            said = str(error)
+    assert said.strip()
+    assert len(said) < 20_000
+    return None
+
+
+def play(study):
+    Path("s.toml").write_text(document(study), encoding="utf-8", errors="surrogatepass")
+    loaded = answered(lambda: narcissus.load_study("s.toml"))
+    if loaded is None:
+        return
+    run = getattr(loaded.settings, "run", None)
+    trials = getattr(run, "trials", 1) * getattr(run, "fresh", 1)
+    targets = getattr(getattr(loaded.settings, "threat", None), "targets", 1)
+    if loaded.kind == "extraction" or trials > 100 or targets > 50:
+        return  # long work, and no question of input any more
+    audit = answered(lambda: narcissus.run(loaded, rng=1, hours=0.0005, workers=1))
+    if audit is not None:
+        assert answered(lambda: render_html(audit.record))
+        assert answered(lambda: render_text(audit.record))
+        Path("r.json").write_text(audit.record.to_json())
+        assert read_record("r.json") == audit.record
+
+
+@fuzzed(250, 25_000, study=changed([TABLE, SEVERAL]))
+def test_studies_of_tables(study):
+    play(study)
+
+
+@fuzzed(250, 12_000, study=changed(CHANNELS))
+def test_studies_of_channels(study):
+    play(study)
+
+
+@fuzzed(200, 12_000, study=changed(GAMES))
+def test_games(study):
+    play(study)
+
+
+@pytest.mark.parametrize("k", [7, 10, 2**31, 2**63])
+def test_more_places_than_there_are(k):
+    play({**GAMES[2], "success": {"name": "pinned", "k": k}})
+
+
+@pytest.mark.parametrize("n", [10_000, 10**7, 10**9, 2**63, 10**400])
+def test_worlds_of_any_size(n):
+    """The number of data sets, 2 ** n, was computed to its last digit."""
+    play({**GAMES[2], "world": {"name": "bits", "n": n}, "run": {"trials": 1, "seed": 1}})
+
+
+@fuzzed(150, 6_000, study=changed([EXTRACTION]))
+def test_studies_of_extraction(study):
+    play(study)
+
+
+@fuzzed(
+    300,
+    8_000,
+    content=spoiled(
+        st.sampled_from([document(s).encode() for s in (TABLE, *CHANNELS, EXTRACTION)])
+        | st.sampled_from([(ROOT / f"examples/{n}.toml").read_bytes() for n in ("acs", "channel")])
+    ),
+)
+def test_study_files(content):
+    Path("s.toml").write_bytes(content)
+    answered(lambda: narcissus.load_study("s.toml"))
+
+
+@fuzzed(
+    600,
+    15_000,
+    content=spoiled(st.just(PEOPLE.encode()) | st.just(CHANNEL.encode()) | csv_bytes()),
+    name=st.sampled_from(["t.csv", "t.csv.gz", "t.tsv", "t.txt"]),
+    missing=st.sampled_from(["refuse", "drop", "category"]),
+    packed=st.booleans(),
+)
+def test_tables_and_channels(content, name, missing, packed):
+    path = Path(name)
+    path.write_bytes(gzip.compress(content, 1) if packed else content)
+    table = answered(lambda: read_table(path, missing=missing))
+    if table is not None:
+        assert not any("\0" in label for labels in table.labels for label in labels)
+    answered(lambda: analyse(read_channel(path)))
+    answered(lambda: read_prior(path))
+    answered(lambda: read_samples(path))
+
+
+def array_files():
+    made = []
+    for array in (np.arange(6.0).reshape(2, 3), np.arange(3, dtype=np.uint8)):
+        for save in (np.save, np.savez, np.savez_compressed):
+            buffer = io.BytesIO()
+            save(buffer, array)
+            made.append(buffer.getvalue())
+        header = {
+            "x": {"dtype": "F64", "shape": [2, 3], "data_offsets": [0, 48]},
+            "__metadata__": {"a": "b"},
+        }
+        text = json.dumps(header).encode()
+        made.append(len(text).to_bytes(8, "little") + text + bytes(48))
+    return made
+
+
+@fuzzed(
+    500,
+    12_000,
+    content=spoiled(st.sampled_from(array_files())),
+    suffix=st.sampled_from([".npy", ".npz", ".safetensors", ".txt", ".bin"]),
+)
+def test_array_files(content, suffix):
+    path = Path("a" + suffix)
+    path.write_bytes(content)
+    answered(lambda: DataSet.read(path).rows)
+    answered(lambda: check_release(path))
+
+
+@cache
+def records():
+    """Give a record of each kind, as plain values."""
+    found = []
+    for study in (TABLE, {**TABLE, "mechanism": {"k": 2, "mu": 1.0}}, *CHANNELS, *GAMES[:2]):
+        Path("s.toml").write_text(document(study))
+        found.append(narcissus.run(narcissus.load_study("s.toml"), rng=1).to_dict())
+    return found
+
+
+@fuzzed(120, 8_000, data=st.data(), seal=st.integers(0, 9))
+def test_records(data, seal):
+    record = data.draw(changed(records()))
+    if seal:
+        try:
+            record["digest"] = digest_of(record)
+        except (TypeError, ValueError):
+            record["digest"] = "sha256:" + "0" * 64
+    Path("record.json").write_text(json.dumps(record, default=str), errors="surrogatepass")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code, err = command(["report", "record.json", "--out", "r.html"])
+        assert code in {0, 2}, err
+        code, err = command(["report", "record.json", "--text"])
+        assert code in {0, 2}, err
+
+
+OPTIONS = {
+    "audit": ["--seed", "--workers", "--policy", "--records", "--allow-code", "--json", "--yes"],
+    "bound": ["--epsilon", "--delta", "--prior", "--targets", "--mu", "--json", "--confidence"],
+    "protect": ["--prior", "--advantage", "--delta", "--json", "--targets", "--share"],
+    "refute": ["--canaries", "--guesses", "--correct", "--delta", "--json", "--confidence"],
+    "channel": ["--mechanism", "--prior", "--uses", "--json", "--tolerance"],
+    "estimate": ["--secret", "--confidence", "--seed", "--json"],
+    "profile": ["--epsilon", "--limit", "--delta", "--smallest", "--values", "--json"],
+    "report": ["--text", "--out"],
+    "schema": ["study", "record", "table"],
+    "examples": ["--json", "--out"],
+}
+
+
+def command(arguments):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            main(arguments)
+        except SystemExit as left:
+            assert "Traceback" not in err.getvalue(), err.getvalue()
+            return left.code, err.getvalue()
+    raise AssertionError("the command did not exit")
+
+
+SAFE = st.one_of(
+    WORDS.filter(lambda w: not w.startswith("-") and "\0" not in w),  # no system passes a zero
+    NUMBERS.map(str),
+    st.sampled_from(["1", "0.5", "100", "c.csv", "s.csv", "people.csv", "policy.toml", "0.01"]),
+)
+
+
+@fuzzed(
+    400,
+    10_000,
+    name=st.sampled_from(sorted(OPTIONS)),
+    data=st.data(),
+)
+def test_options(name, data):
+    arguments = [name]
+    for option in data.draw(st.lists(st.sampled_from(OPTIONS[name]), max_size=4)):
+        arguments.append(option)
+        if option in {"--out", "--records"}:
+            arguments.append("written")
+        elif data.draw(st.integers(0, 4)):
+            arguments.append(data.draw(SAFE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code, err = command(arguments)
+    assert code in {0, 1, 2, 3}, err

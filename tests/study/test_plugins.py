@@ -1,0 +1,265 @@
+"""A study is data: its own code runs only where allowed, from beside it, and the record says so."""
+
+import hashlib
+import os
+import sys
+from importlib import metadata
+
+import pytest
+
+import narcissus
+from narcissus.errors import InputError, StudyError
+from narcissus.study.plugins import GROUP, OwnCode, load_attribute
+
+ATTACK = """
+class Mine:
+    title, uses, informed = "mine", "prior", False
+    def __init__(self, **options):
+        pass
+    def guess(self, view, *, rng):
+        return view.targets.prior.argmax(axis=1)
+"""
+TOUCH = "import pathlib\npathlib.Path('ran').touch()\n"
+GAME = """
+kind = "game"
+[world]
+name = {world}
+[mechanism]
+name = {mechanism}
+{extra}
+[success]
+name = {relation}
+[[attack]]
+name = {attack}
+[statement]
+name = "narcissus"
+epsilon = 1.0
+[run]
+trials = 100
+"""
+PARTS = {
+    "world": '"bits"\nn = 4',
+    "mechanism": '"identity"',
+    "relation": '"prefix"',
+    "attack": '"released-row"\nrow = "all"',
+    "extra": "",
+}
+SHELL = '"subprocess:getoutput"\noptions = { cmd = "touch ran" }'
+NESTED = {
+    "parallel": {"mechanism": '"parallel"\nparts = [{ name = "subprocess:getoutput" }]'},
+    "same image": {
+        "relation": '"same-image"\nfunction = { name = "subprocess:getoutput" }',
+    },
+    "any of": {"relation": '"any-of"\nrelation = { name = "subprocess:getoutput" }\nattempts = 1'},
+    "looser": {"extra": f"[looser]\nname = {SHELL}"},
+    "side information": {"extra": f"[side-information]\nname = {SHELL}"},
+}
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(narcissus, folder, path, *options, names=("subprocess:getoutput",)):
+    code, out, err = narcissus("audit", path, *options)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    for name in names:
+        assert name in err, err
+    assert not (folder / "ran").exists()
+    return err
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_table_study_runs_nothing_unless_allowed(study, narcissus, tmp_path, by_name):
+    spec = {"options": {"cmd": "touch ran"}}
+    attacks = (
+        {"subprocess:getoutput": spec}
+        if by_name
+        else {"x": {**spec, "kind": "subprocess:getoutput"}}
+    )
+    err = refused(narcissus, tmp_path, study(attacks=attacks))
+    assert "--allow-code" in err
+    err = refused(narcissus, tmp_path, study(attacks=attacks), "--allow-code")
+    assert GROUP in err  # not beside the study, and no part of anybody
+
+
+def test_everything_that_would_run_is_named_at_once(study, narcissus, tmp_path):
+    (tmp_path / "mine.py").write_text(TOUCH + ATTACK)
+    path = study(prior={"kind": "mine:prior"}, attacks={"a": {"kind": "mine:Mine"}})
+    refused(narcissus, tmp_path, path, names=("mine:Mine", "mine:prior"))
+
+
+@pytest.mark.parametrize("part", ["world", "mechanism", "relation", "attack"])
+def test_a_game_runs_nothing_unless_allowed(inside, narcissus, part):
+    path = inside / "g.toml"
+    path.write_text(GAME.format(**{**PARTS, part: SHELL}))
+    assert "line" in refused(narcissus, inside, path)
+    assert GROUP in refused(narcissus, inside, path, "--allow-code")
+
+
+@pytest.mark.parametrize("changes", NESTED.values(), ids=NESTED)
+def test_a_part_within_a_part_runs_nothing_either(inside, narcissus, changes):
+    path = inside / "g.toml"
+    path.write_text(GAME.format(**{**PARTS, **changes}))
+    refused(narcissus, inside, path)
+    code, _, err = narcissus("profile", path)
+    assert code == 2
+    assert "subprocess:getoutput" in err
+    assert not (inside / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..elsewhere:Mine",
+        "../elsewhere:Mine",
+        "/etc/x:Mine",
+        "mine.:Mine",
+        "mine:",
+        ":Mine",
+        "mine:__class__.x",
+        "mine:Mine:Mine",
+        "mine\x00:Mine",
+        "os.path:join",
+        "os:system",
+        "numpy:load",
+        "narcissus.study.pool:play_all",
+    ],
+)
+def test_no_other_name_leads_to_code(inside, name):
+    (inside / "elsewhere.py").write_text(TOUCH + ATTACK)
+    folder = inside / "study"
+    folder.mkdir()
+    (folder / "mine.py").write_text(ATTACK)
+    with OwnCode(allowed=True).in_use(), pytest.raises(InputError):
+        load_attribute(name, folder)
+    assert not (inside / "ran").exists()
+
+
+def test_no_link_leads_out_of_the_folder(inside):
+    (inside / "outside").mkdir()
+    (inside / "outside" / "mine.py").write_text(TOUCH + ATTACK)
+    folder = inside / "study"
+    folder.mkdir()
+    (folder / "mine.py").symlink_to(inside / "outside" / "mine.py")
+    (folder / "package").symlink_to(inside / "outside")
+    for name in ("mine:Mine", "package.mine:Mine"):
+        with OwnCode(allowed=True).in_use(), pytest.raises(InputError, match="leads out"):
+            load_attribute(name, folder)
+    assert not (inside / "ran").exists()
+
+
+def test_nothing_runs_outside_of_a_permission(inside):
+    (inside / "mine.py").write_text(TOUCH + ATTACK)
+    with pytest.raises(InputError, match="allow_code=True"):
+        load_attribute("mine:Mine", inside)
+    with OwnCode().in_use(), pytest.raises(InputError, match="allow_code=True"):
+        load_attribute("mine:Mine", inside)
+    assert not (inside / "ran").exists()
+
+
+def test_a_module_beside_the_study_replaces_no_installed_one(study, tmp_path):
+    """Neither for others nor for the study's own code, which finds the real numpy."""
+    for name in ("numpy", "json", "narcissus", "loky"):
+        (tmp_path / f"{name}.py").write_text(TOUCH)
+    (tmp_path / "mine.py").write_text("import numpy, json\nassert numpy.ones(1)\n" + ATTACK)
+    before = list(sys.path)
+    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    narcissus.run(narcissus.load_study(path, allow_code=True))
+    assert sys.path == before
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_record_lists_each_module_with_its_digest(study, tmp_path):
+    (tmp_path / "mine.py").write_text("from . import other\nfrom .pack import deep\n" + ATTACK)
+    (tmp_path / "other.py").write_text("VALUE = 1\n")
+    (tmp_path / "unused.py").write_text(TOUCH)
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "deep.py").write_text("VALUE = 2\n")
+    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    for workers in (1, 2):
+        audit = narcissus.run(narcissus.load_study(path, allow_code=True), workers=workers)
+        listed = {
+            k.removeprefix("module "): v
+            for k, v in audit.record.provenance.digests.items()
+            if k.startswith("module ")
+        }
+        files = {"mine": "mine.py", "other": "other.py", "pack.deep": "pack/deep.py"}
+        assert listed == {
+            name: "sha256:" + hashlib.sha256((tmp_path / file).read_bytes()).hexdigest()
+            for name, file in files.items()
+        }
+    assert "Digest of the module pack.deep" in str(audit)
+
+
+def test_what_runs_is_the_source_and_no_forged_bytecode(study, tmp_path):
+    """The digest is of the source: bytecode that says something else must not run instead."""
+    import importlib.util
+    import py_compile
+
+    good = tmp_path / "mine.py"
+    evil = tmp_path / "evil.py"
+    evil.write_text((TOUCH + ATTACK).ljust(600))
+    good.write_text(ATTACK.ljust(600))
+    os.utime(evil, (10**9, 10**9))
+    os.utime(good, (10**9, 10**9))
+    py_compile.compile(str(evil), cfile=importlib.util.cache_from_source(str(good)))
+    narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_changed_module_is_read_again(study, tmp_path):
+    found = []
+    for number in range(2):
+        (tmp_path / "mine.py").write_text(f"# {number}\n" + ATTACK)
+        loaded = narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+        found.append(loaded.code.digests["mine"])
+    assert len(set(found)) == 2
+
+
+def test_a_helper_is_named_with_the_way_to_import_it(study, tmp_path):
+    (tmp_path / "mine.py").write_text("import helper\n" + ATTACK)
+    (tmp_path / "helper.py").write_text(TOUCH)
+    with pytest.raises(InputError, match=r"from \. import helper"):
+        narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_installed_part_is_run_only_where_its_package_declares_it(study, tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    (site / "parts_of_others-1.0.dist-info").mkdir(parents=True)
+    (site / "parts_of_others.py").write_text(ATTACK + "\nclass Hidden(Mine):\n    pass\n")
+    (site / "parts_of_others-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: parts-of-others\nVersion: 1.0\n"
+    )
+    (site / "parts_of_others-1.0.dist-info" / "entry_points.txt").write_text(
+        f"[{GROUP}]\nmine = parts_of_others:Mine\nshell = subprocess:getoutput\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    assert "parts-of-others" in {d.name for d in metadata.distributions()}
+    path = study(attacks={"a": {"kind": "parts_of_others:Mine"}})
+    with pytest.raises(InputError, match="--allow-code"):
+        narcissus.load_study(path)
+    audit = narcissus.run(narcissus.load_study(path, allow_code=True))
+    source = (site / "parts_of_others.py").read_bytes()
+    digests = audit.record.provenance.digests
+    assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()
+    for name in ("parts_of_others:Hidden", "subprocess:getoutput"):
+        with pytest.raises(InputError, match="declares it as a part"):
+            narcissus.load_study(study(attacks={"a": {"kind": name}}), allow_code=True)
+
+
+def test_a_module_that_exits_when_it_is_imported_is_an_error(study, tmp_path):
+    (tmp_path / "mine.py").write_text("raise SystemExit(0)\n")
+    with pytest.raises(InputError, match="SystemExit"):
+        narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+
+
+def test_a_kind_that_is_no_text_is_refused(inside):
+    for kind in ('[1, "a"]', "{ a = 1 }", "1", "inf", "true", "1979-05-27"):
+        (inside / "s.toml").write_text(f"kind = {kind}\n")
+        with pytest.raises(StudyError, match="`kind` must be one of"):
+            narcissus.load_study(inside / "s.toml")

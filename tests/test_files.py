@@ -1,0 +1,121 @@
+"""Files of strangers: no more is read than was agreed to, and each failure is one clear message."""
+
+import gzip
+import os
+import zlib
+
+import pytest
+
+from narcissus import _files
+from narcissus._files import file_size, open_text, parsing, read_bytes
+from narcissus.errors import InputError, TooLargeError
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    path = tmp_path / "fifo.csv"
+    os.mkfifo(path)
+    return path
+
+
+def test_only_regular_files(tmp_path, fifo):
+    for read in (file_size, read_bytes, open_text):
+        with pytest.raises(InputError, match="it is a pipe or a device, not a file"):
+            read(fifo)
+        with pytest.raises(InputError, match="it is a folder, not a file"):
+            read(tmp_path)
+        with pytest.raises(InputError, match="no such file"):
+            read(tmp_path / "none")
+
+
+def test_sizes_are_looked_at_first(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    assert read_bytes(path, largest=5) == b"12345"
+    with pytest.raises(TooLargeError, match="has 5 bytes; at most 4"):
+        read_bytes(path, largest=4)
+    with path.open("wb") as file:
+        file.truncate(2**40)  # a hole: a tebibyte that takes no room
+    with pytest.raises(TooLargeError, match="1,099,511,627,776 bytes"):
+        read_bytes(path)
+
+
+def test_text_is_read_as_it_stands(tmp_path):
+    text = 'a,b\r\nÄ,"x\ny"\r1,2\n'
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("a.csv", "a.csv.gz"):
+        with open_text(tmp_path / name) as stream:
+            assert stream.read() == text
+
+
+def test_a_packed_file_is_read_only_so_far(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"1,2\n" * 200_000))
+    with open_text(path, largest=800_000) as stream:
+        assert sum(1 for _ in stream) == 200_000
+    with (
+        pytest.raises(TooLargeError, match="more than 799,999 bytes of text"),
+        open_text(path, largest=799_999) as stream,
+    ):
+        list(stream)
+    several = gzip.compress(b"1,2\n" * 100_000)  # a file of several members is one text
+    path.write_bytes(several + several)
+    with (
+        pytest.raises(TooLargeError, match="more than"),
+        open_text(path, largest=799_999) as stream,
+    ):
+        list(stream)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r"])
+def test_a_line_without_end(tmp_path, packed, end):
+    """Four gigabytes of one line, in four megabytes: refused after the first of it."""
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    content = b"a,b" + end + b"0," * 2**20
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with (
+        pytest.raises(TooLargeError, match="a line of more than 1,048,576 bytes"),
+        open_text(path) as stream,
+    ):
+        list(stream)
+
+
+def test_lines_at_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "LONGEST_LINE", 100_000)
+    path = tmp_path / "a.csv"
+    for end in (b"\n", b"\r"):
+        path.write_bytes((b"x" * 100_000 + end) * 3)
+        with open_text(path) as stream:
+            assert len(list(stream)) == 3
+        path.write_bytes((b"x" * 100_000 + end) * 3 + b"x" * 100_001)
+        with pytest.raises(TooLargeError), open_text(path) as stream:
+            list(stream)
+
+
+@pytest.mark.parametrize("place", [0, 5, 8191, 8192, 8193, 70_000, 199_999])
+def test_a_zero_byte_anywhere(tmp_path, place):
+    content = bytearray(b"1,2\n" * 50_000)
+    content[place] = 0
+    (tmp_path / "a.csv").write_bytes(content)
+    with (
+        pytest.raises(InputError, match=f"byte {place:,} is zero"),
+        open_text(tmp_path / "a.csv") as stream,
+    ):
+        list(stream)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("no"), KeyError("k"), TypeError("t"), RecursionError(), MemoryError(),
+        OverflowError("o"), zlib.error("z"), OSError(5, "input/output error"), AssertionError(),
+    ],
+)  # fmt: skip
+def test_whatever_a_parser_raises_names_the_file(tmp_path, error):
+    path = tmp_path / "a.x"
+    with pytest.raises(InputError, match=r"a\.x"), parsing(path, "an x"):
+        raise error
+    with pytest.raises(KeyboardInterrupt), parsing(path, "an x"):
+        raise KeyboardInterrupt
