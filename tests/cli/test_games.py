@@ -176,9 +176,9 @@ def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call,
     text = (tmp_path / "x.toml").read_text()
     text = text.replace('name = "xor-half"\npart = "xor"', 'name = "mine:Half"')
     (tmp_path / "own.toml").write_text(text)
-    code, out, _ = call("profile", "own.toml", "--epsilon", 0)
+    code, out, _ = call("profile", "own.toml", "--epsilon", 0, "--allow-code")
     assert code == 0
     assert out.startswith("PROVED IF, against every attacker")
     assert "proved if the user's mechanism `Half` releases as its channel says" in out
-    answer = json.loads(call("profile", "own.toml", "--epsilon", 0, "--json")[1])
+    answer = json.loads(call("profile", "own.toml", "--epsilon", 0, "--json", "--allow-code")[1])
     assert answer["proved"] is False

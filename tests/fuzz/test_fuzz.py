@@ -65,7 +65,7 @@ SEVERAL = {
 }
 CHANNELS = [
     {"kind": "channel", "channel": {"file": "c.csv", "prior": "p.csv", "uses": 2},
-     "threshold": {"beta_star": 0.5}, "run": {"confidence": 0.9, "seed": 1}},
+     "threshold": {"beta_star": 0.5}},
     {"kind": "channel", "channel": {"mechanism": "randomized-response:values=3,epsilon=1"}},
     {"kind": "channel", "channel": {"samples": "s.csv", "secret": "secret"}},
 ]  # fmt: skip

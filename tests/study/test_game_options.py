@@ -63,7 +63,7 @@ NAMES = [(room, name) for room, entries in ROOMS.items() for name in entries]
 def load(tmp_path, **changed):
     path = tmp_path / "study.toml"
     path.write_text(STUDY.format(**{**GOOD, **changed}), encoding="utf-8")
-    return load_study(path)
+    return load_study(path, allow_code=True)
 
 
 @pytest.mark.parametrize(("room", "name"), NAMES)

@@ -16,7 +16,7 @@ def study(folder, text, own=None):
     if own is not None:
         (folder / "mine.py").write_text(own, encoding="utf-8")
     (folder / "s.toml").write_text('kind = "game"\n' + text, encoding="utf-8")
-    return load_study(folder / "s.toml")
+    return load_study(folder / "s.toml", allow_code=True)
 
 
 PAIR = """
@@ -56,7 +56,7 @@ def test_a_promise_that_is_not_kept_is_the_verdict_and_exits_3(tmp_path, when, m
     assert list(page.verdict.evidence_for) == []
     assert "Resilient" not in render_text(audit.record)
     with pytest.raises(SystemExit) as left:
-        main(["audit", "s.toml", "--out", "out", "--seed", "1"])
+        main(["audit", "s.toml", "--out", "out", "--seed", "1", "--allow-code"])
     assert left.value.code == 3
     assert "ASSUMPTION IS REFUTED" in capsys.readouterr().out
 

@@ -15,8 +15,9 @@ def disagreement(record: Record) -> str:
     contradicts itself is not met.
     """
     status, results = record.status, record.results
-    # what an attack was seen to do needs nothing that a contradiction can refute
-    if record.contradictions and status not in {"contradicted", "exceeded"}:
+    # what an attack on a table was seen to do needs nothing that a contradiction can refute
+    seen = record.kind == "table" and status == "exceeded"
+    if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
