@@ -121,9 +121,10 @@ class ChannelStudy(Section):
     run: RunSpec = RunSpec()
 
     @model_validator(mode="after")
-    def _confidence_of_samples(self) -> ChannelStudy:
-        if self.channel.samples is None and self.run.confidence is not None:
-            raise ValueError("nothing is sampled, so there is no `run.confidence`: leave it out")
+    def _run_of_samples(self) -> ChannelStudy:
+        for name in RunSpec.model_fields:
+            if self.channel.samples is None and getattr(self.run, name) is not None:
+                raise ValueError(f"nothing is sampled, so `run.{name}` is not used: leave it out")
         return self
 
 
