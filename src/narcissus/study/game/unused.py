@@ -12,9 +12,15 @@ from pydantic import BaseModel
 
 from narcissus.errors import InputError
 from narcissus.game import Game, play
+from narcissus.game.rules import is_own
+from narcissus.priors.worlds.pairs import Pairs, RandomNeighbours
 from narcissus.profiles.proofs import from_privacy
 from narcissus.study.game.schema import GameStudyBase, Setup
+from narcissus.success.relations import RandomRow
 from narcissus.success.statements import NotMemorizing, Resilience
+
+PROFILE = ("limit", "epsilons", "abstain")
+"""Keys of [exact] about the profile."""
 
 
 def refuse_unused(study: GameStudyBase, setup: Setup) -> None:
@@ -31,23 +37,43 @@ def refuse_unused(study: GameStudyBase, setup: Setup) -> None:
 
 
 def refuse_fresh(study: GameStudyBase, setup: Setup) -> None:
-    """Refuse `run.fresh` where every baseline has a formula, which one trial of each shows.
+    """Refuse `run.fresh` where drawing again changes nothing.
+
+    Whether every baseline has a formula, one trial of each attack shows.
 
     Raises
     ------
     InputError
-        No attack on any distribution of the world would be given a fresh data set.
+        No attack on any distribution of the world would be scored against other data sets.
     """
     if "fresh" not in study.run.model_fields_set or not setup.attacks:
         return
     if not any(_asks_for_fresh(game, setup) for game in setup.game.members().values()):
         raise InputError(
-            "`run.fresh` is not used: the baseline of every attack has a formula in this world, "
-            "so no fresh data sets are drawn: leave it out"
+            "`run.fresh` is not used: in this world the baseline of every attack has a formula, "
+            "or the one fresh data set is the other of the pair: leave it out"
         )
 
 
+def refuse_unwritten(study: GameStudyBase, reason: InputError) -> None:
+    """Refuse options of the exact profile in a game that cannot be written out at any size.
+
+    Raises
+    ------
+    InputError
+        One is given; with ``reason``, by which it is not used.
+    """
+    for name in _given(study.exact, *PROFILE):
+        if not (name == "limit" and study.exact.memorized):
+            raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
+
+
 def _asks_for_fresh(game: Game, setup: Setup) -> bool:
+    relation = game.looser or game.relation
+    if isinstance(game.world, Pairs | RandomNeighbours) and game.side is None:
+        inner = getattr(relation, "relation", relation)
+        if not (is_own(relation) or isinstance(inner, RandomRow)):
+            return False
     tried = play(game, setup.attacks, setup.statement, trials=1, stop=False, rng=0)
     return any(one.scores.fresh > 0 for one in tried.attackers)
 
@@ -59,18 +85,18 @@ def _given(section: BaseModel, *names: str) -> list[str]:
 
 def _exact(study: GameStudyBase, setup: Setup) -> Iterator[str]:
     exact = study.exact
-    if exact.when == "never":
-        for name in _given(exact, "limit", "epsilons", "abstain", "memorized"):
-            yield (
-                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
-                f"written out: leave out `{name}`, or `when`"
-            )
-    elif isinstance(setup.statement, NotMemorizing):
+    if isinstance(setup.statement, NotMemorizing):
         counted = exact.memorized  # which has the same limit
         for name in _given(exact, "when", "epsilons", "abstain", *(() if counted else ("limit",))):
             yield (
                 f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
-                f'form: leave it out; of [exact] it takes `memorized`, or `when = "never"`'
+                "form: leave it out; of [exact] it takes `memorized`"
+            )
+    elif exact.when == "never":
+        for name in _given(exact, *PROFILE, "memorized"):
+            yield (
+                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
+                f"written out: leave out `{name}`, or `when`"
             )
 
 
