@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from narcissus.cli.main import COMMANDS
+from narcissus.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -44,6 +44,43 @@ def test_commands_and_options_exist(page):
         for word in words:
             if word.startswith("--") and word != "--help":
                 assert word.partition("=")[0] in options, f"{name} {word}"
+
+
+SESSION = re.compile(r"```(?:console)?\n(\$ .*?)```", flags=re.S)
+SHOWN = [
+    (page, session)
+    for page in PAGES[1:]
+    for session in SESSION.findall(page.read_text(encoding="utf-8"))
+    if "samples.csv" not in session  # the page does not give the file
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "session"), SHOWN, ids=[f"{p.stem}-{s.splitlines()[0][2:40]}" for p, s in SHOWN]
+)
+def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch, capsys):
+    """Run a session from the top; `...` stands for lines that are left out."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for part in session.split("$ ")[1:]:
+        command, _, shown = part.partition("\n")
+        if command.startswith("cat "):
+            Path(command[4:]).write_text(shown.strip() + "\n", encoding="utf-8")
+            continue
+        with pytest.raises(SystemExit):
+            main(shlex.split(command)[1:])
+        printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        place, loose = 0, False
+        for line in filter(None, map(str.rstrip, shown.splitlines())):
+            if line == "...":
+                loose = True
+                continue
+            rest = [i for i, other in enumerate(printed[place:], place) if other]
+            found = next((i for i in rest if printed[i] == line), None)
+            assert found is not None, f"{command}: does not print {line!r}"
+            assert loose or found == rest[0], f"{command}: prints {printed[rest[0]]!r} first"
+            place, loose = found + 1, False
+        assert loose or not any(printed[place:]), f"{command}: prints more than {page.name} shows"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from narcissus.bounds import domination, many_target_bounds, one_run_p_value, swap_tail
-from narcissus.bounds.binomial import log_mass, tail_over_mass, upper_tail
+from narcissus.bounds.binomial import log_mass, lower_tail, tail_over_mass, upper_tail
 from narcissus.guarantees import PureDP
 
 DIGITS = 1e-11  # relative; ten thousand trials have no more than this in their log odds
@@ -100,6 +100,14 @@ def test_the_ends_of_the_range():
     assert log_mass(4, [0, 4, 2], np.inf).tolist() == [-np.inf, 0, -np.inf]
     for v in range(8):
         assert math.exp(float(log_mass(7, v, 0.0))) == pytest.approx(math.comb(7, v) / 128)
+
+
+def test_no_trials_and_all_lower_tails():
+    assert upper_tail(0, [0, 1], 0.0).tolist() == [1, 0]
+    assert lower_tail(0, [-1, 0], 0.0).tolist() == [0, 1]
+    for v in range(-1, 8):
+        share = sum(math.comb(7, j) for j in range(v + 1)) / 128
+        assert float(lower_tail(7, v, 0.0)) == pytest.approx(share, rel=1e-14, abs=0)
 
 
 def test_the_swap_bound_where_the_incomplete_beta_function_failed():

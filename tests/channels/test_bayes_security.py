@@ -58,7 +58,7 @@ def test_beta_star_is_the_l1_diameter(loops, n, m, concentration):
     assert found.value == pytest.approx(1 - pdist(rows, "cityblock").max() / 2, abs=1e-13)
     a, b = found.indices
     assert a < b
-    assert found.value == pytest.approx(np.minimum(rows[a], rows[b]).sum(), rel=1e-14)
+    assert found.value == pytest.approx(np.minimum(rows[a], rows[b]).sum(), rel=1e-14, abs=0)
 
 
 @pytest.mark.states("Narcissus theory", "6.1")
@@ -85,7 +85,7 @@ def test_every_search_finds_the_exact_minimum_of_tiny_overlaps(loops, seed):
         search._all_blocks(rows, **everyone),
         search._all_sparse(sparse.csr_array(rows), **everyone),
     ):
-        assert found[0] == pytest.approx(float(value), rel=1e-13)
+        assert found[0] == pytest.approx(float(value), rel=1e-13, abs=0)
         assert found[1] == pair
 
 
@@ -154,7 +154,7 @@ def test_randomized_response_is_settled_by_the_certificate(monkeypatch):
 
 def test_tiny_security_keeps_relative_accuracy():
     channel_ = Geometric(2_000, 0.1).channel()
-    assert beta_star(channel_).value == pytest.approx(3.9059249e-44, rel=1e-7)
+    assert beta_star(channel_).value == pytest.approx(3.9059249e-44, rel=1e-7, abs=0)
 
 
 def test_tied_pairs_and_table():

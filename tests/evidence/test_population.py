@@ -67,7 +67,7 @@ def test_the_upper_limit_is_where_the_capital_meets_the_hurdle(trials):
     people = [x for trial in trials for x in trial]
     assert found.low is None
     assert found.trials == len(people)
-    assert found.value == pytest.approx(np.mean(people))
+    assert found.value == pytest.approx(np.mean(people), rel=1e-9, abs=0)
     assert found.value <= found.high <= 1
     some = [trial for trial in trials if trial]
     at = [max(log_capital(some, found.high + e, math.log(10), len(people))) for e in (-1e-7, 1e-7)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -309,6 +310,14 @@ def test_exact_baselines_match_play(relation, world, attempt):
     many = np.tile(np.asarray(attempt), (len(data), *[1] * np.ndim(attempt)))
     rate = float(relation.baseline(world, many[:1])[0])
     assert within(int(relation.holds(data, many, rng).sum()), len(data), rate)
+
+
+# SciPy 1.17's binomial distribution function gives 0 for the last two.
+@pytest.mark.parametrize(("d", "allowed"), [(12, 3), (1000, 2), (1116, 37), (1193, 32)])
+def test_the_baseline_of_near_rows_by_exact_integers(d, allowed):
+    rows = Fraction(sum(math.comb(d, j) for j in range(allowed + 1)), 2**d)
+    found = Hamming(allowed / d).baseline(Uniform(3, d), np.zeros((1, d)))
+    assert found == pytest.approx(float(1 - (1 - rows) ** 3), rel=1e-11, abs=0)
 
 
 def test_pinned_refuses_the_same_place_twice():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -41,6 +43,35 @@ def test_lemma_35_bound_against_every_row_of_every_average():
             del agree
         assert total <= hamming_limit(n, d, gamma) + 1e-12
         assert hamming_limit(n, d, gamma) <= min(1, 3 * total)
+
+
+def tail(d, k, share):
+    """Pr[Bin(d, share) <= k], exact."""
+    top, whole = share.numerator, share.denominator
+    terms = (math.comb(d, j) * top**j * (whole - top) ** (d - j) for j in range(k + 1))
+    return Fraction(sum(terms), whole**d)
+
+
+# SciPy 1.17's cumulative distribution is 0, or far off, at most of those below 1e-240.
+@pytest.mark.parametrize(
+    ("n", "d", "allowed"),
+    [(143, 2959, 35), (50, 2857, 31), (148, 2589, 26), (10, 1000, 40), (3, 400, 1), (8, 9, 8)],
+)
+def test_lemma_35_tail_by_exact_rationals(n, d, allowed):
+    disagree = Fraction(sum(min(c, n - c) for c in range(n + 1)), n * (n + 1))
+    exact = n * tail(d, allowed, disagree)
+    found = hamming_limit(n, d, allowed / d)
+    assert found == pytest.approx(float(min(1, exact)), rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("d", "gamma"), [(10, 0.3), (400, 0.02), (2000, 0.0), (2150, 0.0161), (2180, 0.02)]
+)
+def test_parity_tail_by_exact_rationals(d, gamma):
+    half, allowed = d // 2, math.floor(gamma * d + 1e-9)
+    ways = [tail(r, (allowed - half + r) // 2, Fraction(1, 2)) for r in range(half - allowed, half)]
+    ways.append(tail(half, allowed // 2, Fraction(1, 2)))
+    assert parity_limit(2, d, gamma) == pytest.approx(float(2 * max(ways)), rel=1e-11, abs=0)
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 3.5")

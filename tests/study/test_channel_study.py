@@ -200,3 +200,12 @@ def test_the_output_never_seems_to_harm_the_attacker(tmp_path):
         assert (
             (risk["low"] or 0) <= risk["estimate"] <= min(risk["high"], numbers["guessing_error"])
         )
+
+
+@pytest.mark.parametrize("prior", ["a,0.5\nb,0.5\n", "a,0.01\nb,0.99\n"])
+@pytest.mark.parametrize("last", [0.096, 0.101, 0.104])
+def test_rows_that_are_off_as_the_file_may_be_contradict_nothing(tmp_path, prior, last):
+    text = '[channel]\nfile = "c.csv"\nprior = "p.csv"\ntolerance = 0.005\n'
+    audit = play(tmp_path, text, c=f"secret,x,y\na,0.9,{last}\nb,0.2,0.8\n", p=prior)
+    assert list(audit.record.contradictions) == []
+    assert audit.status == "no threshold"

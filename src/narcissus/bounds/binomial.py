@@ -48,12 +48,23 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     if likely.any():
         of_failure = special.betaincc(r - inner + 1, inner, special.expit(-odds))
         near = np.where(likely, of_failure, near)
-    deep = (near < _DEEP) & (odds > -np.inf)
+    deep = (near < _DEEP) & (odds > -np.inf) & (count >= 1) & (count <= r)
     if deep.any():
         near[deep] = _deep_tail(
             r, np.broadcast_to(inner, near.shape)[deep], np.broadcast_to(odds, near.shape)[deep]
         )
     return np.where(count <= 0, 1.0, np.where(count > r, 0.0, near))
+
+
+def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
+    """Give ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`.
+
+    Examples
+    --------
+    >>> lower_tail(2, [-1, 0, 1, 2], 0.0).tolist()
+    [0.0, 0.25, 0.75, 1.0]
+    """
+    return upper_tail(r, r - np.asarray(v), -np.asarray(log_odds, dtype=np.float64))
 
 
 def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray:

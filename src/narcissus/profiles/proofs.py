@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from narcissus._validation import non_negative, probability
+from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
@@ -133,8 +133,12 @@ def hamming_limit(n: int, d: int, gamma: float) -> float:
     True
     """
     counts = np.arange(n + 1)
-    disagree = float(np.minimum(counts, n - counts).mean() / n)
-    tail = float(stats.binom.cdf(math.floor(gamma * d + 1e-9), d, disagree))
+    # A share of n (n + 1), counted so that its odds keep their digits.
+    disagree = int(np.minimum(counts, n - counts).sum())
+    if disagree == 0:  # one row: the average is the row
+        return 1.0
+    log_odds = math.log(disagree / (n * (n + 1) - disagree))
+    tail = float(lower_tail(d, math.floor(gamma * d + 1e-9), log_odds))
     return min(1.0, n * max(tail, LEAST))
 
 
@@ -150,10 +154,10 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
     Source: Kaplan et al. 2025, Example 1.3, with its tail computed.
     """
     half, allowed = d // 2, math.floor(gamma * d + 1e-9)
-    right = np.arange(half + 1)
-    left = allowed - (half - right)
-    tails = np.where(left >= 0, stats.binom.cdf(left // 2, right, 0.5), 0.0)
-    return min(1.0, n * max(float(tails.max()), LEAST))
+    # Of `right` pairs with the right parity, how many may be off.
+    room = ((right, (allowed - (half - right)) // 2) for right in range(half + 1))
+    tail = max(float(lower_tail(right, min(off, right), 0.0)) for right, off in room if off >= 0)
+    return min(1.0, n * max(tail, LEAST))
 
 
 def from_lemmas(game: Game) -> Bound | None:

@@ -60,8 +60,8 @@ class Mechanism:
 
     @property
     def bayes_risk(self) -> float:
-        """Error of the best attacker, uniform prior."""
-        return max(0.0, 1 - self.capacity / self.secrets)
+        """Error of the best attacker, uniform prior; never as what is left of 1."""
+        raise NotImplementedError
 
     def channel(self) -> Channel:
         """Give the channel, where the outputs are finitely many and fit.

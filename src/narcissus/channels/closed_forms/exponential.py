@@ -13,7 +13,7 @@ from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, channel
 from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
 from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
-from narcissus.channels.measures import capacity
+from narcissus.channels.measures import bayes_risk, capacity
 from narcissus.errors import InputError
 
 
@@ -81,6 +81,11 @@ class Exponential(Mechanism):
     def capacity(self) -> float:
         """From the channel."""
         return capacity(self.channel())
+
+    @property
+    def bayes_risk(self) -> float:
+        """From the channel, where a risk near 0 keeps its digits."""
+        return bayes_risk(self.channel())
 
     @property
     def local_epsilon(self) -> float:

@@ -68,9 +68,7 @@ class UnaryEncoding(Mechanism):
         """
         p, not_p, q, not_q = self._rates
         n = self.values
-        # E[1 / (1 + J)], J binomial(n - 1, q): (1 - (1 - q)^n) / (n q)
-        share = -math.expm1(n * math.log1p(-q)) / (n * q) if 0 < q < 1 else (1 / n if q else 1.0)
-        return 1 - (p * share + not_p * not_q ** (n - 1) / n)
+        return p * _lost(n, q) + not_p * (1 - not_q ** (n - 1) / n)
 
     @property
     def local_epsilon(self) -> float:
@@ -78,12 +76,15 @@ class UnaryEncoding(Mechanism):
         return self.epsilon
 
     def delta(self, epsilon: float) -> float:
-        """Sum over the four values of the pair's two bits."""
+        """Give the mass of the secret's bit alone, times ``1 - e^(epsilon - epsilon0)``.
+
+        Reports of both bits of the pair, or of neither, are equally likely under both secrets.
+        """
         epsilon = non_negative("epsilon", epsilon)
-        p, not_p, q, not_q = self._rates
-        likely, unlikely = p * not_q, q * not_p
-        # Reports 11 and 00 are equally likely under both secrets.
-        return max(0.0, likely - math.exp(min(epsilon, 700)) * unlikely)
+        if epsilon >= self.epsilon:
+            return 0.0
+        p, _, _, not_q = self._rates
+        return p * not_q * -math.expm1(epsilon - self.epsilon)
 
     def channel(self) -> Channel:
         """Give the channel, an output per string of bits."""
@@ -99,3 +100,18 @@ class UnaryEncoding(Mechanism):
             rows.append(factors.prod(axis=1))
         names = [format(i, f"0{n}b") for i in range(2**n)]
         return channel(np.array(rows), secrets=numbered(n), outputs=names)
+
+
+def _lost(n: int, q: float) -> float:
+    """Give ``1 - E[1 / (1 + J)]``, ``J`` binomial(n - 1, q): ``1 - (1 - (1 - q)^n) / (n q)``.
+
+    For few other ones it is a difference of numbers near 1; its series in ``q`` has none.
+    """
+    if n * q > 0.5:
+        return 1 + math.expm1(n * math.log1p(-q)) / (n * q)
+    total, k, term = 0.0, 2, (n - 1) * q / 2
+    while abs(term) > 1e-17 * total:
+        total += term
+        term *= -(n - k) * q / (k + 1)
+        k += 1
+    return total

@@ -20,6 +20,7 @@ from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.study.game.exact import Exactly, exactly
 from narcissus.study.game.identity import identity_of
 from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
+from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, sufficient
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
@@ -77,6 +78,7 @@ class GameKind:
             raise InputError(
                 "the study has no [[attack]] and `exact.when` is never: nothing could be found"
             )
+        refuse_unused(study, setup)
 
     def play(self, study: GameStudyBase, folder: Path, options: RunOptions) -> Outcome:
         """Prove, play and judge."""
@@ -104,6 +106,7 @@ def _outcome(
     study: GameStudyBase, folder: Path, options: RunOptions, store: TrialStore | None
 ) -> Outcome:
     setup = study.build(folder)
+    refuse_fresh(study, setup)
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
     statement = _completed(setup, written)
@@ -191,6 +194,8 @@ def _written(
     except (TooLargeError, InputError) as error:
         if study.exact.when == "required":
             raise
+        if not isinstance(error, TooLargeError):
+            refuse_unwritten(study, error)
         unanswered.append(
             NotAssessed(
                 "the exact profile, against every attacker",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus._validation import between, integer, non_negative
+from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
 from narcissus.priors.worlds.base import Array, all_tuples
 from narcissus.priors.worlds.products import Records, Uniform
@@ -108,7 +108,7 @@ class Hamming:
         """Give the exact chance for uniform rows of bits."""
         if not isinstance(world, Uniform) or world.levels != 2:
             return None
-        chance = float(stats.binom.cdf(np.floor(self.gamma * world.d + 1e-9), world.d, 0.5))
+        chance = float(lower_tail(world.d, int(self.gamma * world.d + 1e-9), 0.0))
         return np.full(len(attempt), -np.expm1(world.n * np.log1p(-min(chance, 1 - 1e-16))))
 
 

@@ -1,0 +1,134 @@
+"""Options of a game's study that nothing in it would use: each is refused, with why and what to do.
+
+Those of the parts are refused where they are read (`narcissus.study.game.parts`); here are the
+sections about proofs, the exact answer and the run, whose use depends on the other sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from narcissus.errors import InputError
+from narcissus.game import Game, play
+from narcissus.game.rules import is_own
+from narcissus.priors.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.profiles.proofs import from_privacy
+from narcissus.study.game.schema import GameStudyBase, Setup
+from narcissus.success.relations import RandomRow
+from narcissus.success.statements import NotMemorizing, Resilience
+
+PROFILE = ("limit", "epsilons", "abstain")
+"""Keys of [exact] about the profile."""
+
+
+def refuse_unused(study: GameStudyBase, setup: Setup) -> None:
+    """Refuse options whose use can be told from the file.
+
+    Raises
+    ------
+    InputError
+        A key of [exact] where nothing is written out, [privacy] where no theorem takes it, a key
+        of [run] where nothing is played.
+    """
+    for refusal in (*_exact(study, setup), *_privacy(study, setup), *_run(study, setup)):
+        raise InputError(refusal)
+
+
+def refuse_fresh(study: GameStudyBase, setup: Setup) -> None:
+    """Refuse `run.fresh` where drawing again changes nothing.
+
+    Whether every baseline has a formula, one trial of each attack shows.
+
+    Raises
+    ------
+    InputError
+        No attack on any distribution of the world would be scored against other data sets.
+    """
+    if "fresh" not in study.run.model_fields_set or not setup.attacks:
+        return
+    if not any(_asks_for_fresh(game, setup) for game in setup.game.members().values()):
+        raise InputError(
+            "`run.fresh` is not used: in this world the baseline of every attack has a formula, "
+            "or the one fresh data set is the other of the pair: leave it out"
+        )
+
+
+def refuse_unwritten(study: GameStudyBase, reason: InputError) -> None:
+    """Refuse options of the exact profile in a game that cannot be written out at any size.
+
+    Raises
+    ------
+    InputError
+        One is given; with ``reason``, by which it is not used.
+    """
+    for name in _given(study.exact, *PROFILE):
+        if not (name == "limit" and study.exact.memorized):
+            raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
+
+
+def _asks_for_fresh(game: Game, setup: Setup) -> bool:
+    relation = game.looser or game.relation
+    if isinstance(game.world, Pairs | RandomNeighbours) and game.side is None:
+        inner = getattr(relation, "relation", relation)
+        if not (is_own(relation) or isinstance(inner, RandomRow)):
+            return False
+    tried = play(game, setup.attacks, setup.statement, trials=1, stop=False, rng=0)
+    return any(one.scores.fresh > 0 for one in tried.attackers)
+
+
+def _given(section: BaseModel, *names: str) -> list[str]:
+    """Give the keys that the file has, in the order of the schema."""
+    return [name for name in names if name in section.model_fields_set]
+
+
+def _exact(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+    exact = study.exact
+    if isinstance(setup.statement, NotMemorizing):
+        counted = exact.memorized  # which has the same limit
+        for name in _given(exact, "when", "epsilons", "abstain", *(() if counted else ("limit",))):
+            yield (
+                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
+                "form: leave it out; of [exact] it takes `memorized`"
+            )
+    elif exact.when == "never":
+        for name in _given(exact, *PROFILE, "memorized"):
+            yield (
+                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
+                f"written out: leave out `{name}`, or `when`"
+            )
+
+
+def _privacy(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+    if study.privacy is None:
+        return
+    unused = "[privacy] is not used: "
+    if not isinstance(setup.statement, Resilience):
+        yield (
+            f"{unused}no theorem takes it to the statement `{study.statement.name}`, only to those "
+            "with the attacker's own baseline: leave it out, or state `pairs`"
+        )
+    elif getattr(setup.game.mechanism, "interactive", False):
+        yield (
+            f"{unused}it is a promise about one release, and the mechanism is interactive: leave "
+            "it out"
+        )
+    else:
+        promise = (study.privacy.epsilon, study.privacy.delta)
+        if from_privacy(setup.game, setup.statement.epsilon, promise) is None:
+            yield (
+                f"{unused}the theorems that take it are about data sets that differ in one record "
+                "(Cohen et al. 2024, A.4 and E.1), with nothing told to the attacker and one "
+                "relation: leave it out, or take a world such as `neighbours`"
+            )
+
+
+def _run(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+    if setup.attacks:
+        return
+    for name in _given(study.run, *type(study.run).model_fields):
+        yield (
+            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
+            "it out, or add an attack"
+        )
