@@ -199,8 +199,10 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
             f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
         )
     if threshold.worst_group is not None:
-        unknown = set(study.threat.unknown or [])
-        told = study.groups.singled_out or any(c not in unknown for c in study.groups.columns)
+        threat = study.threat
+        columns = set(study.groups.columns)
+        told_by = columns & set(threat.known) if threat.known else columns - set(threat.unknown or [])
+        told = study.groups.singled_out or told_by
         if not told:
             raise InputError(
                 "`threshold.worst_group` needs a group whose members can be told beforehand: name "

@@ -25,6 +25,10 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, tail_of_population
 from narcissus.study.table.settings import Setting
 
+# A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
+# approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
+ENOUGH_FOR_LUCK = 20
+
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 
@@ -95,7 +99,7 @@ def _luck(experiment: Experiment, trials: list[Trial]) -> Floats:
     full = [name for name, _, count in experiment.attacks if count == len(trials)]
     names = informed or full
     spread = surprises - surprises.mean()
-    if len(trials) < 3 or not names or not spread.any():
+    if len(trials) < ENOUGH_FOR_LUCK or not names or not spread.any():
         return none
     shares = np.array([float(t[f"{names[0]}/share"]) for t in trials])
     slope = float(spread @ shares) / float(spread @ spread)
