@@ -132,3 +132,21 @@ def test_pictures_claim_no_proof_under_an_assumption(study, narcissus):
     assert "is proved" not in page
     assert "where it is proved" not in page
     assert "draws the people from the prior" not in page
+
+
+@pytest.mark.parametrize("trials", [3, 30])
+def test_what_is_gained_is_what_is_recovered_less_the_baseline(study, narcissus, trials):
+    """Luck is taken from both alike, and a bound is that of the people whom the attack met."""
+    for seed in range(4):
+        path = study(
+            threat={"unknown": ["ill"], "targets": 2},
+            mechanism={"epsilon": 0.5},
+            attacks={"posterior": {"trials": 1}, "prior": {}, "ceiling": {}},
+            run={"trials": trials, "seed": seed},
+        )
+        _, out, _ = narcissus("audit", path, "--json", "--quiet", "--restart")
+        result = json.loads(out)["results"]
+        for found in [*result["attacks"].values(), result["ceiling"]]:
+            assert found["gain"] == pytest.approx(found["share"] - found["baseline"])
+            assert found["gain_low"] <= found["gain"] <= found["gain_high"]
+            assert found["advantage_low"] <= found["advantage"] <= found["advantage_high"]

@@ -230,6 +230,7 @@ def _of_groups(
             confidence = level if attack.informed else joint
             values = shares - _allowed(limit, of_advantage, guess)
             found, needed = _limits(values, *ends, confidence=confidence, people=1)
+            needed = _with_members(needed, some)
             role = "ceiling" if attack.informed else "attack"
             yield Excess(role, name, group, found.value, found.low, found.high, "sampled", needed)
         if experiment.settings[number].guarantee is not None:
@@ -244,10 +245,16 @@ def _of_groups(
             among = people[some, g]
             values = sums[some, 0] / among
             values = values - _allowed(limit, of_advantage, sums[some, 2] / among)
-            found, needed = _limits(values, *ends, confidence=level, people=1)
+            found, more = _limits(values, *ends, confidence=level, people=1)
+            needed = _with_members(more, some)
             yield Excess(
                 "bound", "mean share", group, found.value, None, found.high, "sampled", needed
             )
+
+
+def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
+    """Plan for trials of which only a part has members of the group."""
+    return None if needed is None else math.ceil(needed * some.size / some.sum())
 
 
 def _of_group(trials: Trials, key: str, group: int) -> Floats:

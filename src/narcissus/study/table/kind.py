@@ -199,10 +199,11 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
             f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
         )
     if threshold.worst_group is not None:
-        threat = study.threat
-        columns = set(study.groups.columns)
-        told_by = columns & set(threat.known) if threat.known else columns - set(threat.unknown or [])
-        told = study.groups.singled_out or told_by
+        known, unknown = study.threat.known, study.threat.unknown
+        told = study.groups.singled_out or any(
+            c not in unknown if unknown is not None else c in (known or [])
+            for c in study.groups.columns
+        )
         if not told:
             raise InputError(
                 "`threshold.worst_group` needs a group whose members can be told beforehand: name "

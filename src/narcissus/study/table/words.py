@@ -84,8 +84,8 @@ def odds(results: Answer, contradictions: Sequence[Contradiction]) -> str:
     if most >= 100:
         return f"{text}; with these trials nothing below 100 is shown to limit every attacker."
     if max(guess, best or 0.0) > proved:
-        # real people: numbers are not held below a bound that assumes the prior
-        if_right = "within sampling limits and if the prior is right, "
+        # people of the trials of one attack alone, or real people: not held below the bound
+        if_right = f"within sampling limits, {if_right}"
     return f"{text}; {if_right}no attacker gets above {most} on average."
 
 
