@@ -165,7 +165,7 @@ def _threshold_words(
         who = ", ".join(dict.fromkeys(about))
         return (
             f"{text} is open: too few trials for the limits of {who} to tell. About "
-            f"{_rounded(needed):,} trials of each would."
+            f"{_rounded(needed):,} trials would."
         )
     return (
         f"{text} is neither proved nor refuted: no attack tried gets above it, but nothing shows "
