@@ -44,7 +44,9 @@ def test_met_is_claimed_in_order_most_noise_first():
         setting("ε = 1", 9.0, "too few trials"),
         setting("ε = 0.1", 90.0, "met"),
     ]
+    settings[0]["verdict"] = "The threshold (a share) is met: a theorem keeps it."
     in_sequence(settings, None)
+    assert ") is met" not in settings[0]["verdict"]
     assert [s["status"] for s in settings] == ["inconclusive", "too few trials", "met"]
     assert settings[0]["evidence_for"] == []
     assert "most noise first" in settings[0]["verdict"]

@@ -148,7 +148,8 @@ def _threat(record: Record, result: Answer) -> Section:
         Facts(threat_facts(record)),
     ]
     if assumptions:
-        title = "Taken as given by the proved numbers (assumptions; nothing here tests them)"
+        title = "Taken as given by the proved numbers (assumptions; nothing here tests them"
+        title += ", but for what is said to be tested)" if given else ")"
         blocks.append(Items(title, list(dict.fromkeys(assumptions))))
     return Section("Threat model and assumptions", blocks)
 
@@ -298,10 +299,16 @@ def _method(record: Record, results: Sequence[Answer], result: Answer) -> Sectio
     ]
     methods = sorted({a["method"] for a in attacks.values() if a.get("method")})
     exact = any(a.get("baseline_exact") for a in attacks.values())
+    real = record.study.get("threat", {}).get("people") == "rows"
+    second = (
+        ", and scores the guesses on those people and on a fresh set of people who had no part in "
+        "the release."
+    )
     text = [
-        "One trial draws the people from the prior, makes the release, lets every attack guess, "
-        "and scores the guesses on those people and on a fresh set of people who had no part in "
-        "the release." + (" The second score is computed exactly from the prior." if exact else ""),
+        f"One trial draws the people from {'the rows of the table' if real else 'the prior'}, "
+        "makes the release, lets every attack guess"
+        + (second if exact else " and scores the guesses.")
+        + (" The second score is computed exactly from the prior." if exact else ""),
         "The ceiling is an attacker who is also told everybody else's secrets: no attacker who is "
         "not told them does better, for this mechanism and this prior. It is sampled, so its upper "
         "limit is what counts.",

@@ -130,8 +130,13 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
         headline,
         "Share of secrets recovered against the setting of the release. A line with circles is the "
         "best attack with its confidence band, a dashed line with squares the same guesses on "
-        "people who had no part in the release, a line with triangles the ceiling. The hatched "
-        "area above the heavy line is where it is proved that no attacker is, on average.",
+        "people who had no part in the release, a line with triangles the ceiling."
+        + (
+            " The hatched area above the heavy line is where it is proved that no attacker is, on "
+            "average."
+            if any(p is not None for p in proved)
+            else ""
+        ),
         draw,
         Table(
             "Recovered, ceiling and proved, for each setting",
@@ -200,8 +205,13 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
     return Figure(
         headline,
         "One row for each attack: a circle is the share recovered with its confidence limits, an "
-        "open square the attack's own baseline on fresh people, a triangle the ceiling. The heavy "
-        "line with hatching to its right is proved: no attacker is beyond it, on average.",
+        "open square the attack's own baseline on fresh people, a triangle the ceiling."
+        + (
+            " The heavy line with hatching to its right is proved: no attacker is beyond it, on "
+            "average."
+            if edge_of(bound, result) is not None
+            else ""
+        ),
         draw,
         Table(
             "Attacks beside the ceiling",
@@ -256,8 +266,13 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
         f"In its luckiest trial an attack recovered {number(most)} of {number(people)} targets"
         + tail,
         "One row for each attack: the height of a bar is the number of trials in which so many "
-        "targets were recovered. The heavy line with hatching to its right is proved: whoever "
-        "attacks, at most the part of releases written there goes beyond it.",
+        "targets were recovered."
+        + (
+            " The heavy line with hatching to its right is proved: whoever attacks, at most the "
+            "part of releases written there goes beyond it."
+            if bound is not None
+            else ""
+        ),
         draw,
         Table(
             "Targets recovered in one release",

@@ -100,11 +100,19 @@ def _limits(
         confidence,
         values.size,
     )
-    gap = abs(float(values.mean())) / width
-    if gap == 0 or values.size < 2:
+    value = float(values.mean())
+    assert limits.low is not None
+    assert limits.high is not None
+    if value == 0 or limits.low > 0 or limits.high <= 0:
         return limits, None
-    needed = trials_for(gap, variance=float(scaled.var(ddof=1)), confidence=confidence)
-    return limits, needed if needed > values.size else None
+    variance = float(scaled.var(ddof=1)) if values.size > 1 else 0.25 / people
+    needed = trials_for(abs(value) / width, variance=variance, confidence=confidence)
+    return limits, _more(needed, values.size)
+
+
+def _more(needed: int, played: int) -> int:
+    """Plan for twice the trials at least: those that were played did not tell."""
+    return max(needed, 2 * played)
 
 
 def _allowed(threshold: float, of_advantage: bool, guess: Floats) -> Floats:
@@ -194,7 +202,7 @@ def _of_bound(
     if value < 0 < high:
         variance = max(0.0, square.sum() / people - (total.sum() / people) ** 2)
         more = trials_for(-value / width, variance, confidence=experiment.confidence)
-        needed = math.ceil(more / people * len(counts))
+        needed = _more(math.ceil(more / people * len(counts)), len(counts))
     return Excess("bound", "mean share", group, value, None, high, "sampled", needed)
 
 
@@ -222,12 +230,31 @@ def _of_groups(
             confidence = level if attack.informed else joint
             values = shares - _allowed(limit, of_advantage, guess)
             found, needed = _limits(values, *ends, confidence=confidence, people=1)
+            needed = _with_members(needed, some)
             role = "ceiling" if attack.informed else "attack"
             yield Excess(role, name, group, found.value, found.low, found.high, "sampled", needed)
         if experiment.settings[number].guarantee is not None:
             sums = np.array([t["group_bound"][g] for t in trials])
-            counts = people[:, g]
-            yield _of_bound(experiment, sums, counts, limit, of_advantage=of_advantage, group=group)
+            some = people[:, g] > 0
+            if not experiment.groups.by_others[g]:
+                yield _of_bound(
+                    experiment, sums, people[:, g], limit, of_advantage=of_advantage, group=group
+                )
+                continue
+            # Only trials are independent here: the mean over a trial's members is one value.
+            among = people[some, g]
+            values = sums[some, 0] / among
+            values = values - _allowed(limit, of_advantage, sums[some, 2] / among)
+            found, more = _limits(values, *ends, confidence=level, people=1)
+            needed = _with_members(more, some)
+            yield Excess(
+                "bound", "mean share", group, found.value, None, found.high, "sampled", needed
+            )
+
+
+def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
+    """Plan for trials of which only a part has members of the group."""
+    return None if needed is None else math.ceil(needed * some.size / some.sum())
 
 
 def _of_group(trials: Trials, key: str, group: int) -> Floats:
@@ -249,9 +276,9 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
         found = clopper_pearson(over, count, confidence=joint)
         value = found.value - alpha
         needed = None
-        if value > 0:
+        if value > 0 >= (found.low or 0.0) - alpha:
             variance = found.value * (1 - found.value)
-            needed = trials_for(value, variance=variance, confidence=joint)
+            needed = _more(trials_for(value, variance=variance, confidence=joint), count)
         yield Excess(
             "attack",
             name,
@@ -260,7 +287,7 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
             (found.low or 0.0) - alpha,
             (1.0 if found.high is None else found.high) - alpha,
             "sampled",
-            needed if needed is not None and needed > count else None,
+            needed,
         )
     if experiment.settings[number].guarantee is None:
         return

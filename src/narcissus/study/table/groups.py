@@ -77,6 +77,17 @@ class Groups:
         told += [False] * len(SINGLED) if self.singled_out else []
         return np.array(told, dtype=bool)
 
+    @property
+    def by_others(self) -> NDArray[np.bool_]:
+        """Tell for every row of `masks` whether who else is drawn decides who belongs to it.
+
+        Members of such a group are not drawn independently: who is alone in none of the tables
+        shares what is known of them with others who are not either.
+        """
+        labels = sum(len(labels) for _, _, labels in self.columns)
+        labels += len(UNUSUAL) if self.unusual else 0
+        return np.arange(len(self.names)) >= labels
+
     def masks(
         self, people: NDArray[np.int32], targets: Targets, secrets: NDArray[np.int64]
     ) -> Masks:

@@ -240,8 +240,11 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
             f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
         )
     if threshold.worst_group is not None:
-        unknown = set(study.threat.unknown or [])
-        told = study.groups.singled_out or any(c not in unknown for c in study.groups.columns)
+        known, unknown = study.threat.known, study.threat.unknown
+        told = study.groups.singled_out or any(
+            c not in unknown if unknown is not None else c in (known or [])
+            for c in study.groups.columns
+        )
         if not told:
             raise InputError(
                 "`threshold.worst_group` needs a group whose members can be told beforehand: name "

@@ -89,8 +89,9 @@ class Round:
             "groups": self.masks.sum(axis=1),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
-            # the chance of a group that is told by the secrets depends on them: count there
-            "group_guess": self._by_group(guess, hits),
+            # Count hits where chances say nothing: in a group that is told by the secrets, and
+            # on people about whom the prior may be wrong.
+            "group_guess": self._by_group(hits if self.exact is None else guess, hits),
         }
         if self.exact is not None:
             known = self.exact[np.arange(self.targets.people), attempt]

@@ -25,6 +25,10 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, tail_of_population
 from narcissus.study.table.settings import Setting
 
+# A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
+# approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
+ENOUGH_FOR_LUCK = 20
+
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 
@@ -49,7 +53,7 @@ def summarise(experiment: Experiment, number: int, trials: list[Trial]) -> dict[
     for name, attack, count in experiment.attacks:
         summary = _attack(experiment, name, attack, trials[:count], luck[:count])
         if experiment.prior_is_exact:
-            _respect(summary, bounds)
+            _respect(summary, bounds, _proved_of(experiment, trials[:count]))
         if attack.informed:
             ceiling = summary
         else:
@@ -95,7 +99,7 @@ def _luck(experiment: Experiment, trials: list[Trial]) -> Floats:
     full = [name for name, _, count in experiment.attacks if count == len(trials)]
     names = informed or full
     spread = surprises - surprises.mean()
-    if len(trials) < 3 or not names or not spread.any():
+    if len(trials) < ENOUGH_FOR_LUCK or not names or not spread.any():
         return none
     shares = np.array([float(t[f"{names[0]}/share"]) for t in trials])
     slope = float(spread @ shares) / float(spread @ spread)
@@ -240,13 +244,18 @@ def _against_itself(
     }
 
 
-def _respect(summary: dict[str, Any], bounds: list[dict[str, Any]]) -> None:
+def _proved_of(experiment: Experiment, trials: list[Trial]) -> float:
+    """Give what is proved of the mean share of the people whom one attack met."""
+    shares = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
+    return float(np.mean(shares)) if shares else 1.0
+
+
+def _respect(summary: dict[str, Any], bounds: list[dict[str, Any]], proved: float) -> None:
     """Keep sampled numbers where a theorem says that they are.
 
     The people are the same, so an estimate above what is proved about them is luck, and the part
     of its limits above that is empty. A limit that is wholly above is left: a contradiction.
     """
-    proved = min((b["share_at_most"] for b in bounds if "share_at_most" in b), default=1.0)
     above = min((b["share_of_population"] for b in bounds if "share_of_population" in b), default=1)
     summary["share"] = min(summary["share"], proved)
     rough = summary["approximate"]
@@ -258,6 +267,14 @@ def _respect(summary: dict[str, Any], bounds: list[dict[str, Any]]) -> None:
             summary[key] = min(summary[key], above)
     summary["low"] = min(summary["low"], summary["share"])
     summary["high"] = max(summary["high"], summary["share"])
+    # what is shown as gained is what is shown as recovered less what is shown as its baseline
+    gain = summary["share"] - summary["baseline"]
+    left = 1 - summary["baseline"]
+    for key, value in (("gain", gain), ("advantage", gain / left if left > 0 else 0.0)):
+        summary[key] = max(-1.0, value)
+        summary[f"{key}_low"] = min(summary[f"{key}_low"], summary[key])
+        summary[f"{key}_high"] = max(summary[f"{key}_high"], summary[key])
+    summary["gain_low_joint"] = min(summary["gain_low_joint"], gain)
 
 
 def _groups(experiment: Experiment, trials: list[Trial]) -> list[dict[str, Any]]:

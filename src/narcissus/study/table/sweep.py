@@ -52,6 +52,7 @@ def in_sequence(settings: list[Answer], decided_at: str | None) -> None:
         if setting["status"] != "met" or setting["label"] == decided_at:
             continue
         setting["status"], setting["trials_needed"] = "inconclusive", None
+        setting["verdict"] = setting["verdict"].replace(") is met", ") would be met by itself")
         setting["verdict"] += (
             f" Not claimed in the sweep: at {order[kept]['label']}, with more noise, the threshold "
             "is not met, and levels are taken in order, most noise first."

@@ -44,6 +44,11 @@ def population_bound(results: Answer) -> float:
     return min((share for share in found if share is not None), default=1.0)
 
 
+def limits_anything(results: Answer) -> bool:
+    """Tell whether there is a guarantee that could limit an attacker: noise was added."""
+    return any(b.get("guarantee") != "none" for b in results["bounds"])
+
+
 def count_bound(results: Answer) -> Answer:
     """Give the bound on the count at the highest level, the least if there are several."""
     counts = [b for b in results["bounds"] if "at_most" in b]
@@ -69,13 +74,18 @@ def odds(results: Answer, contradictions: Sequence[Contradiction]) -> str:
     text = f"Of 100 people like these, {100 * guess:.0f} are guessed right without the release"
     if best is not None:
         text += f", {100 * best:.0f} with it"
-    if proved >= 1:
+    if not limits_anything(results):
         return f"{text}; without noise nothing keeps an attacker from all 100."
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
     if_right = "" if results["prior_is_exact"] else "if the prior is right, "
     # Rounded up: a limit must not be rounded below itself.
     most = math.ceil(100 * proved - 1e-9)
+    if most >= 100:
+        return f"{text}; with these trials nothing below 100 is shown to limit every attacker."
+    if max(guess, best or 0.0) > proved:
+        # people of the trials of one attack alone, or real people: not held below the bound
+        if_right = f"within sampling limits, {if_right}"
     return f"{text}; {if_right}no attacker gets above {most} on average."
 
 
@@ -85,19 +95,29 @@ def words(results: Answer, contradictions: Sequence[Contradiction]) -> list[str]
     ceiling = results.get("ceiling")
     if ceiling is not None and not contradictions:
         if_right = "" if results["prior_is_exact"] else ", if the prior is right"
+        best = results["attacks"].get(results["best"])
+        beaten = best is not None and best["share"] > ceiling["share"]
         parts.append(
-            "Even an attacker who is told everybody else's secrets recovers "
-            f"{percent(ceiling['share'])} (sampled, limits {percent_down(ceiling['low'])} to "
+            ("An" if beaten else "Even an")
+            + " attacker who is told everybody else's secrets "
+            + ("recovered by chance no more than " if beaten else "recovers ")
+            + f"{percent(ceiling['share'])} (sampled, limits {percent_down(ceiling['low'])} to "
             f"{percent_up(ceiling['high'])}{if_right})."
         )
     if share_bound(results) < 1 and not contradictions:
-        bound = count_bound(results)
+        bound, people = count_bound(results), results["people"]
         head = "Proved" if results["prior_is_exact"] else "Proved if the prior is right"
-        parts.append(
-            f"{head}: with confidence {100 * bound['confidence']:g}%, no attacker gets more than "
-            f"{bound['at_most']} of these {results['people']}"
-            f" (of any {results['people']} like them, {bound['at_most_of_population']})."
-        )
+        if bound["at_most"] < people:
+            whole = bound["at_most_of_population"]
+            like = f"at most {whole}" if whole < people else "no limit is shown"
+            parts.append(
+                f"{head}: with confidence {100 * bound['confidence']:g}%, no attacker gets more "
+                f"than {bound['at_most']} of these {people} (of any {people} like them, within "
+                f"sampling limits, {like})."
+            )
+        else:
+            level = f"{100 * bound['confidence']:g}%"
+            parts.append(f"Nothing below all {people} is proved with confidence {level}.")
     worst = most_vulnerable(results)
     if worst is not None:
         group, numbers = worst
@@ -152,8 +172,10 @@ def against(
 ) -> list[str]:
     """List what speaks against the release, and what the trials leave open."""
     items = [str(contradictions[0])] if contradictions else []
-    if share_bound(results) >= 1:
+    if not limits_anything(results):
         items.append("Nothing is proved: exact counts give no guarantee.")
+    elif share_bound(results) >= 1:
+        items.append("Nothing is proved of the mean share: there is too little noise.")
     for excess in excesses:
         if excess.role == "attack" and excess.low is not None and excess.low > 0:
             who = f" of {excess.group}" if excess.group else ""
