@@ -293,6 +293,12 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
         return
     tails = np.mean([t["tails/0"] for t in trials], axis=0)
     value = float(tails[min(limit + 1, experiment.targets + 1)]) - alpha
-    upper = tail_of_population(experiment, number, trials, 0)
-    high = float(upper[min(limit + 1, experiment.targets + 1)]) - alpha
-    yield Excess("bound", "domination", "", value, None, high, "sampled")
+    place = min(limit + 1, experiment.targets + 1)
+    high = float(tail_of_population(experiment, number, trials, 0)[place]) - alpha
+    needed = None
+    if value <= 0 < high:
+        for times in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+            if tail_of_population(experiment, number, trials, 0, times=times)[place] <= alpha:
+                needed = times * len(trials)
+                break
+    yield Excess("bound", "domination", "", value, None, high, "sampled", needed)

@@ -31,7 +31,7 @@ def findings_of(results: Answer, takes_as_given: Sequence[str], joint: float) ->
     given = tuple(takes_as_given)
     return [
         *_shares(results, given, joint),
-        *_guesses(results, given, joint),
+        *_guesses(results, given),
         *_counts(results, given, joint),
         *_groups(results, given),
     ]
@@ -71,7 +71,7 @@ def _shares(results: Answer, given: tuple[str, ...], joint: float) -> Iterator[F
         yield Finding(quantity, source, low=attack["low_joint"], kind="sampled", confidence=joint)
 
 
-def _guesses(results: Answer, given: tuple[str, ...], joint: float) -> Iterator[Finding]:
+def _guesses(results: Answer, given: tuple[str, ...]) -> Iterator[Finding]:
     """Say what guesses score without the release: by the prior, and on the real people."""
     answers = [(f"the attack `{n}`", a.get("decoy")) for n, a in results["attacks"].items()]
     answers.append(("the best guess", results["guess"].get("by_the_prior")))
@@ -82,7 +82,7 @@ def _guesses(results: Answer, given: tuple[str, ...], joint: float) -> Iterator[
         by_prior = said["by_the_prior"]
         yield Finding(quantity, "the prior", by_prior, by_prior, "proved", given)
         low, high = by_prior + said["off_low"], by_prior + said["off_high"]
-        yield Finding(quantity, "the real people", low, high, "sampled", (), joint)
+        yield Finding(quantity, "the real people", low, high, "sampled", (), said["confidence"])
 
 
 def _counts(results: Answer, given: tuple[str, ...], joint: float) -> Iterator[Finding]:

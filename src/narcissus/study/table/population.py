@@ -51,6 +51,8 @@ def tail_of_population(
     number: int,
     trials: Sequence[Mapping[str, NDArray[Any]]],
     place: int,
+    *,
+    times: int = 1,
 ) -> Floats:
     """Limit the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
 
@@ -62,6 +64,8 @@ def tail_of_population(
         What was played: its setting, all its trials.
     place
         Which of the confidence levels chose the point of the profile.
+    times
+        Above 1, a plan and no limit: what so many times as many trials would show, roughly.
     """
     n = experiment.targets
     # an upper limit of o and one of Theta, each on one side, share the error
@@ -73,5 +77,6 @@ def tail_of_population(
     assert guarantee is not None
     assert single.high is not None
     assert theta.high is not None
+    most = single.value + (single.high - single.value) / times**0.5
     delta = float(guarantee.profile(experiment.points[number][place]))
-    return population_tail(single.high, n, spent=delta * n * theta.high)
+    return population_tail(most, n, spent=delta * n * theta.high)

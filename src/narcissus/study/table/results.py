@@ -20,7 +20,13 @@ _LIMITS = {"low": _SHARE, "high": _SHARE}
 _GRADE = {"enum": list(GRADES)}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 # what guesses without the release score on real people, held against what the prior says
-_TEST = {"by_the_prior": _SHARE, "off": _SIGNED, "off_low": _SIGNED, "off_high": _SIGNED}
+_TEST = {
+    "by_the_prior": _SHARE,
+    "confidence": _SHARE,
+    "off": _SIGNED,
+    "off_low": _SIGNED,
+    "off_high": _SIGNED,
+}
 _ATTACK = _object(
     {
         **_LIMITED,

@@ -141,6 +141,15 @@ def in_favour(
     given_text = f", if {' and '.join(given)}" if given else ""
     items: list[str] = []
     below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
+    if threshold is not None and threshold.targets is not None:
+        bound = count_bound(results)
+        return [
+            f"{'Proved if ' + ' and '.join(given) if given else 'Proved'}: with confidence "
+            f"{100 * bound['confidence']:g}%, no attacker gets more than {bound['at_most']} of "
+            f"these {results['people']} (of any {results['people']} like them, within sampling "
+            f"limits, {bound['at_most_of_population']})."
+            for _ in below[:1]
+        ]
     if threshold is None or any(e.role == "bound" and not e.group for e in below):
         proved = share_bound(results)
         if proved < 1:
