@@ -79,7 +79,11 @@ def load_study(path: Path | str, *, allow_code: bool = False) -> Study:
     code = OwnCode(allowed=allow_code)
     with code.in_use():
         study = Study(name, validate(kind.model, document), document.folder, code)
-        kind.check(study.settings, study.folder)
+        try:
+            kind.check(study.settings, study.folder)
+        except OSError as error:  # a name that the system does not take, a folder it does not open
+            place = error.filename or "what the study names"
+            raise InputError(f"cannot read {place}: {error.strerror or error}") from error
     return study
 
 

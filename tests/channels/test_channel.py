@@ -149,3 +149,8 @@ def test_summary_of_table_and_closed_form_agree():
     assert own.beta_star == pytest.approx(closed.beta_star, rel=1e-13)
     assert "exact" in str(closed)
     assert len(closed.to_frame()) == 1
+
+
+def test_a_name_that_the_system_does_not_take_is_one_clear_error(tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        read_channel(tmp_path / ("c" * 5000 + ".csv"))

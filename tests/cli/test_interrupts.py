@@ -74,7 +74,7 @@ def test_each_ends_with_its_own_code(tmp_path, monkeypatch, workers, how, code, 
     assert (process.returncode, out) == (code, "")
     assert err == (
         f"{says}; continue with: narcissus audit s.toml --out results/s --workers {workers} "
-        "--quiet\n"
+        "--allow-code --quiet\n"
     )
 
 

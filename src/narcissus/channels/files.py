@@ -23,11 +23,12 @@ def _is_parquet(path: Path) -> bool:
 
 def _read(path: Path, **options: Any) -> pd.DataFrame:
     """Read a file into a frame, with errors that name it."""
-    if not path.exists():
-        near = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
-        raise InputError(f"no such file: {path}{did_you_mean(path.name, near)}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give a CSV or Parquet file")
+    with parsing(path, "a file"):  # a name may be longer than the system takes
+        if not path.exists():
+            near = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
+            raise InputError(f"no such file: {path}{did_you_mean(path.name, near)}")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give a CSV or Parquet file")
     if _is_parquet(path):
         frame = read_parquet(path)
         if frame.empty:
