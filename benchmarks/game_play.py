@@ -14,9 +14,9 @@ import numpy as np
 from narcissus import Game, play
 from narcissus.attacks import Fingerprint, Posterior
 from narcissus.mechanisms import CountingQuery, ExactAverage
-from narcissus.priors.worlds import Bits, Tardos
 from narcissus.success import Resilience
 from narcissus.success.relations import Pinned, RandomRow
+from narcissus.worlds import Bits, Tardos
 
 
 def plain_counting(trials: int, n: int, rate: float) -> float:

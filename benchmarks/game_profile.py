@@ -10,8 +10,8 @@ import time
 
 from narcissus import Game, profile
 from narcissus.mechanisms import CountingQuery, ExactAverage, RandomizedResponse
-from narcissus.priors.worlds import Bits, Records
 from narcissus.success.relations import Member, Pinned, Prefix, RandomRow
+from narcissus.worlds import Bits, Records
 
 
 def timed(label: str, game: Game) -> None:

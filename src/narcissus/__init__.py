@@ -91,7 +91,9 @@ ROOMS = (
     "channels",
     "evidence",
     "extraction",
+    "game",
     "guarantees",
+    "knowledge",
     "mechanisms",
     "priors",
     "profiles",
@@ -99,6 +101,7 @@ ROOMS = (
     "study",
     "success",
     "tables",
+    "worlds",
 )
 
 

@@ -10,11 +10,11 @@ from scipy import stats
 
 from narcissus import Game, play
 from narcissus.mechanisms import RandomizedResponse
-from narcissus.priors.worlds import Pairs
 from narcissus.profiles import Bayes, write_out
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.success.statements import largest_refuted
+from narcissus.worlds import Pairs
 
 RUNS, TRIALS, ALPHA = 400, 1000, 0.1
 

@@ -11,9 +11,13 @@ from scipy import stats
 from narcissus import Game, memorized_information, play, profile, sampled_profile, smallest
 from narcissus.attacks import FixedGuess, ReleasedRow
 from narcissus.errors import InputError, TooLargeError
+from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import Constant, CountingQuery, Identity, RandomizedResponse
-from narcissus.priors.side_information import KnownRows
-from narcissus.priors.worlds import (
+from narcissus.profiles import Bayes, write_out, write_out_family
+from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
+from narcissus.success import Resilience
+from narcissus.success.relations import OneOfPair, Own, Pinned, Prefix
+from narcissus.worlds import (
     Bits,
     Family,
     Finite,
@@ -24,10 +28,6 @@ from narcissus.priors.worlds import (
     Tardos,
     members,
 )
-from narcissus.profiles import Bayes, write_out, write_out_family
-from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
-from narcissus.success import Resilience
-from narcissus.success.relations import OneOfPair, Own, Pinned, Prefix
 
 SPLIT = [[[0, 0], [0, 1]], [[1, 1], [0, 1]], [[1, 0], [1, 1]]]
 

@@ -23,6 +23,7 @@ from narcissus.attacks import (
 )
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
+from narcissus.knowledge import Candidates, Hidden, Hiding, KnownRows, Told
 from narcissus.mechanisms import (
     Cipher,
     CountingQuery,
@@ -39,20 +40,6 @@ from narcissus.mechanisms import (
     Subsample,
     XorHalf,
 )
-from narcissus.priors.side_information import Candidates, Hidden, Hiding, KnownRows, Told
-from narcissus.priors.worlds import (
-    Bits,
-    Finite,
-    MonaLisa,
-    Neighbours,
-    Pairs,
-    RandomNeighbours,
-    Records,
-    Superset,
-    Tardos,
-    Uniform,
-)
-from narcissus.priors.worlds.base import bernoulli
 from narcissus.success.relations import (
     AnyOf,
     AtLeast,
@@ -67,6 +54,19 @@ from narcissus.success.relations import (
     SameImage,
     TablePredicate,
 )
+from narcissus.worlds import (
+    Bits,
+    Finite,
+    MonaLisa,
+    Neighbours,
+    Pairs,
+    RandomNeighbours,
+    Records,
+    Superset,
+    Tardos,
+    Uniform,
+)
+from narcissus.worlds.base import bernoulli
 
 ALARM = 1e-6
 

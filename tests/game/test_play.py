@@ -25,6 +25,7 @@ from narcissus.attacks import (
     TwoCandidatesCentred,
 )
 from narcissus.errors import InputError
+from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates, Told
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -35,8 +36,6 @@ from narcissus.mechanisms import (
     PublicKey,
 )
 from narcissus.observer import SilentObserver
-from narcissus.priors.side_information import Candidates, Hidden, KnownRows, Rates, Told
-from narcissus.priors.worlds import Bits, Draw, Finite, Pairs, Tardos, Uniform
 from narcissus.success import (
     FixedBaseline,
     NotMemorizing,
@@ -56,6 +55,7 @@ from narcissus.success.relations import (
     RandomRow,
 )
 from narcissus.success.statements import Evidence, Scores, largest_refuted
+from narcissus.worlds import Bits, Draw, Finite, Pairs, Tardos, Uniform
 
 
 def scores(success, baseline, fresh=1, weight=None):

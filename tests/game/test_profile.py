@@ -12,6 +12,7 @@ import pytest
 from narcissus import Game, memorized_information, play, profile, sampled_profile, smallest
 from narcissus.attacks import Posterior
 from narcissus.errors import InputError, TooLargeError
+from narcissus.knowledge import Hidden, KnownRows, Told
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -24,8 +25,6 @@ from narcissus.mechanisms import (
     XorHalf,
     published_cut,
 )
-from narcissus.priors.side_information import Hidden, KnownRows, Told
-from narcissus.priors.worlds import Bits, Finite, Pairs, Records, Tardos, Uniform
 from narcissus.profiles import write_out
 from narcissus.success import FixedBaseline, Resilience, Threshold
 from narcissus.success.relations import (
@@ -37,6 +36,7 @@ from narcissus.success.relations import (
     Prefix,
     RandomRow,
 )
+from narcissus.worlds import Bits, Finite, Pairs, Records, Tardos, Uniform
 
 
 def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:

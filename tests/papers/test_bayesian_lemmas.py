@@ -11,12 +11,12 @@ import pytest
 
 from narcissus import Game, play
 from narcissus.attacks import Majority, TwoCandidates
+from narcissus.knowledge import Candidates
 from narcissus.mechanisms import ExactAverage, NoisyAverage, Parity
-from narcissus.priors.side_information import Candidates
-from narcissus.priors.worlds import Tardos, Uniform
 from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_lemmas, hamming_limit, parity_limit
 from narcissus.success.relations import Hamming, Member
+from narcissus.worlds import Tardos, Uniform
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 3.5")

@@ -11,10 +11,10 @@ from scipy import sparse
 
 from narcissus import Game, profile
 from narcissus.mechanisms import Channel, Parallel, RandomizedResponse, Sha256
-from narcissus.priors.worlds import Bits, Finite, Neighbours, Pairs
 from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_privacy, private_delta
 from narcissus.success.relations import FirstBit, OneOfPair, Own, Prefix, SameImage
+from narcissus.worlds import Bits, Finite, Neighbours, Pairs
 
 
 class Table:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus import Game, play, profile
+from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -18,10 +19,9 @@ from narcissus.mechanisms import (
     RandomizedResponse,
     Subsample,
 )
-from narcissus.priors.side_information import KnownRows
-from narcissus.priors.worlds import Bits, Finite, Pairs, Records
 from narcissus.success import Resilience
 from narcissus.success.relations import Isolates, Member, Pinned, Prefix, RandomRow
+from narcissus.worlds import Bits, Finite, Pairs, Records
 
 rates = st.floats(0.05, 0.95)
 seeds = st.integers(0, 2**32 - 1)

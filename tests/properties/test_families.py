@@ -23,13 +23,13 @@ from narcissus.mechanisms import (
     RandomizedResponse,
     Subsample,
 )
-from narcissus.priors.worlds import Bits, Family, Pairs, Records
 from narcissus.profiles import Bayes, write_out_family
 from narcissus.profiles.proofs import from_privacy
 from narcissus.study.game.exact import exactly
 from narcissus.study.game.verdict import Ground, judge
 from narcissus.success import FixedBaseline, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow
+from narcissus.worlds import Bits, Family, Pairs, Records
 
 SURE = 1 - 1e-8
 seeds = st.integers(0, 2**32 - 1)

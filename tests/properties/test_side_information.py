@@ -19,8 +19,7 @@ from scipy import stats
 from narcissus import Game, play
 from narcissus.attacks import OwnAttack
 from narcissus.errors import InputError
-from narcissus.mechanisms import Constant, Identity
-from narcissus.priors.side_information import (
+from narcissus.knowledge import (
     Candidates,
     Hidden,
     Hiding,
@@ -28,7 +27,10 @@ from narcissus.priors.side_information import (
     Rates,
     Told,
 )
-from narcissus.priors.worlds import (
+from narcissus.mechanisms import Constant, Identity
+from narcissus.study.game.parts import ROOMS
+from narcissus.success.relations import Member, Prefix
+from narcissus.worlds import (
     Bits,
     Family,
     Finite,
@@ -41,8 +43,6 @@ from narcissus.priors.worlds import (
     Tardos,
     Uniform,
 )
-from narcissus.study.game.parts import ROOMS
-from narcissus.success.relations import Member, Prefix
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 

@@ -126,7 +126,7 @@ class World:
     def __init__(self, n=3):
         self.n = n
     def draw(self, trials, rng):
-        from narcissus.priors.worlds import Draw
+        from narcissus.worlds import Draw
         return Draw(rng.integers(0, 2, (trials, self.n)))
     def fresh(self, draw, rng):
         return self.draw(draw.trials, rng).data

@@ -20,9 +20,8 @@ from narcissus.attacks import (
     TryInputs,
 )
 from narcissus.errors import InputError, StudyError
+from narcissus.knowledge import Hiding
 from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
-from narcissus.priors.side_information import Hiding
-from narcissus.priors.worlds import Bits, Pairs, Tardos, Uniform
 from narcissus.study.game.parts import ROOMS, ShippedPart, one_part
 from narcissus.success.relations import (
     FirstBit,
@@ -33,6 +32,7 @@ from narcissus.success.relations import (
     RandomRow,
     SameImage,
 )
+from narcissus.worlds import Bits, Pairs, Tardos, Uniform
 
 STUDY = """
 kind = "game"

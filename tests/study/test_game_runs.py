@@ -184,7 +184,7 @@ def test_objects_of_shipped_classes_count_with_the_file_that_makes_them(game, tm
     for number, size in enumerate((4, 5)):
         path = game(str(number))
         with (path.parent / "mine.py").open("a") as file:
-            file.write(f"\nfrom narcissus.priors.worlds import Bits\nbits = Bits({size})\n")
+            file.write(f"\nfrom narcissus.worlds import Bits\nbits = Bits({size})\n")
         path.write_text(path.read_text().replace("mine:world", "mine:bits"))
         study = load_study(path)
         with study.code.in_use():

@@ -9,13 +9,13 @@ import pytest
 
 from narcissus import Game
 from narcissus.mechanisms import Constant, ExactAverage
-from narcissus.priors.worlds import Bits, MonaLisa, Records, Tardos, Uniform
-from narcissus.priors.worlds.base import Law
 from narcissus.profiles import write_out_family
 from narcissus.study.game.exact import exactly
 from narcissus.success import SinglingOut
 from narcissus.success.relations import Isolates
 from narcissus.success.singling_out import achievable
+from narcissus.worlds import Bits, MonaLisa, Records, Tardos, Uniform
+from narcissus.worlds.base import Law
 
 QUARTERS = Records(3, [0.25] * 4)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from narcissus._validation import non_negative
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch
-from narcissus.priors.worlds.products import Bits
 from narcissus.success.relations.base import Attempts
+from narcissus.worlds.base import Array, Batch
+from narcissus.worlds.products import Bits
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.priors.worlds.base import Batch
-from narcissus.priors.worlds.batches import key_of
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.relations.predicates import TablePredicate
+from narcissus.worlds.base import Batch
+from narcissus.worlds.batches import key_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Lookup:
         All attempts, a batch.
     table
         (what was told, release) -> number of the attempt, -1 for none; keys by
-        `narcissus.priors.worlds.batches.key_of`.
+        `narcissus.worlds.batches.key_of`.
     """
 
     guesses: Any

@@ -10,8 +10,8 @@ import numpy as np
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
-from narcissus.priors.worlds.base import Array, Batch, all_tuples
-from narcissus.priors.worlds.pairs import Pairs
+from narcissus.worlds.base import Array, Batch, all_tuples
+from narcissus.worlds.pairs import Pairs
 
 
 @dataclass(frozen=True)

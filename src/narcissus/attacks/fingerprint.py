@@ -16,9 +16,9 @@ from scipy import special
 
 from narcissus._validation import between, integer, non_negative
 from narcissus.errors import InputError
+from narcissus.knowledge import Candidates
 from narcissus.mechanisms.average import NoisyAverage
-from narcissus.priors.side_information import Candidates
-from narcissus.priors.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from narcissus.priors.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch
 
 
 @dataclass(frozen=True)

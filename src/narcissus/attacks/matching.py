@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.priors.side_information import Hidden, Rates, Told
-from narcissus.priors.worlds.base import Array, Batch
-from narcissus.priors.worlds.finite import Finite
+from narcissus.knowledge import Hidden, Rates, Told
 from narcissus.success.relations.base import Attempts
+from narcissus.worlds.base import Array, Batch
+from narcissus.worlds.finite import Finite
 
 
 def _told(game: Any, attack: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch
 from narcissus.success.relations.base import Attempts
+from narcissus.worlds.base import Array, Batch
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch
-from narcissus.priors.worlds.products import Uniform
+from narcissus.worlds.base import Array, Batch
+from narcissus.worlds.products import Uniform
 
 
 @dataclass(frozen=True)

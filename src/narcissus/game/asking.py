@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.base import Answers, Failure
 from narcissus.errors import InputError, NarcissusError
-from narcissus.priors.worlds.base import Array, Batch, Draw
-from narcissus.priors.worlds.batches import gather
 from narcissus.success.relations.base import Attempts, take
+from narcissus.worlds.base import Array, Batch, Draw
+from narcissus.worlds.batches import gather
 
 Result = TypeVar("Result")
 

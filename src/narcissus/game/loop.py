@@ -27,8 +27,6 @@ from narcissus.game.asking import ask, converse, guarded
 from narcissus.game.outcome import Arrays, Block, Play, packed, remarks, summary, unpacked
 from narcissus.game.rules import Game, is_own
 from narcissus.observer import SILENT, Observer
-from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import gather, stacked
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.statements import (
     Evidence,
@@ -38,6 +36,8 @@ from narcissus.success.statements import (
     largest_refuted,
     prepared,
 )
+from narcissus.worlds.base import Draw
+from narcissus.worlds.batches import gather, stacked
 
 Blocks = Generator[Arrays, None, None]
 Through = Callable[[Callable[[str], Arrays], Sequence[str]], Blocks]

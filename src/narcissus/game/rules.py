@@ -9,7 +9,7 @@ import numpy as np
 
 from narcissus._validation import between
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import members
+from narcissus.worlds.base import members
 
 
 def is_own(part: Any) -> bool:
@@ -30,7 +30,7 @@ class Game:
     Parameters
     ----------
     world
-        A `narcissus.priors.worlds.World`, or any object with its methods; or a family of them
+        A `narcissus.worlds.World`, or any object with its methods; or a family of them
         (with ``members``), each of which is played and judged by itself.
     mechanism
         A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with.

@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus._validation import positive
 from narcissus.mechanisms.base import Channel, deterministic
-from narcissus.priors.worlds.base import Array
+from narcissus.worlds.base import Array
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from narcissus.priors.worlds.base import Batch
-from narcissus.priors.worlds.batches import distinct
+from narcissus.worlds.base import Batch
+from narcissus.worlds.batches import distinct
 
 
 @runtime_checkable

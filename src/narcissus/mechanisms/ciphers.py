@@ -14,7 +14,7 @@ import numpy as np
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array
+from narcissus.worlds.base import Array
 
 
 def _aes(key: bytes, nonce: bytes, text: bytes) -> bytes:

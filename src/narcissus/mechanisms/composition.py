@@ -11,8 +11,8 @@ from scipy import sparse
 
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel
-from narcissus.priors.worlds.base import Batch
-from narcissus.priors.worlds.batches import distinct
+from narcissus.worlds.base import Batch
+from narcissus.worlds.batches import distinct
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from narcissus._validation import between, integer, positive
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel, deterministic
-from narcissus.priors.worlds.base import Array
+from narcissus.worlds.base import Array
 
 
 @dataclass(frozen=True)

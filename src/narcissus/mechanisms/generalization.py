@@ -9,7 +9,7 @@ import numpy as np
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel, deterministic
-from narcissus.priors.worlds.base import Array
+from narcissus.worlds.base import Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel, deterministic
-from narcissus.priors.worlds.base import Array
+from narcissus.worlds.base import Array
 
 MULTIPLIER = 0x9E3779B97F4A7C15  # odd, so that multiplying by it can be undone
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus._validation import integer
 from narcissus.mechanisms.base import Channel, deterministic
-from narcissus.priors.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Subsample:
 
         from scipy import sparse
 
-        from narcissus.priors.worlds.batches import distinct
+        from narcissus.worlds.batches import distinct
 
         integer("rows", self.rows, high=data.shape[1])
         choices = np.asarray(list(permutations(range(data.shape[1]), self.rows)))

@@ -11,7 +11,7 @@ from scipy import sparse
 from narcissus._validation import integer, non_negative
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel
-from narcissus.priors.worlds.base import Array, all_tuples
+from narcissus.worlds.base import Array, all_tuples
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from narcissus._validation import integer, non_negative
-from narcissus.priors.worlds.base import Batch
 from narcissus.profiles.write_out import write_out
+from narcissus.worlds.base import Batch
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from narcissus.errors import InputError, TooLargeError
-from narcissus.priors.worlds.base import members
 from narcissus.profiles.write_out import LIMIT, amount
+from narcissus.worlds.base import members
 
 
 def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> float:
@@ -38,7 +38,7 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
     The parity release of ``n`` rows of ``d`` bits memorizes ``n d / 2`` bits (Example 1.3):
 
     >>> from narcissus.mechanisms import Parity
-    >>> from narcissus.priors.worlds import Uniform
+    >>> from narcissus.worlds import Uniform
     >>> round(float(memorized_information(Uniform(2, 4), Parity())), 12)
     4.0
     """

@@ -13,11 +13,11 @@ import pandas as pd
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.priors.worlds.batches import key_of
 from narcissus.profiles.attacker import Bayes
 from narcissus.profiles.family import WrittenFamily, number, write_out_family
 from narcissus.profiles.write_out import LIMIT, WrittenOut
 from narcissus.results import Grade, Result
+from narcissus.worlds.batches import key_of
 
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 """Where a profile is computed if nothing else is asked for."""
@@ -230,7 +230,7 @@ def profile(
     --------
     >>> from narcissus import Game
     >>> from narcissus.mechanisms import CountingQuery
-    >>> from narcissus.priors.worlds import Bits
+    >>> from narcissus.worlds import Bits
     >>> from narcissus.success.relations import Pinned
     >>> game = Game(Bits(100, 0.0021534), CountingQuery(), Pinned(1))
     >>> round(profile(game, 1.0).delta[0], 8)

@@ -14,13 +14,13 @@ from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
-from narcissus.priors.worlds.base import Array
-from narcissus.priors.worlds.finite import Finite
-from narcissus.priors.worlds.pairs import Pairs, RandomNeighbours
-from narcissus.priors.worlds.products import Uniform
-from narcissus.priors.worlds.tardos import Tardos
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
+from narcissus.worlds.base import Array
+from narcissus.worlds.finite import Finite
+from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.products import Uniform
+from narcissus.worlds.tardos import Tardos
 
 LEAST = sys.float_info.min
 """A tail that is too small for a float is bounded by the least one: no bound is 0 by underflow."""

@@ -14,13 +14,13 @@ from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
-from narcissus.priors.worlds.base import Draw
-from narcissus.priors.worlds.batches import distinct, gather
-from narcissus.priors.worlds.finite import Finite
 from narcissus.profiles.profile import EPSILONS, game_of
 from narcissus.profiles.write_out import LIMIT, write_out
 from narcissus.results import Estimate
 from narcissus.success.statements import Resilience
+from narcissus.worlds.base import Draw
+from narcissus.worlds.batches import distinct, gather
+from narcissus.worlds.finite import Finite
 
 
 @dataclass(frozen=True)

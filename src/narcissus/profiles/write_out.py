@@ -25,13 +25,13 @@ from narcissus._validation import non_negative, probability
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
+from narcissus.knowledge import refine
 from narcissus.mechanisms.base import Channel
-from narcissus.priors.side_information import refine
-from narcissus.priors.worlds.base import Enumeration
-from narcissus.priors.worlds.batches import key_of
 from narcissus.profiles.best import Best, Block
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
+from narcissus.worlds.base import Enumeration
+from narcissus.worlds.batches import key_of
 
 LIMIT = 20_000_000
 """Largest number of (data set, release) pairs that is written out."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import between, integer, non_negative, probability
-from narcissus.priors.worlds.base import Law
 from narcissus.success.statements import Scores, Test
+from narcissus.worlds.base import Law
 
 SAME = 1e-12
 """Weights that differ by less, relatively, are one: they are sums that were rounded."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Batch, Draw
-from narcissus.priors.worlds.batches import stacked
+from narcissus.worlds.base import Batch, Draw
+from narcissus.worlds.batches import stacked
 
 
 def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -49,8 +49,8 @@ class Entry:
     hidden: Sequence[str] = ()
 
 
-_WORLDS = "narcissus.priors.worlds"
-_SIDE = "narcissus.priors.side_information"
+_WORLDS = "narcissus.worlds"
+_SIDE = "narcissus.knowledge"
 _MECHANISMS = "narcissus.mechanisms"
 _ATTACKS = "narcissus.attacks"
 _RELATIONS = "narcissus.success.relations"
@@ -192,7 +192,7 @@ def _is_part(found: Any) -> bool:
 def _wrapped(room: str, function: Any, options: dict[str, Any]) -> Any:
     """Make a part of a plain function."""
     from narcissus.attacks import OwnAttack
-    from narcissus.priors.side_information import Told
+    from narcissus.knowledge import Told
     from narcissus.study.game.own import OwnMechanism, OwnWorld
     from narcissus.success.relations import Own
 

@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.priors.worlds import (
+from narcissus.study.game.parts import by_name, one_part
+from narcissus.success.singling_out import SinglingOut
+from narcissus.success.statements import (
+    FixedBaseline,
+    NotMemorizing,
+    Resilience,
+    Threshold,
+)
+from narcissus.worlds import (
     Bits,
     Finite,
     Pairs,
@@ -19,14 +27,6 @@ from narcissus.priors.worlds import (
     Superset,
     Tardos,
     members,
-)
-from narcissus.study.game.parts import by_name, one_part
-from narcissus.success.singling_out import SinglingOut
-from narcissus.success.statements import (
-    FixedBaseline,
-    NotMemorizing,
-    Resilience,
-    Threshold,
 )
 
 Expected = Literal["resilient", "violates", "no violation found"]

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from narcissus.errors import InputError
 from narcissus.game import Game, play
 from narcissus.game.rules import is_own
-from narcissus.priors.worlds.pairs import Pairs, RandomNeighbours
 from narcissus.profiles.proofs import from_privacy
 from narcissus.study.game.schema import GameStudyBase, Setup
 from narcissus.success.relations import RandomRow
 from narcissus.success.statements import NotMemorizing, Resilience
+from narcissus.worlds.pairs import Pairs, RandomNeighbours
 
 PROFILE = ("limit", "epsilons", "abstain")
 """Keys of [exact] about the profile."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch
 
 
 class Relation(Protocol):

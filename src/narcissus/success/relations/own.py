@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Batch
+from narcissus.worlds.base import Batch
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, all_tuples
-from narcissus.priors.worlds.batches import distinct
 from narcissus.success.relations.base import distinct_rows
+from narcissus.worlds.base import Array, all_tuples
+from narcissus.worlds.batches import distinct
 
 
 class Predicates(Protocol):

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from narcissus._validation import between, integer, non_negative
 from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, all_tuples
-from narcissus.priors.worlds.products import Records, Uniform
-from narcissus.priors.worlds.trivial import MonaLisa
 from narcissus.success.relations.base import distinct_rows, needs_rows
+from narcissus.worlds.base import Array, all_tuples
+from narcissus.worlds.products import Records, Uniform
+from narcissus.worlds.trivial import MonaLisa
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch, all_tuples
-from narcissus.priors.worlds.batches import distinct
-from narcissus.priors.worlds.products import Bits
+from narcissus.worlds.base import Array, Batch, all_tuples
+from narcissus.worlds.batches import distinct
+from narcissus.worlds.products import Bits
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 
 from narcissus._validation import arity, integer
 from narcissus.errors import InputError
-from narcissus.priors.side_information.base import no_world
-from narcissus.priors.side_information.nature import nature_of
-from narcissus.priors.worlds.base import Batch, Draw, Enumeration, World
-from narcissus.priors.worlds.batches import gather, key_of
+from narcissus.knowledge.base import no_world
+from narcissus.knowledge.nature import nature_of
+from narcissus.worlds.base import Batch, Draw, Enumeration, World
+from narcissus.worlds.batches import gather, key_of
 
 _TOGETHER = 16
 """Trials that are searched at a time: all rows that are looked at are kept until they are done."""

@@ -11,10 +11,10 @@ from scipy import stats
 from narcissus import Game, play
 from narcissus.attacks import ReleasedRow
 from narcissus.errors import InputError
+from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates, Told
 from narcissus.mechanisms import Identity
-from narcissus.priors.side_information import Candidates, Hidden, KnownRows, Rates, Told
-from narcissus.priors.worlds import Bits, Finite, Pairs, Superset, Tardos
 from narcissus.success.relations import Member
+from narcissus.worlds import Bits, Finite, Pairs, Superset, Tardos
 
 ALARM = 1e-6
 

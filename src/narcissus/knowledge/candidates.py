@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.priors.side_information.base import no_world
-from narcissus.priors.worlds.base import Array, Batch, Draw, World
-from narcissus.priors.worlds.tardos import Tardos, TardosNature, succession
+from narcissus.knowledge.base import no_world
+from narcissus.worlds.base import Array, Batch, Draw, World
+from narcissus.worlds.tardos import Tardos, TardosNature, succession
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from narcissus.priors.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch
 
 
 def distinct(batch: Batch) -> tuple[Batch, Array]:

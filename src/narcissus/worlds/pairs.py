@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from narcissus._validation import distribution, integer
 from narcissus.errors import InputError, TooLargeError
-from narcissus.priors.worlds.base import LISTED, Array, Draw, Enumeration, World, all_tuples, tuples
-from narcissus.priors.worlds.finite import data_sets
+from narcissus.worlds.base import LISTED, Array, Draw, Enumeration, World, all_tuples, tuples
+from narcissus.worlds.finite import data_sets
 
 _DRAWN = 2048
 

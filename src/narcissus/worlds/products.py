@@ -12,7 +12,7 @@ from scipy import stats
 
 from narcissus._validation import distribution, integer, probabilities
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import (
+from narcissus.worlds.base import (
     LISTED,
     Array,
     Draw,

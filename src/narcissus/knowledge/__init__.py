@@ -6,12 +6,12 @@ and, under the Tardos prior, says how surprising a row still is once ``K`` is kn
 any trial.
 """
 
-from narcissus.priors.side_information.base import SideInformation, refine
-from narcissus.priors.side_information.candidates import Candidates
-from narcissus.priors.side_information.nature import Hidden, Rates
-from narcissus.priors.side_information.rows import KnownRows
-from narcissus.priors.side_information.superset import Hiding
-from narcissus.priors.side_information.told import Told
+from narcissus.knowledge.base import SideInformation, refine
+from narcissus.knowledge.candidates import Candidates
+from narcissus.knowledge.nature import Hidden, Rates
+from narcissus.knowledge.rows import KnownRows
+from narcissus.knowledge.superset import Hiding
+from narcissus.knowledge.told import Told
 
 __all__ = [
     "Candidates",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.priors.side_information.base import no_world
-from narcissus.priors.worlds.base import Array, Batch, Draw, World
-from narcissus.priors.worlds.finite import Finite
-from narcissus.priors.worlds.tardos import Tardos
-from narcissus.priors.worlds.trivial import Superset
+from narcissus.knowledge.base import no_world
+from narcissus.worlds.base import Array, Batch, Draw, World
+from narcissus.worlds.finite import Finite
+from narcissus.worlds.tardos import Tardos
+from narcissus.worlds.trivial import Superset
 
 
 def nature_of(world: Any, draw: Draw, rng: np.random.Generator) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import integer, probability
-from narcissus.priors.worlds.base import (
+from narcissus.worlds.base import (
     LISTED,
     Array,
     Draw,

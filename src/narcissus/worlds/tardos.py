@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Draw, bernoulli
+from narcissus.worlds.base import Array, Draw, bernoulli
 
 Bits = NDArray[np.uint8]
 

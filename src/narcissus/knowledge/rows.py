@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import integer
-from narcissus.priors.side_information.base import no_world
-from narcissus.priors.worlds.base import Array, Batch, Draw, Enumeration, World
-from narcissus.priors.worlds.tardos import succession
+from narcissus.knowledge.base import no_world
+from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World
+from narcissus.worlds.tardos import succession
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import distribution
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Draw, Enumeration
+from narcissus.worlds.base import Array, Draw, Enumeration
 
 
 def data_sets(name: str, data: Sequence[Any]) -> Array:

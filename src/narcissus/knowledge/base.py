@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import Array, Batch, Draw, Enumeration, World
-from narcissus.priors.worlds.batches import key_of
+from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World
+from narcissus.worlds.batches import key_of
 
 
 class SideInformation(Protocol):

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from narcissus.errors import InputError
-from narcissus.priors.worlds.base import World, members
+from narcissus.worlds.base import World, members
 
 _LONG = 80
 
@@ -28,7 +28,7 @@ class Family:
 
     Examples
     --------
-    >>> from narcissus.priors.worlds import Bits
+    >>> from narcissus.worlds import Bits
     >>> list(Family([Bits(2, 0.1), Bits(2, 0.9)]).members)
     ['Bits(n=2, rate=0.1)', 'Bits(n=2, rate=0.9)']
     """

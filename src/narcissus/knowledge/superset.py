@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from narcissus._validation import integer
-from narcissus.priors.side_information.base import no_world
-from narcissus.priors.worlds.base import Array, Batch, Draw, World
-from narcissus.priors.worlds.products import Uniform
+from narcissus.knowledge.base import no_world
+from narcissus.worlds.base import Array, Batch, Draw, World
+from narcissus.worlds.products import Uniform
 
 
 @dataclass(frozen=True)

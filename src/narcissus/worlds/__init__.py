@@ -1,0 +1,28 @@
+"""Worlds: who the data is about, as something to draw from and, where small, to write out."""
+
+from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
+from narcissus.worlds.family import Family
+from narcissus.worlds.finite import Finite
+from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
+from narcissus.worlds.products import Bits, Records, Uniform
+from narcissus.worlds.tardos import Tardos
+from narcissus.worlds.trivial import MonaLisa, Superset
+
+__all__ = [
+    "Bits",
+    "Draw",
+    "Enumerable",
+    "Enumeration",
+    "Family",
+    "Finite",
+    "MonaLisa",
+    "Neighbours",
+    "Pairs",
+    "RandomNeighbours",
+    "Records",
+    "Superset",
+    "Tardos",
+    "Uniform",
+    "World",
+    "members",
+]
