@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import tomllib
+import tracemalloc
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -149,7 +150,7 @@ def play(study):
     if loaded is None:
         return
     run = getattr(loaded.settings, "run", None)
-    trials = getattr(run, "trials", 1) * getattr(run, "fresh", 1)
+    trials = (getattr(run, "trials", 1) or 1) * getattr(run, "fresh", 1)  # None: the usual number
     targets = getattr(getattr(loaded.settings, "threat", None), "targets", 1)
     if loaded.kind == "extraction" or trials > 100 or targets > 50:
         return  # long work, and no question of input any more
@@ -176,9 +177,16 @@ def test_games(study):
     play(study)
 
 
-@pytest.mark.parametrize("k", [7, 10, 2**31, 2**63])
+@pytest.mark.parametrize("k", [7, 10, 2**31, 2**33, 2**63])
 def test_more_places_than_there_are(k):
+    """The number of their values, 2 ** k, was computed to its last bit: a gigabyte at 2 ** 33."""
     play({**GAMES[2], "success": {"name": "pinned", "k": k}})
+    tracemalloc.start()
+    try:
+        play({**GAMES[0], "success": {"name": "pinned", "k": k}})
+        assert tracemalloc.get_traced_memory()[1] < 500_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("n", [10_000, 10**7, 10**9, 2**63, 10**400])
