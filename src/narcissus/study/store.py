@@ -154,6 +154,8 @@ class TrialStore:
                 db.close()
                 return self._create()  # a run that was killed before its first write
             (found,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
+            if db.execute("SELECT count(*) FROM trials").fetchone() == (0,):
+                found = self._adopt(db)  # no trial was played: it is whoever's comes first
             intact = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             damaged = not intact or any(
                 zlib.crc32(blob) != crc
@@ -173,6 +175,11 @@ class TrialStore:
             db.close()
             raise
         return db
+
+    def _adopt(self, db: sqlite3.Connection) -> str:
+        with db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'identity'", (self._identity,))
+        return self._identity
 
     def _busy(self) -> StoreError:
         return StoreError(
