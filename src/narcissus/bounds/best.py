@@ -37,6 +37,8 @@ _LARGEST_SOLVED = 20  # values up to which the one-target program is solved
 _LARGEST_RECURSION = 100  # successes up to which the f-DP recursion is run for one tail
 _LARGEST_PROGRAM = 1000  # guesses up to which the swap program is solved for one tail
 _MOST_VALUES = 1000  # of a worst prior that is written out
+_MOST_TARGETS = 10**10  # more than there are people
+_LARGEST_CONVOLUTION = 10**7  # targets up to which the distribution of their sum is computed
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def threat(
     >>> threat(prior=0.375, exact_match=True).values
     (0.375, 0.375, 0.25)
     """
-    n = integer("targets", targets, low=1)
+    n = integer("targets", targets, low=1, high=_MOST_TARGETS)
     r = n if guesses is None else integer("guesses", guesses, low=0)
     if r > n:
         raise InputError(f"`guesses` must be at most the {n} targets, got {r}")
@@ -216,7 +218,7 @@ def tail_bounds(
     several = guarantee.tangents(2).size > 1
     if programs and several and r <= _LARGEST_PROGRAM:
         found.append(swap_program(n, p, guarantee, v, guesses=r, inseparable=kappa))
-    if threat_.values is not None:
+    if threat_.values is not None and n <= _LARGEST_CONVOLUTION:
         found.append(_dominated(threat_, guarantee, v))
         # From points of a profile the recursion would know no more than the program, and be slow.
         curve = several and not isinstance(guarantee, ProfileGuarantee)

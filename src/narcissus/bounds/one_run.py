@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 def counts(canaries: int, guesses: int, correct: int, values: int = 2) -> tuple[int, int, int, int]:
     """Check the counts of an audit: ``(m, r, v, k)``."""
-    m = integer("canaries", canaries, low=1)
+    m = integer("canaries", canaries, low=1, high=10**10)
     r = integer("guesses", guesses, low=0)
     if r > m:
         raise InputError(f"`guesses` must be at most the {m} canaries, got {r}")
