@@ -225,7 +225,7 @@ def test_protect(answer):
 def test_refute(answer, call):
     found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4")
     assert found["epsilon"] == pytest.approx(0.695126, abs=1e-5)
-    assert all({"name", "epsilon", "p_value", "valid"} == set(m) for m in found["methods"])
+    assert all({"id", "name", "epsilon", "p_value", "valid"} == set(m) for m in found["methods"])
     found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4 --claim 0.673")
     (theirs,) = [m for m in found["methods"] if "Steinke" in m["name"]]
     assert theirs["p_value"] == pytest.approx(0.05, abs=1e-4)
