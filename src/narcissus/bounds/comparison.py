@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, ZeroConcentratedDP
@@ -87,7 +88,12 @@ class Comparison(Result):
         """
         axes = _figure(1).axes[0] if ax is None else ax
         if against == "prior":
-            _draw(axes, *self._against_prior(), label="success without the release (prior)")
+            _draw(
+                axes,
+                *self._against_prior(),
+                self._about,
+                label="success without the release (prior)",
+            )
             if self.at_least is None:
                 axes.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         else:
@@ -99,7 +105,7 @@ class Comparison(Result):
             make, name, here = family
             grid = np.linspace(0.0, max(2 * here, 1e-3), _POINTS)
             lines = [self._bounds(self.threat, make(float(x))) for x in grid]
-            _draw(axes, grid, lines, label=name)
+            _draw(axes, grid, lines, self._about, label=name)
             axes.axvline(here, color="0.75", linewidth=1, zorder=0)
         axes.set_ylabel(self.bounds[0].quantity if self.at_least else "success with the release")
         return axes
@@ -126,6 +132,10 @@ class Comparison(Result):
         )
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+    @property
+    def _about(self) -> About:
+        return Question(self.threat, self.guarantee, self.at_least).about
 
     def _bounds(self, danger: Threat, guarantee: Guarantee) -> list[Bound]:
         return bounds_on(danger, guarantee, self.at_least, dear=False)
@@ -200,19 +210,21 @@ def _figure(panels: int) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, grid: np.ndarray, lines: list[list[Bound]], *, label: str) -> None:
+def _draw(
+    axes: Axes, grid: np.ndarray, lines: list[list[Bound]], about: About, *, label: str
+) -> None:
     """Draw one line a theorem, dashed where it is not a bound."""
     curves: dict[str, list[tuple[float, Bound]]] = {}
     for x, bounds in zip(grid, lines, strict=True):
         for bound in bounds:
             curves.setdefault(bound.id, []).append((float(x), bound))
-    place = list(THEOREMS)
+    drawn = [t.id for t in THEOREMS.values() if about in t.about and not t.dear]
     for name, points in curves.items():
         theorem, good = THEOREMS[name], points[0][1].valid
         axes.plot(
             [x for x, _ in points],
             [bound.value for _, bound in points],
-            color=f"C{place.index(name) % 10}",
+            color=f"C{drawn.index(name) % 10}",
             linestyle="-" if good else "--",
             linewidth=2.2 if theorem.own else 1.2,
             label=theorem.statement if good else f"{theorem.statement} (not a bound)",
