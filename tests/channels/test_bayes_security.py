@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 
 from narcissus.channels import (
     Geometric,
-    RandomizedResponse,
+    KaryRandomizedResponse,
     beta,
     beta_star,
     channel,
@@ -148,7 +148,7 @@ def test_the_result_does_not_depend_on_the_number_of_cores(monkeypatch):
 
 def test_randomized_response_is_settled_by_the_certificate(monkeypatch):
     monkeypatch.setattr(search, "_radii", lambda *a: pytest.fail("went beyond the certificate"))
-    mechanism = RandomizedResponse(300, 2)
+    mechanism = KaryRandomizedResponse(300, 2)
     assert beta_star(mechanism.channel()).value == pytest.approx(mechanism.beta_star, rel=1e-13)
 
 
@@ -158,7 +158,7 @@ def test_tiny_security_keeps_relative_accuracy():
 
 
 def test_tied_pairs_and_table():
-    c = RandomizedResponse(6, 1).channel()
+    c = KaryRandomizedResponse(6, 1).channel()
     assert len(tied_pairs(c)) == 15
     with pytest.raises(TooLargeError, match="more than `most` = 3"):
         tied_pairs(c, most=3)
@@ -172,11 +172,11 @@ def test_tied_pairs_and_table():
 def test_heat_map_has_a_cap():
     import matplotlib.pyplot as plt
 
-    axes = plot_pairwise(RandomizedResponse(6, 1).channel())
+    axes = plot_pairwise(KaryRandomizedResponse(6, 1).channel())
     assert len(axes.images) == 1
     plt.close("all")
     with pytest.raises(TooLargeError, match="cannot be read"):
-        plot_pairwise(RandomizedResponse(6, 1).channel(), most=5)
+        plot_pairwise(KaryRandomizedResponse(6, 1).channel(), most=5)
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5")

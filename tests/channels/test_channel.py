@@ -139,9 +139,9 @@ def test_prior_files(tmp_path):
 
 
 def test_summary_of_table_and_closed_form_agree():
-    from narcissus.channels import RandomizedResponse
+    from narcissus.channels import KaryRandomizedResponse
 
-    mechanism = RandomizedResponse(9, 1.5)
+    mechanism = KaryRandomizedResponse(9, 1.5)
     closed, table = analyse(mechanism), analyse(mechanism.channel())
     for key, value in closed.to_dict().items():
         assert table.to_dict()[key] == (pytest.approx(value, rel=1e-12) if key != "pair" else value)

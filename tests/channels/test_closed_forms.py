@@ -7,8 +7,8 @@ from narcissus import channels as ch
 from narcissus.errors import InputError, TooLargeError
 
 FINITE = [
-    ch.RandomizedResponse(7, 1.3),
-    ch.RandomizedResponse(2, 60.0),
+    ch.KaryRandomizedResponse(7, 1.3),
+    ch.KaryRandomizedResponse(2, 60.0),
     ch.Geometric(9, 0.4),
     ch.Geometric(8, 0.4),
     ch.Geometric(2, 3.0),
@@ -68,10 +68,10 @@ def test_continuous_capacity_and_profile_by_a_fine_grid(mechanism):
 
 
 def test_relative_accuracy_in_the_far_tail():
-    assert ch.RandomizedResponse(10, 700).beta_star == pytest.approx(
+    assert ch.KaryRandomizedResponse(10, 700).beta_star == pytest.approx(
         10 * math.exp(-700), rel=1e-12, abs=0
     )
-    assert ch.RandomizedResponse(10, 5_000).beta_star == 0
+    assert ch.KaryRandomizedResponse(10, 5_000).beta_star == 0
     assert ch.Gaussian(50, 1).beta_star == pytest.approx(
         float(mpmath.erfc(25 / mpmath.sqrt(2))), rel=1e-12, abs=0
     )
@@ -101,7 +101,7 @@ def test_unary_encoding_in_many_digits(values, epsilon, optimized):
 
 def test_every_closed_form_keeps_the_digits_of_a_tiny_risk():
     for mechanism in (
-        ch.RandomizedResponse(4, 60.0),
+        ch.KaryRandomizedResponse(4, 60.0),
         ch.Geometric(3, 80.0),
         ch.UnaryEncoding(4, 100.0),
         ch.Subset(5, 1, 60.0),
@@ -114,7 +114,7 @@ def test_every_closed_form_keeps_the_digits_of_a_tiny_risk():
 
 def test_sizes_are_refused_with_the_size():
     with pytest.raises(TooLargeError, match=r"1e\+06 secrets"):
-        ch.RandomizedResponse(10**6, 1).channel()
+        ch.KaryRandomizedResponse(10**6, 1).channel()
     with pytest.raises(TooLargeError, match=r"1.27e\+30 outputs"):
         ch.UnaryEncoding(100, 1).channel()
     with pytest.raises(InputError, match="continuous"):

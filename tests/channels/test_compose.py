@@ -33,7 +33,7 @@ def test_repeated_use_by_counts_leaks_what_sequences_leak(times):
 
 
 def test_explosions_are_refused_with_the_size_and_bounded_by_theorem():
-    c = ch.RandomizedResponse(30, 1).channel()
+    c = ch.KaryRandomizedResponse(30, 1).channel()
     with pytest.raises(TooLargeError, match="GiB"):
         ch.parallel(*[c] * 6)
     with pytest.raises(TooLargeError, match="entries"):
@@ -110,7 +110,7 @@ def test_databases_by_linear_program(records, epsilon):
 def test_corollary_1_holds_and_is_tight_for_products(records, values):
     # Independent randomized response of each record reaches Theorem 6 for the uniform prior.
     epsilon = 0.8
-    one = ch.RandomizedResponse(values, epsilon).channel().matrix
+    one = ch.KaryRandomizedResponse(values, epsilon).channel().matrix
     whole = one
     for _ in range(records - 1):
         whole = np.kron(whole, one)

@@ -17,7 +17,7 @@ def draw(c, size, rng, prior=None):
     return secret, output
 
 
-RR = ch.RandomizedResponse(4, 1.5)
+RR = ch.KaryRandomizedResponse(4, 1.5)
 
 
 @pytest.mark.states("Narcissus theory", "6.2")

@@ -8,8 +8,8 @@ import pytest
 from narcissus.errors import InputError
 from narcissus.extraction.evidence import assess_extraction
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import Hamming
-from narcissus.extraction.relations import Close, Exact, Near, Strings
+from narcissus.extraction.hamming import HammingBall
+from narcissus.extraction.relations import Close, Near, Strings, Verbatim
 from narcissus.extraction.sandbox import Limits
 from narcissus.results import Estimate, NotAssessed
 
@@ -23,7 +23,7 @@ def text(raw):
     return DataSet(raw)
 
 
-def assess(data, release, program, relation=Exact(), *, runs=12, **more):
+def assess(data, release, program, relation=Verbatim(), *, runs=12, **more):
     return assess_extraction(data, release, program, relation, runs=runs, rng=1, limits=QUICK,
                              workers=2, **more)  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_a_release_that_is_independent_of_the_data():
 def test_outputs_that_fit_any_data_are_no_evidence():
     """Bits of the release agree with everybody's, so the shadow counts as well (Lemma 3.2)."""
     data, others = text(b"10" * 200), [text(b"10" * 200) for _ in range(3)]
-    found = assess(data, b"10" * 200, COPY, Hamming(0.5, 1), shadows=others, runs=10)
+    found = assess(data, b"10" * 200, COPY, HammingBall(0.5, 1), shadows=others, runs=10)
     assert found.verdict == "no extraction"
 
 
@@ -143,7 +143,7 @@ def test_a_public_reference():
 def test_programs_that_are_no_use(program, message):
     with pytest.raises(InputError, match=message):
         assess_extraction(
-            text(LETTERS), b"x", program, Exact(), runs=2, limits=Limits(1.5, output=10**6)
+            text(LETTERS), b"x", program, Verbatim(), runs=2, limits=Limits(1.5, output=10**6)
         )
 
 

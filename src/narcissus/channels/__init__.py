@@ -1,8 +1,8 @@
 """Bayes security and quantitative information flow of explicit channels and of samples."""
 
 from narcissus.channels.bayes_security import (
-    BayesSecurity,
     QuickBounds,
+    WorstPair,
     beta_star,
     l2_bounds,
     pairwise,
@@ -12,12 +12,12 @@ from narcissus.channels.bayes_security import (
 )
 from narcissus.channels.channel import Channel, channel, prior_for
 from narcissus.channels.closed_forms import (
+    ClosedForm,
     Exponential,
     Gaussian,
     Geometric,
+    KaryRandomizedResponse,
     Laplace,
-    Mechanism,
-    RandomizedResponse,
     Subset,
     UnaryEncoding,
 )
@@ -86,10 +86,10 @@ from narcissus.channels.templates import Templates
 
 __all__ = [
     "MECHANISMS",
-    "BayesSecurity",
     "Channel",
     "ChannelSummary",
     "Classifier",
+    "ClosedForm",
     "ComposedSecurity",
     "Estimator",
     "Exponential",
@@ -98,19 +98,19 @@ __all__ = [
     "Gaussian",
     "Geometric",
     "ImpliedRisk",
+    "KaryRandomizedResponse",
     "Laplace",
     "LeakageEstimate",
     "LocalProfile",
     "Look",
-    "Mechanism",
     "Nearest",
     "QuickBounds",
-    "RandomizedResponse",
     "Samples",
     "SecurityBound",
     "Subset",
     "Templates",
     "UnaryEncoding",
+    "WorstPair",
     "additive_g_leakage",
     "additive_leakage",
     "advantage",

@@ -8,12 +8,12 @@ from typing import Any
 
 from narcissus._validation import did_you_mean, one_of, real
 from narcissus.channels.closed_forms import (
+    ClosedForm,
     Exponential,
     Gaussian,
     Geometric,
+    KaryRandomizedResponse,
     Laplace,
-    Mechanism,
-    RandomizedResponse,
     Subset,
     UnaryEncoding,
 )
@@ -57,11 +57,11 @@ def _need(p: Numbers, *names: str) -> tuple[Any, ...]:
     return tuple(p[name] for name in names)
 
 
-def _of(kind: Callable[..., Mechanism], *names: str) -> Callable[[Numbers], Mechanism]:
+def _of(kind: Callable[..., ClosedForm], *names: str) -> Callable[[Numbers], ClosedForm]:
     return lambda p: kind(*_need(p, *names))
 
 
-MECHANISMS: dict[str, tuple[Callable[[Numbers], Mechanism], tuple[str, ...], str]] = {
+MECHANISMS: dict[str, tuple[Callable[[Numbers], ClosedForm], tuple[str, ...], str]] = {
     "exponential": (
         _of(Exponential.on_a_line, "values", "epsilon"),
         ("values", "epsilon"),
@@ -83,7 +83,7 @@ MECHANISMS: dict[str, tuple[Callable[[Numbers], Mechanism], tuple[str, ...], str
         "laplace:span=1,scale=2 or laplace:epsilon=0.5",
     ),
     "randomized-response": (
-        _of(RandomizedResponse, "values", "epsilon"),
+        _of(KaryRandomizedResponse, "values", "epsilon"),
         ("values", "epsilon"),
         "randomized-response:values=10,epsilon=1",
     ),
@@ -101,7 +101,7 @@ MECHANISMS: dict[str, tuple[Callable[[Numbers], Mechanism], tuple[str, ...], str
 }
 
 
-def mechanism(text: str) -> Mechanism:
+def mechanism(text: str) -> ClosedForm:
     """Make a mechanism in closed form from its name and parameters.
 
     Parameters
@@ -117,7 +117,7 @@ def mechanism(text: str) -> Mechanism:
     Examples
     --------
     >>> mechanism("randomized-response:values=10,epsilon=1")
-    RandomizedResponse(values=10, epsilon=1.0)
+    KaryRandomizedResponse(values=10, epsilon=1.0)
     """
     name, _, rest = text.partition(":")
     name = name.strip()

@@ -14,9 +14,9 @@ from narcissus.extraction.diffusion import (
     extracts_outlier,
 )
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.evidence import RELATIONS, ExtractionEvidence, assess_extraction
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import Hamming
+from narcissus.extraction.hamming import HammingBall
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktReconstruction, kkt_reconstruct
 from narcissus.extraction.neuron_pairs import neuron_pairs
@@ -29,12 +29,12 @@ from narcissus.extraction.ranking import (
     memorised,
     rank_samples,
 )
-from narcissus.extraction.relations import Close, Exact, Near, Relation, Strings
+from narcissus.extraction.relations import Close, Near, OutputRelation, Strings, Verbatim
 from narcissus.extraction.sandbox import (
     Isolation,
     IsolationError,
     Limits,
-    Run,
+    ProgramRun,
     check_isolation,
     run_program,
     without_isolation,
@@ -57,10 +57,9 @@ __all__ = [
     "Complexity",
     "DataSet",
     "EideticCounts",
-    "Evidence",
-    "Exact",
+    "ExtractionEvidence",
     "Generator",
-    "Hamming",
+    "HammingBall",
     "HuggingFaceGenerator",
     "ImageGenerator",
     "Isolation",
@@ -69,14 +68,15 @@ __all__ = [
     "Limits",
     "MixtureDiffusion",
     "Near",
+    "OutputRelation",
     "PrgExample",
+    "ProgramRun",
     "RankedSamples",
-    "Relation",
-    "Run",
     "SecretAttack",
     "SecretTraining",
     "Strings",
     "TwoLayerNet",
+    "Verbatim",
     "approximate_prg_example",
     "assess_extraction",
     "attack_secrets",

@@ -27,12 +27,12 @@ from narcissus.evidence import clopper_pearson
 from narcissus.extraction._verdict import NEEDED, Found, Rival, Verdict, judge, would_change
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.hamming import Hamming
-from narcissus.extraction.relations import Close, Exact, Near, Relation, Strings
+from narcissus.extraction.hamming import HammingBall
+from narcissus.extraction.relations import Close, Near, OutputRelation, Strings, Verbatim
 from narcissus.extraction.sandbox import (
     Isolation,
     Limits,
-    Run,
+    ProgramRun,
     Stop,
     check_isolation,
     check_source,
@@ -43,8 +43,8 @@ from narcissus.results import Estimate, Grade, NotAssessed, Result
 
 RELATIONS: dict[str, type] = {
     "close": Close,
-    "exact": Exact,
-    "hamming": Hamming,
+    "exact": Verbatim,
+    "hamming": HammingBall,
     "near": Near,
     "strings": Strings,
 }
@@ -56,7 +56,7 @@ CAVEAT = (
 
 
 @dataclass(frozen=True)
-class Evidence(Result):
+class ExtractionEvidence(Result):
     """What was found out about one program, one release and one data set.
 
     Attributes
@@ -144,7 +144,7 @@ class _Runs:
     """Runs of the program on one release."""
 
     outputs: list[bytes]
-    runs: list[Run]
+    runs: list[ProgramRun]
     successes: list[bool] = field(default_factory=list[bool])
 
 
@@ -152,7 +152,7 @@ def assess_extraction(
     data: DataSet,
     release: Path | bytes,
     program: bytes,
-    relation: Relation,
+    relation: OutputRelation,
     *,
     runs: int = 20,
     quality_needed: float = 0.0,
@@ -165,7 +165,7 @@ def assess_extraction(
     workers: int = 1,
     rng: RandomSource = None,
     observer: Observer = SILENT,
-) -> Evidence:
+) -> ExtractionEvidence:
     """Run a program with and without a release, and weigh the evidence that it extracts data.
 
     Parameters
@@ -225,7 +225,7 @@ def assess_extraction(
 
     def play(source: bytes, given: Path | bytes) -> _Runs:
 
-        def once(_: int) -> Run:
+        def once(_: int) -> ProgramRun:
             done = run_program(source, given, limits, beside=beside, isolation=isolation, stop=stop)
             observer.advance()
             return done
@@ -304,7 +304,7 @@ def assess_extraction(
     )
     judgement = judge(found)
     margin = max(0, best - len(program))
-    return Evidence(
+    return ExtractionEvidence(
         verdict=judgement.verdict,
         reasons=judgement.reasons,
         success=success,
@@ -378,7 +378,7 @@ def _stand_ins(
 
 def _estimates(
     data: DataSet,
-    relation: Relation,
+    relation: OutputRelation,
     runs: _Runs,
     reference: bytes | None,
 ) -> tuple[dict[str, int], list[NotAssessed]]:

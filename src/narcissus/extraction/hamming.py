@@ -26,7 +26,7 @@ _COVERING = (
 
 
 @dataclass(frozen=True)
-class Hamming:
+class HammingBall:
     """A line of the output agrees with a record, both strings of 0 and 1, but for a share.
 
     Some record and some line of the output, of the same length ``d``, differ in at most

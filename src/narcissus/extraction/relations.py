@@ -26,7 +26,7 @@ from narcissus.extraction.files import DataSet, parse_rows
 Rows = NDArray[np.float64]
 
 
-class Relation(Protocol):
+class OutputRelation(Protocol):
     """What a relation offers."""
 
     def holds(self, data: DataSet, output: bytes) -> bool:
@@ -60,7 +60,7 @@ def lines_of(output: bytes) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Verbatim:
     """The output is the whole data set (a line break at the end aside)."""
 
     def holds(self, data: DataSet, output: bytes) -> bool:
@@ -181,7 +181,7 @@ def _coarse(rows: Rows, radius: float) -> Iterator[bytes]:
 
 
 def _first_that_counts(
-    relation: Relation, data: DataSet, rows: Rows, radius: float
+    relation: OutputRelation, data: DataSet, rows: Rows, radius: float
 ) -> Iterator[bytes]:
     for output in _coarse(rows, radius):
         if relation.holds(data, output):

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.evidence import RELATIONS, ExtractionEvidence, assess_extraction
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.relations import Relation
+from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
@@ -123,7 +123,7 @@ class ExtractionStudy(_Part):
         return values
 
 
-def _relation(study: ExtractionStudy) -> Relation:
+def _relation(study: ExtractionStudy) -> OutputRelation:
     settings = study.relation.model_dump()
     return RELATIONS[settings.pop("kind")](**settings)
 
@@ -224,7 +224,7 @@ def _digest(path: Path) -> str:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
+def _status(evidence: ExtractionEvidence, threshold: ThresholdSettings | None) -> Status:
     if evidence.verdict == "inconclusive":
         return "too few trials" if evidence.more else "inconclusive"
     if threshold is None:
@@ -233,7 +233,7 @@ def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
     return "exceeded" if is_over else "met"
 
 
-def _words(evidence: Evidence) -> str:
+def _words(evidence: ExtractionEvidence) -> str:
     head = {
         "extraction": "Evidence of extraction",
         "no extraction": "No extraction by this program",
@@ -256,7 +256,7 @@ def _words(evidence: Evidence) -> str:
     return text
 
 
-def _assumptions(evidence: Evidence) -> tuple[str, ...]:
+def _assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
     """Say what the verdict takes as given; no run of a program can be traced to another."""
     if evidence.grade == "proved":
         return ()
@@ -270,7 +270,7 @@ def _assumptions(evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
+def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
     missing = list(evidence.not_assessed)
     if isinstance(evidence.success_on_shadow, NotAssessed):
         missing.append(evidence.success_on_shadow)
@@ -294,7 +294,7 @@ def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: Evidence, relation: Relation) -> dict[str, Any]:
+def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> dict[str, Any]:
     """Give the record's results; the keys are a contract (`extraction.schema.json`)."""
     found = evidence.to_dict()
     if isinstance(evidence.success_on_shadow, NotAssessed):

@@ -9,18 +9,18 @@ import numpy as np
 
 from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Mechanism):
+class KaryRandomizedResponse(ClosedForm):
     """k-ary randomized response: the true value with weight ``e^epsilon``, any other with 1.
 
     Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
 
     Examples
     --------
-    >>> round(RandomizedResponse(1_000_000, 10).beta_star, 7)
+    >>> round(KaryRandomizedResponse(1_000_000, 10).beta_star, 7)
     0.9784492
     """
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
 
 
 @dataclass(frozen=True)
-class Subset(Mechanism):
+class Subset(ClosedForm):
     """k-subset mechanism: a set of ``size`` values, likelier if it holds the secret.
 
     Sets with the secret have ``e^epsilon`` times the probability of sets without.

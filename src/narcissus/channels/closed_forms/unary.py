@@ -10,11 +10,11 @@ from scipy import special
 
 from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, Matrix, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
 
 
 @dataclass(frozen=True)
-class UnaryEncoding(Mechanism):
+class UnaryEncoding(ClosedForm):
     """RAPPOR-style unary encoding: one bit per value, each kept or flipped on its own.
 
     A bit that is one is reported as one with probability ``p``, a zero with probability ``q``.
