@@ -52,13 +52,6 @@ from narcissus.channels.gain import (
     prior_g_vulnerability,
     prior_l_risk,
 )
-from narcissus.channels.games import (
-    Game,
-    epsilon_of_success,
-    play_ind_bay,
-    play_ind_ldp,
-    play_ind_minbay,
-)
 from narcissus.channels.local_dp import (
     LocalProfile,
     local_dp_delta,
@@ -94,7 +87,6 @@ __all__ = [
     "Estimator",
     "Exponential",
     "Frequentist",
-    "Game",
     "Gaussian",
     "Geometric",
     "ImpliedRisk",
@@ -124,7 +116,6 @@ __all__ = [
     "cascade_security",
     "channel",
     "convergence",
-    "epsilon_of_success",
     "estimate",
     "forest",
     "from_database_dp",
@@ -148,9 +139,6 @@ __all__ = [
     "pairwise",
     "parallel",
     "parallel_security",
-    "play_ind_bay",
-    "play_ind_ldp",
-    "play_ind_minbay",
     "plot_pairwise",
     "prior_for",
     "prior_g_vulnerability",
