@@ -39,13 +39,12 @@ from narcissus.extraction.sandbox import (
     run_program,
     without_isolation,
 )
+from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret, train_models
 from narcissus.extraction.secrets import (
+    PosteriorGuess,
+    PublishedGuess,
     SecretAttack,
-    SecretTraining,
     attack_secrets,
-    posterior_guess,
-    published_guess,
-    train_models,
     zipf_prior,
 )
 
@@ -69,12 +68,15 @@ __all__ = [
     "MixtureDiffusion",
     "Near",
     "OutputRelation",
+    "PosteriorGuess",
     "PrgExample",
     "ProgramRun",
+    "PublishedGuess",
     "RankedSamples",
     "SecretAttack",
     "SecretTraining",
     "Strings",
+    "TrainedOnSecret",
     "TwoLayerNet",
     "Verbatim",
     "approximate_prg_example",
@@ -93,9 +95,7 @@ __all__ = [
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",
-    "posterior_guess",
     "prg_example",
-    "published_guess",
     "rank_samples",
     "run_program",
     "self_extracting",

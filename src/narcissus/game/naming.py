@@ -42,7 +42,10 @@ def named_right(
         # The limits of `play` hold for all its rates at once; these are for one question each.
         hits = round(one.success.value * one.success.trials)
         wins[one.name] = clopper_pearson(
-            hits, one.success.trials, confidence=confidence, quantity="success of the attacker"
+            hits,
+            one.success.trials,
+            confidence=confidence,
+            quantity=f"secrets named right by the {one.name}",
         )
         baselines[one.name] = one.baseline.value
     return wins, baselines, tuple(played.remarks)
