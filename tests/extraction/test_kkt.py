@@ -47,8 +47,8 @@ def test_ten_training_digits_and_hardly_a_fresh_one(world):
     assert lead_over_shadows(hits, fresh) == 0.05
     # as a relation on printed output
     output = "\n".join(" ".join(f"{x:.3f}" for x in row) for row in found.points).encode()
-    assert Close(10, correlation=CLOSE).holds(DataSet.of_rows(rows), output)
-    assert not Close(10, correlation=CLOSE).holds(DataSet.of_rows(shadows[0]), output)
+    assert Close(10, correlation=CLOSE).counts(DataSet.of_rows(rows), output)
+    assert not Close(10, correlation=CLOSE).counts(DataSet.of_rows(shadows[0]), output)
 
 
 def test_strong_noise_leaves_nothing(world):

@@ -2,12 +2,11 @@
 
 import pytest
 
+from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.complexity import complexity
-from narcissus.extraction.evidence import assess_extraction
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import HammingBall
 from narcissus.extraction.prg import approximate_prg_example, prg_example
-from narcissus.extraction.relations import Verbatim
+from narcissus.extraction.relations import HammingBall, Verbatim
 
 
 def assess(made, relation, **more):

@@ -1,5 +1,6 @@
 """Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
 
+from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.classifier import TwoLayerNet, noisy_guarantee, train_classifier
 from narcissus.extraction.complexity import (
     COMPRESSORS,
@@ -14,9 +15,8 @@ from narcissus.extraction.diffusion import (
     extracts_outlier,
 )
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
-from narcissus.extraction.evidence import RELATIONS, ExtractionEvidence, assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import HammingBall
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktReconstruction, kkt_reconstruct
 from narcissus.extraction.neuron_pairs import neuron_pairs
@@ -29,7 +29,15 @@ from narcissus.extraction.ranking import (
     memorised,
     rank_samples,
 )
-from narcissus.extraction.relations import Close, Near, OutputRelation, Strings, Verbatim
+from narcissus.extraction.relations import (
+    RELATIONS,
+    Close,
+    HammingBall,
+    Near,
+    OutputRelation,
+    Strings,
+    Verbatim,
+)
 from narcissus.extraction.sandbox import (
     Isolation,
     IsolationError,

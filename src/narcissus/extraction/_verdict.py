@@ -13,6 +13,12 @@ NEEDED = 2 / 3  # Cohen et al. 2024, Definition D.8
 MOST_RUNS = 100_000
 Verdict = Literal["extraction", "no extraction", "inconclusive"]
 
+NO_SHADOW = NotAssessed(
+    "success on shadow data",
+    "no shadow data set was given",
+    "name some under `shadows`: data of the same kind that the release has not seen",
+)
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -57,8 +63,8 @@ class Found:
     best: int
     method: str
     quality_needed: float
-    on_shadow: Estimate | NotAssessed
-    rank: float | None
+    on_shadow: Estimate | NotAssessed = NO_SHADOW
+    rank: float | None = None
     rivals: tuple[Rival, ...] = ()
 
     @property

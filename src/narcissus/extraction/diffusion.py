@@ -172,4 +172,4 @@ def extracts_outlier(model: ImageGenerator, data: ArrayLike, relation: Near, *,
     """Tell whether the attack's best row is close to an isolated item of the data."""
     best = densest_samples(model, samples=samples, radius=relation.radius, rng=rng)
     line = " ".join(map(repr, best[0].tolist()))
-    return relation.holds(DataSet.of_rows(data), line.encode())
+    return relation.counts(DataSet.of_rows(data), line.encode())

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.evidence import RELATIONS, ExtractionEvidence, assess_extraction
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.relations import OutputRelation
+from narcissus.extraction.relations import RELATIONS, OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
