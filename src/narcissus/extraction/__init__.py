@@ -1,7 +1,12 @@
 """Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
 
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.classifier import TwoLayerNet, noisy_guarantee, train_classifier
+from narcissus.extraction.classifier import (
+    TrainedClassifier,
+    TwoLayerNet,
+    noisy_guarantee,
+    train_classifier,
+)
 from narcissus.extraction.complexity import (
     COMPRESSORS,
     Complexity,
@@ -9,21 +14,31 @@ from narcissus.extraction.complexity import (
     self_extracting,
 )
 from narcissus.extraction.diffusion import (
+    DensestAttack,
     ImageGenerator,
     MixtureDiffusion,
+    TrainedDiffusion,
     densest_samples,
-    extracts_outlier,
 )
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.huggingface import HuggingFaceGenerator
-from narcissus.extraction.kkt import KktReconstruction, kkt_reconstruct
+from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.neuron_pairs import neuron_pairs
-from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior, perplexity
+from narcissus.extraction.ngram import (
+    CharacterNgram,
+    Generator,
+    TrainedNgram,
+    model_prior,
+    perplexity,
+)
+from narcissus.extraction.pool import Pool
 from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
 from narcissus.extraction.ranking import (
+    Memorises,
     RankedSamples,
+    RankingAttack,
     extracted_count,
     lead_over_shadows,
     memorised,
@@ -63,6 +78,7 @@ __all__ = [
     "Close",
     "Complexity",
     "DataSet",
+    "DensestAttack",
     "EideticCounts",
     "ExtractionEvidence",
     "Generator",
@@ -71,19 +87,26 @@ __all__ = [
     "ImageGenerator",
     "Isolation",
     "IsolationError",
+    "KktAttack",
     "KktReconstruction",
     "Limits",
+    "Memorises",
     "MixtureDiffusion",
     "Near",
     "OutputRelation",
+    "Pool",
     "PosteriorGuess",
     "PrgExample",
     "ProgramRun",
     "PublishedGuess",
     "RankedSamples",
+    "RankingAttack",
     "SecretAttack",
     "SecretTraining",
     "Strings",
+    "TrainedClassifier",
+    "TrainedDiffusion",
+    "TrainedNgram",
     "TrainedOnSecret",
     "TwoLayerNet",
     "Verbatim",
@@ -95,7 +118,6 @@ __all__ = [
     "densest_samples",
     "eidetic_counts",
     "extracted_count",
-    "extracts_outlier",
     "kkt_reconstruct",
     "lead_over_shadows",
     "memorised",
