@@ -30,7 +30,7 @@ from narcissus.channels.compose import (
     repeat,
     repeated_security,
 )
-from narcissus.channels.estimate import LeakageEstimate, Look, convergence, estimate
+from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
 from narcissus.channels.files import read_channel, read_prior, read_samples
 from narcissus.channels.from_guarantees import (
@@ -52,6 +52,7 @@ from narcissus.channels.gain import (
     prior_g_vulnerability,
     prior_l_risk,
 )
+from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
     local_dp_delta,

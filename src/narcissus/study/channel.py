@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from narcissus import channels
 from narcissus._files import read_bytes
 from narcissus._random import child
-from narcissus.channels.estimate import INDEPENDENT, rounded
+from narcissus.channels.estimate import INDEPENDENT
+from narcissus.channels.leakage import rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
