@@ -31,7 +31,8 @@ def test_bad_specifications(text, words):
 
 
 def test_every_named_mechanism_works_by_its_own_example():
-    for _, _, example in ch.MECHANISMS.values():
+    assert set(ch.EXAMPLES) == set(ch.MECHANISMS)
+    for example in ch.EXAMPLES.values():
         for text in example.split(" (")[0].split(" or "):
             made = ch.mechanism(text)
             assert 0 < made.beta_star < 1

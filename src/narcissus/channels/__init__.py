@@ -74,11 +74,12 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.samples import Samples, samples
-from narcissus.channels.specification import MECHANISMS, mechanism
+from narcissus.channels.specification import EXAMPLES, MECHANISMS, mechanism
 from narcissus.channels.summary import ChannelSummary, analyse
 from narcissus.channels.templates import Templates
 
 __all__ = [
+    "EXAMPLES",
     "MECHANISMS",
     "Channel",
     "ChannelSummary",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from inspect import Parameter, signature
 
-from narcissus._validation import did_you_mean, one_of, real
+from narcissus._validation import did_you_mean, one_of, positive, real
 from narcissus.channels.closed_forms import (
     ClosedForm,
     Exponential,
@@ -19,85 +19,72 @@ from narcissus.channels.closed_forms import (
 )
 from narcissus.errors import InputError
 
-Numbers = Mapping[str, Any]
 
-
-def _laplace(p: Numbers) -> Laplace:
-    span = p.get("span", 1.0)
-    if ("scale" in p) == ("epsilon" in p):
+def laplace(
+    span: float = 1.0, scale: float | None = None, epsilon: float | None = None, points: int = 2
+) -> Laplace:
+    """Make Laplace noise from its scale, or from its epsilon for the whole span."""
+    if scale is None and epsilon is not None:
+        return Laplace(span, span / positive("epsilon", epsilon), points)
+    if scale is None or epsilon is not None:
         raise InputError("laplace needs `scale` or `epsilon` (for the span), one of them")
-    if "epsilon" in p and p["epsilon"] <= 0:
-        raise InputError(f"`epsilon` must be above 0, got {p['epsilon']:g}")
-    scale = p["scale"] if "scale" in p else span / p["epsilon"]
-    return Laplace(span, scale, p.get("points", 2))
+    return Laplace(span, scale, points)
 
 
-def _gaussian(p: Numbers) -> Gaussian:
-    span = p.get("span", 1.0)
-    points = p.get("points", 2)
-    if "sigma" in p and not {"epsilon", "delta"} & set(p):
-        return Gaussian(span, p["sigma"], points)
-    if "epsilon" in p and "delta" in p and "sigma" not in p:
-        sigma = Gaussian.classical(p["epsilon"], p["delta"]).sigma
-        return Gaussian(span, span * sigma, points)
+def gaussian(
+    span: float = 1.0,
+    sigma: float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    points: int = 2,
+) -> Gaussian:
+    """Make Gaussian noise from its sigma, or by the classical calibration for the whole span."""
+    if sigma is not None and epsilon is None and delta is None:
+        return Gaussian(span, sigma, points)
+    if sigma is None and epsilon is not None and delta is not None:
+        return Gaussian(span, span * Gaussian.classical(epsilon, delta).sigma, points)
     raise InputError("gaussian needs `sigma`, or `epsilon` and `delta` (classical calibration)")
 
 
-def _subset(p: Numbers) -> Subset:
-    values, epsilon = _need(p, "values", "epsilon")
-    # The size that is best for estimating frequencies (Ye and Barg 2018).
-    best = max(1, min(int(values) - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
-    return Subset(values, p.get("size", best), epsilon)
+def subset(values: int, epsilon: float, size: int | None = None) -> Subset:
+    """Make the subset mechanism; of the size best for frequencies (Ye and Barg 2018) if none."""
+    if size is None:
+        best = round(values / (math.exp(min(epsilon, 700)) + 1))
+        size = max(1, min(int(values) - 1, best))
+    return Subset(values, size, epsilon)
 
 
-def _need(p: Numbers, *names: str) -> tuple[Any, ...]:
-    for name in names:
-        if name not in p:
-            raise InputError(f"`{name}` is missing: give {', '.join(names)}")
-    return tuple(p[name] for name in names)
+def unary(values: int, epsilon: float) -> UnaryEncoding:
+    """Make basic RAPPOR."""
+    return UnaryEncoding(values, epsilon)
 
 
-def _of(kind: Callable[..., ClosedForm], *names: str) -> Callable[[Numbers], ClosedForm]:
-    return lambda p: kind(*_need(p, *names))
+def optimized_unary(values: int, epsilon: float) -> UnaryEncoding:
+    """Make optimised unary encoding."""
+    return UnaryEncoding(values, epsilon, optimized=True)
 
 
-MECHANISMS: dict[str, tuple[Callable[[Numbers], ClosedForm], tuple[str, ...], str]] = {
-    "exponential": (
-        _of(Exponential.on_a_line, "values", "epsilon"),
-        ("values", "epsilon"),
-        "exponential:values=10,epsilon=1 (utility: minus the distance)",
-    ),
-    "gaussian": (
-        _gaussian,
-        ("span", "sigma", "epsilon", "delta", "points"),
-        "gaussian:sigma=2 or gaussian:epsilon=1,delta=1e-6",
-    ),
-    "geometric": (
-        _of(Geometric, "values", "rate"),
-        ("values", "rate"),
-        "geometric:values=100,rate=0.1",
-    ),
-    "laplace": (
-        _laplace,
-        ("span", "scale", "epsilon", "points"),
-        "laplace:span=1,scale=2 or laplace:epsilon=0.5",
-    ),
-    "randomized-response": (
-        _of(KaryRandomizedResponse, "values", "epsilon"),
-        ("values", "epsilon"),
-        "randomized-response:values=10,epsilon=1",
-    ),
-    "subset": (_subset, ("values", "size", "epsilon"), "subset:values=10,size=3,epsilon=1"),
-    "unary": (
-        _of(UnaryEncoding, "values", "epsilon"),
-        ("values", "epsilon"),
-        "unary:values=10,epsilon=1 (basic RAPPOR)",
-    ),
-    "optimized-unary": (
-        lambda p: UnaryEncoding(*_need(p, "values", "epsilon"), optimized=True),
-        ("values", "epsilon"),
-        "optimized-unary:values=10,epsilon=1",
-    ),
+MECHANISMS: dict[str, Callable[..., ClosedForm]] = {
+    "exponential": Exponential.on_a_line,
+    "gaussian": gaussian,
+    "geometric": Geometric,
+    "laplace": laplace,
+    "optimized-unary": optimized_unary,
+    "randomized-response": KaryRandomizedResponse,
+    "subset": subset,
+    "unary": unary,
+}
+"""What makes each mechanism; its parameters are the keys that may be given."""
+
+EXAMPLES = {
+    "exponential": "exponential:values=10,epsilon=1 (utility: minus the distance)",
+    "gaussian": "gaussian:sigma=2 or gaussian:epsilon=1,delta=1e-6",
+    "geometric": "geometric:values=100,rate=0.1",
+    "laplace": "laplace:span=1,scale=2 or laplace:epsilon=0.5",
+    "optimized-unary": "optimized-unary:values=10,epsilon=1",
+    "randomized-response": "randomized-response:values=10,epsilon=1",
+    "subset": "subset:values=10,size=3,epsilon=1",
+    "unary": "unary:values=10,epsilon=1 (basic RAPPOR)",
 }
 
 
@@ -122,26 +109,33 @@ def mechanism(text: str) -> ClosedForm:
     name, _, rest = text.partition(":")
     name = name.strip()
     one_of("mechanism", name, MECHANISMS)
-    make, known, example = MECHANISMS[name]
+    make, example = MECHANISMS[name], EXAMPLES[name]
+    try:
+        return make(**_numbers(rest, signature(make).parameters))
+    except InputError as error:
+        raise InputError(f"mechanism {name}: {error}; for example {example}") from error
+
+
+def _numbers(text: str, takes: Mapping[str, Parameter]) -> dict[str, float]:
+    """Read ``KEY=VALUE,KEY=VALUE``, of parameters that there are."""
     numbers: dict[str, float] = {}
-    for part in rest.split(",") if rest.strip() else []:
+    for part in text.split(",") if text.strip() else []:
         key, equals, value = part.partition("=")
         key = key.strip()
         if not equals:
-            raise InputError(f"mechanism {name}: {part!r} is not KEY=VALUE; for example {example}")
-        if key not in known:
-            hint = did_you_mean(key, known) or f"; it takes {', '.join(known)}"
-            raise InputError(f"mechanism {name}: unknown parameter `{key}`{hint}")
+            raise InputError(f"{part!r} is not KEY=VALUE")
+        if key not in takes:
+            hint = did_you_mean(key, takes) or f"; it takes {', '.join(takes)}"
+            raise InputError(f"unknown parameter `{key}`{hint}")
         if key in numbers:
-            raise InputError(f"mechanism {name}: `{key}` is given twice")
+            raise InputError(f"`{key}` is given twice")
         try:
             number = float(value)
         except ValueError as error:
-            raise InputError(
-                f"mechanism {name}: `{key}` must be a number, got {value!r}"
-            ) from error
+            raise InputError(f"`{key}` must be a number, got {value!r}") from error
         numbers[key] = real(key, number)
-    try:
-        return make(numbers)
-    except InputError as error:
-        raise InputError(f"mechanism {name}: {error}; for example {example}") from error
+    needed = [name for name, one in takes.items() if one.default is Parameter.empty]
+    for name in needed:
+        if name not in numbers:
+            raise InputError(f"`{name}` is missing: give {', '.join(needed)}")
+    return numbers
