@@ -4,7 +4,6 @@ from narcissus.extraction.bench import Bench, Tried
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import Verbatim
 from narcissus.extraction.sandbox import Isolation, Limits, ProgramRun
-from narcissus.observer import SILENT
 
 
 def run(output, ending="finished"):
@@ -12,11 +11,12 @@ def run(output, ending="finished"):
 
 
 def test_an_output_counts_only_where_the_program_ended_by_itself():
-    bench = Bench(Verbatim(), 3, Limits(), Isolation("none", ()), {}, 1, SILENT)
-    tried = bench.against(DataSet(b"x"), [run(b"x"), run(b"x", "timeout"), run(b"y")])
+    data = DataSet(b"x")
+    bench = Bench(data, Verbatim(), b"", 3, 0.95, 0.0, Limits(), Isolation("none", ()))
+    tried = bench.against(data, [run(b"x"), run(b"x", "timeout"), run(b"y")])
     assert tried.good == [True, False, False]
     assert tried.good_outputs == [b"x"]
-    share = tried.share(0.95, "success")
+    share = bench.share(tried, "success")
     assert (share.value, share.trials, share.quantity) == (1 / 3, 3, "success")
 
 

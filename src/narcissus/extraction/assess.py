@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Isolation, Limits, check_isolation, check_source
+from narcissus.extraction.sandbox import Limits, check_isolation, check_source
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
@@ -43,8 +44,8 @@ def assess_extraction(
     runs: int = 20,
     quality_needed: float = 0.0,
     shadows: Sequence[DataSet] = (),
-    other_releases: Mapping[str, Path | bytes] | None = None,
-    rivals: Mapping[str, bytes] | None = None,
+    other_releases: Mapping[str, Path | bytes] = MappingProxyType({}),
+    rivals: Mapping[str, bytes] = MappingProxyType({}),
     reference: bytes | None = None,
     confidence: float = 0.95,
     limits: Limits | None = None,
@@ -77,16 +78,10 @@ def assess_extraction(
         Programs that claim to need no release, by name: each that succeeds is an upper estimate.
     reference
         A public text that programs may read, as the file ``reference``.
-    confidence
-        Level of the limits.
-    limits
-        What each run may use.
-    workers
-        Runs at the same time.
-    rng
-        Shuffles the stand-in for the release; the programs draw their own chance.
-    observer
-        Hears of progress.
+    confidence, limits, workers
+        Level of the limits; what each run may use; runs at the same time.
+    rng, observer
+        Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
 
     Raises
     ------
@@ -96,81 +91,77 @@ def assess_extraction(
     IsolationError
         The machine cannot isolate the program.
     """
-    runs = integer("runs", runs, low=1)
-    quality_needed = between("quality_needed", quality_needed, 0, 1, open_high=True)
-    confidence = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    rivals = rivals or {}
+    _check(program, release, rivals)
+    bench = Bench(
+        data,
+        relation,
+        program,
+        runs=integer("runs", runs, low=1),
+        confidence=between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+        quality_needed=between("quality_needed", quality_needed, 0, 1, open_high=True),
+        limits=limits or Limits(),
+        isolation=check_isolation(),
+        reference=reference,
+        workers=workers,
+        observer=observer,
+    )
+    replaced = _stand_ins(release, other_releases, rng)
+    observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
+    with_release = bench.run(program, release)
+    with_release.refuse_silence()
+    stand_ins = {
+        name: bench.share(bench.run(program, given), f"success with {name}")
+        for name, given in replaced.items()
+    }
+    tried = [_rival(bench, f"the rival program {name}", of) for name, of in rivals.items()]
+    observer.finish()
+    return _weigh(bench, with_release, stand_ins, tried, shadows)
+
+
+def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:
+    """Refuse programs that do not parse, and releases that no program should be given."""
     check_source(program)
     for name, source in rivals.items():
         check_source(source, f"the rival program {name}")
     if isinstance(release, Path):
         check_release(release)
-    bench = Bench(
-        relation,
-        runs,
-        limits or Limits(),
-        check_isolation(),
-        {} if reference is None else {"reference": reference},
-        workers,
-        observer,
-    )
-    replaced = _stand_ins(release, other_releases or {}, rng)
-    observer.start("run the program", runs * (1 + len(replaced) + len(rivals)))
-    with_release = bench.run(program, release, data)
-    with_release.refuse_silence()
-    stand_ins = {
-        name: bench.run(program, given, data).share(confidence, f"success with {name}")
-        for name, given in replaced.items()
-    }
+
+
+def _rival(bench: Bench, name: str, source: bytes) -> Rival:
+    """Run a program that is said to need no release."""
+    return Rival(name, bench.share(bench.run(source, b""), f"success of {name}"), len(source))
+
+
+def _weigh(
+    bench: Bench,
+    with_release: Tried,
+    stand_ins: dict[str, Estimate],
+    rivals: list[Rival],
+    shadows: Sequence[DataSet],
+) -> ExtractionEvidence:
+    """Hold what the runs came to against the complexity of what they printed."""
+    estimates, missing = _estimates(bench, bench.data, with_release)
+    missing += [_not_shown(rival) for rival in rivals if not rival.shown]
     without = max(stand_ins.values(), key=lambda e: e.value)
-    tried = [Rival("this program without the release", without, len(program))]
-    for name, source in rivals.items():
-        named = f"the rival program {name}"
-        success = bench.run(source, b"", data).share(confidence, f"success of {named}")
-        tried.append(Rival(named, success, len(source)))
-    observer.finish()
-    estimates, missing = _estimates(data, relation, with_release, reference)
-    missing += [_not_shown(rival) for rival in tried[1:] if not rival.shown]
+    tried = (Rival("this program without the release", without, len(bench.program)), *rivals)
     # Only what is known to succeed two times in three is an estimate of the complexity.
     estimates |= {rival.name: rival.program_bytes for rival in tried if rival.shown}
     if not estimates:
         raise InputError(
-            f"no output at all can satisfy the relation on {data.name} ({relation.describe()}); "
-            "loosen it"
+            f"no output at all can satisfy the relation on {bench.data.name} "
+            f"({bench.relation.describe()}); loosen it"
         )
     method = min(estimates, key=lambda name: estimates[name])
     found = Found(
-        with_release.share(confidence, "success with the release"),
+        bench.share(with_release, "success with the release"),
         without,
-        len(program),
+        len(bench.program),
         estimates[method],
         method,
-        quality_needed,
-        rivals=tuple(tried),
+        bench.quality_needed,
+        rivals=tried,
     )
-    found = _against_shadows(found, shadows, bench, with_release, reference)
-    return _evidence(
-        found,
-        with_release,
-        program=program,
-        isolation=bench.isolation,
-        stand_ins=stand_ins,
-        estimates=estimates,
-        missing=tuple(missing),
-    )
-
-
-def _evidence(
-    found: Found,
-    with_release: Tried,
-    *,
-    program: bytes,
-    isolation: Isolation,
-    stand_ins: dict[str, Estimate],
-    estimates: dict[str, int],
-    missing: tuple[NotAssessed, ...],
-) -> ExtractionEvidence:
-    """Judge what was found, and put all of it together."""
+    found = _against_shadows(found, shadows, bench, with_release)
     ruling = judge(found)
     margin = max(0, found.best - found.program_bytes)
     return ExtractionEvidence(
@@ -182,7 +173,7 @@ def _evidence(
         success_on_shadow=found.on_shadow,
         shadow_rank=found.rank,
         program_bytes=found.program_bytes,
-        program_bytes_compressed=len(zlib.compress(program, 9, wbits=-15)),
+        program_bytes_compressed=len(zlib.compress(bench.program, 9, wbits=-15)),
         complexity=estimates,
         complexity_estimate=found.best,
         complexity_method=found.method,
@@ -191,11 +182,11 @@ def _evidence(
         margin_bytes=margin,
         deterministic=len({r.output for r in with_release.runs}) == 1,
         endings=dict(Counter(r.ending for r in with_release.runs)),
-        isolation=isolation,
+        isolation=bench.isolation,
         verdict_grade=ruling.grade,
         more=ruling.more,
         would_change=would_change(found, ruling),
-        not_assessed=missing,
+        not_assessed=tuple(missing),
     )
 
 
@@ -222,17 +213,14 @@ def _stand_ins(
 
 
 def _estimates(
-    data: DataSet,
-    relation: OutputRelation,
-    tried: Tried,
-    reference: bytes | None,
+    bench: Bench, data: DataSet, tried: Tried
 ) -> tuple[dict[str, int], list[NotAssessed]]:
     """Take the least over members of the relation's set, method by method."""
     seen = sorted(tried.good_outputs, key=len)[:4]
-    members = list(dict.fromkeys([*relation.cheap_members(data), *seen]))
+    members = list(dict.fromkeys([*bench.relation.cheap_members(data), *seen]))
     # Compressing is the expensive part: full effort only for those that one quick look favours.
     members.sort(key=lambda m: len(zlib.compress(m, 6)))
-    estimates = dict(relation.program_sizes(data))
+    estimates = dict(bench.relation.program_sizes(data))
     missing: list[NotAssessed] = []
     for member in members[:8]:
         if len(member) > LARGEST:
@@ -240,7 +228,7 @@ def _estimates(
                 NotAssessed("complexity of a target", f"it is longer than {LARGEST} bytes")
             )
             continue
-        found = complexity(member, reference=reference)
+        found = complexity(member, reference=bench.reference)
         for name, size in found.estimates.items():
             estimates[name] = min(size, estimates.get(name, size))
         missing += found.missing
@@ -252,7 +240,6 @@ def _against_shadows(
     shadows: Sequence[DataSet],
     bench: Bench,
     tried: Tried,
-    reference: bytes | None,
 ) -> Found:
     """Hold the same outputs against data that the release has never seen (Lemma 3.2).
 
@@ -267,7 +254,7 @@ def _against_shadows(
         """Count the runs that are evidence against ``shadow``."""
         again = bench.against(shadow, tried.runs)
         if any(again.good):
-            sizes, _ = _estimates(shadow, bench.relation, again, reference)
+            sizes, _ = _estimates(bench, shadow, again)
             if 1 - found.program_bytes / min(sizes.values()) <= found.quality_needed:
                 return 0
         return sum(again.good)
@@ -277,7 +264,7 @@ def _against_shadows(
     share = clopper_pearson(
         sum(h >= NEEDED * len(tried.runs) for h in each),
         len(shadows),
-        confidence=found.success.confidence,
+        confidence=bench.confidence,
         quantity="share of shadow data sets against which two outputs in three count",
     )
     as_good = sum(h >= sum(tried.good) for h in each)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from narcissus.evidence import clopper_pearson
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Isolation, Limits, ProgramRun, Stop, run_program
-from narcissus.observer import Observer
+from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
 
 
@@ -30,11 +29,6 @@ class Tried:
 
     runs: list[ProgramRun]
     good: list[bool]
-
-    def share(self, confidence: float, quantity: str) -> Estimate:
-        """Limit how often the program succeeds."""
-        hits, runs = sum(self.good), len(self.runs)
-        return clopper_pearson(hits, runs, confidence=confidence, quantity=quantity)
 
     @property
     def good_outputs(self) -> list[bytes]:
@@ -77,36 +71,43 @@ class Bench:
 
     Attributes
     ----------
-    relation
-        When an output counts.
+    data, relation, program
+        The data behind the release, when an output counts, and the program in question.
     runs
         How often each program is run.
-    limits, isolation, beside
+    confidence, quality_needed
+        Level of limits; quality above which a claim counts.
+    limits, isolation
         As `run_program` takes them.
-    workers
-        Runs at the same time.
-    observer
-        Hears of every run.
+    reference
+        A public text that programs find as the file ``reference``.
+    workers, observer
+        Runs at the same time; hears of every run.
     """
 
+    data: DataSet
     relation: OutputRelation
+    program: bytes
     runs: int
+    confidence: float
+    quality_needed: float
     limits: Limits
     isolation: Isolation
-    beside: Mapping[str, bytes]
-    workers: int
-    observer: Observer
+    reference: bytes | None = None
+    workers: int = 1
+    observer: Observer = SILENT
     stop: Stop = field(default_factory=Stop)
 
-    def run(self, program: bytes, release: Path | bytes, data: DataSet) -> Tried:
+    def run(self, program: bytes, release: Path | bytes) -> Tried:
         """Run a program on a release, and hold its outputs against the data."""
+        beside = {} if self.reference is None else {"reference": self.reference}
 
         def once(_: int) -> ProgramRun:
             done = run_program(
                 program,
                 release,
                 self.limits,
-                beside=self.beside,
+                beside=beside,
                 isolation=self.isolation,
                 stop=self.stop,
             )
@@ -119,10 +120,15 @@ class Bench:
             except BaseException:
                 self.stop.end()  # or the pool would wait until all that run have ended
                 raise
-        return self.against(data, done)
+        return self.against(self.data, done)
 
     def against(self, data: DataSet, runs: list[ProgramRun]) -> Tried:
         """Hold outputs against data, each different one once."""
         finished = {r.output for r in runs if r.ending == "finished"}
         counts = {output: self.relation.counts(data, output) for output in finished}
         return Tried(runs, [r.ending == "finished" and counts[r.output] for r in runs])
+
+    def share(self, tried: Tried, quantity: str) -> Estimate:
+        """Limit how often a program succeeds."""
+        hits, runs = sum(tried.good), len(tried.runs)
+        return clopper_pearson(hits, runs, confidence=self.confidence, quantity=quantity)

@@ -127,7 +127,6 @@ def train_classifier(
         h = np.maximum(z, 0.0)
         margins = y * (h @ v)
         least = float(margins.min())
-        # Gradient of the loss divided by the loss: weights exp(-margin), safe in logs.
         if noise > 0:
             # Clipped to norm 1 for each example, then noise for the sum, as DP-SGD does it.
             slope = -y * special.expit(-margins)
