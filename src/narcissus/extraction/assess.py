@@ -57,10 +57,8 @@ def assess_extraction(
 
     Parameters
     ----------
-    data
-        The data behind the release.
-    release
-        A file, a folder with weights, or bytes.
+    data, release
+        The data behind the release, which is a file, a folder with weights, or bytes.
     program
         Python source; it finds the release on standard input and as the file ``release``, and
         prints its attempt. It is run in a sandbox.

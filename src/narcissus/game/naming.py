@@ -45,7 +45,7 @@ def named_right(
             hits,
             one.success.trials,
             confidence=confidence,
-            quantity=f"secrets named right by the {one.name}",
+            quantity=f"success of the {one.name}",
         )
         baselines[one.name] = one.baseline.value
     return wins, baselines, tuple(played.remarks)
