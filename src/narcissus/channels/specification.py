@@ -2,70 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 
-from narcissus._validation import did_you_mean, one_of, positive, real
-from narcissus.channels.closed_forms import (
-    ClosedForm,
-    Exponential,
-    Gaussian,
-    Geometric,
-    KaryRandomizedResponse,
-    Laplace,
-    Subset,
-    UnaryEncoding,
+from narcissus._validation import did_you_mean, one_of, real
+from narcissus.channels.calibrated import (
+    exponential,
+    gaussian,
+    laplace,
+    optimized_unary,
+    subset,
+    unary,
 )
+from narcissus.channels.closed_forms import ClosedForm, Geometric, KaryRandomizedResponse
 from narcissus.errors import InputError
 
-
-def laplace(
-    span: float = 1.0, scale: float | None = None, epsilon: float | None = None, points: int = 2
-) -> Laplace:
-    """Make Laplace noise from its scale, or from its epsilon for the whole span."""
-    if scale is None and epsilon is not None:
-        return Laplace(span, span / positive("epsilon", epsilon), points)
-    if scale is None or epsilon is not None:
-        raise InputError("laplace needs `scale` or `epsilon` (for the span), one of them")
-    return Laplace(span, scale, points)
-
-
-def gaussian(
-    span: float = 1.0,
-    sigma: float | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    points: int = 2,
-) -> Gaussian:
-    """Make Gaussian noise from its sigma, or by the classical calibration for the whole span."""
-    if sigma is not None and epsilon is None and delta is None:
-        return Gaussian(span, sigma, points)
-    if sigma is None and epsilon is not None and delta is not None:
-        return Gaussian(span, span * Gaussian.classical(epsilon, delta).sigma, points)
-    raise InputError("gaussian needs `sigma`, or `epsilon` and `delta` (classical calibration)")
-
-
-def subset(values: int, epsilon: float, size: int | None = None) -> Subset:
-    """Make the subset mechanism; of the size best for frequencies (Ye and Barg 2018) if none."""
-    if size is None:
-        best = round(values / (math.exp(min(epsilon, 700)) + 1))
-        size = max(1, min(int(values) - 1, best))
-    return Subset(values, size, epsilon)
-
-
-def unary(values: int, epsilon: float) -> UnaryEncoding:
-    """Make basic RAPPOR."""
-    return UnaryEncoding(values, epsilon)
-
-
-def optimized_unary(values: int, epsilon: float) -> UnaryEncoding:
-    """Make optimised unary encoding."""
-    return UnaryEncoding(values, epsilon, optimized=True)
-
-
 MECHANISMS: dict[str, Callable[..., ClosedForm]] = {
-    "exponential": Exponential.on_a_line,
+    "exponential": exponential,
     "gaussian": gaussian,
     "geometric": Geometric,
     "laplace": laplace,

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._random import RandomSource
-from narcissus.attacks.base import Own
-from narcissus.attacks.guess import FixedGuess
-from narcissus.attacks.secret import BayesGuess
+from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
 from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
 from narcissus.errors import InputError
 from narcissus.game.naming import named_right
@@ -78,7 +76,7 @@ def _through_channel(
     c = channel(matrix)
     weights = prior_for(c, prior)
     game = Game(Secret(weights), ThroughChannel(c), NamesSecret(c.shape[0]))
-    attack = BayesGuess() if attacker is None else Own(lambda output: attacker(int(output)))
+    attack = BayesGuess() if attacker is None else OwnAttack(lambda output: attacker(int(output)))
     return _play(name, game, attack, bayes_vulnerability(c, weights), **how)
 
 

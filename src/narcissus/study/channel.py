@@ -45,13 +45,13 @@ SOURCE_OPTIONS: dict[str, dict[str, Any]] = {
 DRAWN = "they are drawn as the secrets will be when it matters"
 
 
-class ChannelPart(BaseModel):
+class Section(BaseModel):
     """A part of the study file; keys that it does not know are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class ChannelSpec(ChannelPart):
+class ChannelSpec(Section):
     """The channel; give exactly one of file, mechanism and samples."""
 
     file: str | None = Field(
@@ -94,7 +94,7 @@ class ChannelSpec(ChannelPart):
         return self
 
 
-class ChannelThreshold(ChannelPart):
+class ThresholdSpec(Section):
     """What whoever approves accepts; one limit or both."""
 
     beta_star: float | None = Field(
@@ -105,13 +105,13 @@ class ChannelThreshold(ChannelPart):
     origin: str = Field("", description="Who set it, and where.")
 
     @model_validator(mode="after")
-    def _some(self) -> ChannelThreshold:
+    def _some(self) -> ThresholdSpec:
         if self.beta_star is None and self.bayes_risk is None:
             raise ValueError("give `beta_star`, `bayes_risk` or both")
         return self
 
 
-class ChannelRun(ChannelPart):
+class RunSpec(Section):
     """How sure, and the seed."""
 
     confidence: float | None = Field(
@@ -120,17 +120,17 @@ class ChannelRun(ChannelPart):
     seed: int | None = Field(default=None, ge=0, description="Of the split of the samples.")
 
 
-class ChannelStudy(ChannelPart):
+class ChannelStudy(Section):
     """A study of kind "channel"."""
 
     title: str = Field("", description="Of the report.")
     channel: ChannelSpec
-    threshold: ChannelThreshold | None = None
-    run: ChannelRun = ChannelRun()
+    threshold: ThresholdSpec | None = None
+    run: RunSpec = RunSpec()
 
     @model_validator(mode="after")
     def _run_of_samples(self) -> ChannelStudy:
-        for name in ChannelRun.model_fields:
+        for name in RunSpec.model_fields:
             if self.channel.samples is None and getattr(self.run, name) is not None:
                 raise ValueError(f"nothing is sampled, so `run.{name}` is not used: leave it out")
         return self
@@ -415,7 +415,7 @@ def _limited(e: Any) -> dict[str, float | None]:
 
 
 def _judge(
-    threshold: ChannelThreshold | None,
+    threshold: ThresholdSpec | None,
     found: dict[str, tuple[float | None, float | None]],
     refuted: tuple[str, ...],
 ) -> Status:

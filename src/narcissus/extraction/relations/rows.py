@@ -69,6 +69,15 @@ class Near(OutputRelation):
     never count.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    radius
+        Largest L2 distance to the item.
+    isolation
+        Distance of the item to all others, at least.
+    merge_copies
+        Count copies of one row as one item.
     """
 
     radius: float
@@ -130,6 +139,15 @@ class Close(OutputRelation):
     cross-correlation of at least that.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    at_least
+        Items that must have a reconstruction.
+    radius
+        Largest L2 distance.
+    correlation
+        Or least normalised cross-correlation, in (0, 1].
     """
 
     at_least: int

@@ -39,6 +39,17 @@ class Strings(OutputRelation):
     bytes after compression.
 
     Source: Cohen et al. 2024, D.2 and D.3.
+
+    Parameters
+    ----------
+    at_least
+        Different lines that must count.
+    k
+        Most records of the data in which a line may occur.
+    bytes_each
+        Least length of a line under zlib, in bytes.
+    bytes_total
+        Least length of all of them under zlib, in bytes.
     """
 
     at_least: int = 1
