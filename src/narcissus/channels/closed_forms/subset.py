@@ -70,9 +70,8 @@ class Subset(SymmetricForm):
         import itertools
 
         n, k = self.values, self.size
-        check_size(
-            n, float(special.comb(float(n), float(k)))
-        )  # the exact number may have any length
+        # As a float: the exact number may have any length.
+        check_size(n, float(special.comb(float(n), float(k))))
         count = math.comb(n, k)
         sets = np.array(list(itertools.combinations(range(n), k)))
         member = np.zeros((n, count), dtype=bool)
