@@ -5,6 +5,7 @@ from narcissus.worlds.family import Family
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Records, Uniform
+from narcissus.worlds.secret import Secret
 from narcissus.worlds.tardos import Tardos
 from narcissus.worlds.trivial import MonaLisa, Superset
 
@@ -20,6 +21,7 @@ __all__ = [
     "Pairs",
     "RandomNeighbours",
     "Records",
+    "Secret",
     "Superset",
     "Tardos",
     "Uniform",
