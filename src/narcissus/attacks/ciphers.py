@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from narcissus._options import filled_in
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
@@ -25,8 +26,8 @@ class KeySearch:
     """
 
     budget: int = 4096
-    cipher: Cipher | None = None
-    messages: Any = None
+    cipher: Cipher | None = filled_in()
+    messages: Any = filled_in()
 
     def __post_init__(self) -> None:
         integer("budget", self.budget, low=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import filled_in
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch
@@ -82,7 +83,7 @@ class BucketHashing:
     """
 
     buckets: int | None = None
-    levels: int | None = None
+    levels: int | None = filled_in()
 
     def __post_init__(self) -> None:
         if self.buckets is not None:

@@ -14,7 +14,7 @@ from narcissus.extraction.diffusion import (
     extracts_outlier,
 )
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.evidence import Evidence, assess_extraction
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.hamming import Hamming
 from narcissus.extraction.huggingface import HuggingFaceGenerator
@@ -51,7 +51,6 @@ from narcissus.extraction.secrets import (
 
 __all__ = [
     "COMPRESSORS",
-    "RELATIONS",
     "CharacterNgram",
     "Close",
     "Complexity",

@@ -27,8 +27,7 @@ from narcissus.evidence import clopper_pearson
 from narcissus.extraction._verdict import NEEDED, Found, Rival, Verdict, judge, would_change
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.hamming import Hamming
-from narcissus.extraction.relations import Close, Exact, Near, Relation, Strings
+from narcissus.extraction.relations import Relation
 from narcissus.extraction.sandbox import (
     Isolation,
     Limits,
@@ -41,13 +40,6 @@ from narcissus.extraction.sandbox import (
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, NotAssessed, Result
 
-RELATIONS: dict[str, type] = {
-    "close": Close,
-    "exact": Exact,
-    "hamming": Hamming,
-    "near": Near,
-    "strings": Strings,
-}
 CAVEAT = (
     "Complexity can only be estimated from above, by compressing: the true one may be smaller, and "
     "then the quality is smaller than stated and may be nothing at all. No method can verify the "

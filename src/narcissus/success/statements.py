@@ -7,15 +7,19 @@ for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import between, integer, non_negative, probability
+from narcissus._options import filled_in
+from narcissus._validation import between, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
+
+LARGEST_EPSILON = 100.0
+"""Of a statement: beyond, nothing can violate it in floating point."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Resilience:
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
-        non_negative("epsilon", self.epsilon)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
 
     def tests(self, scores: Scores) -> list[Test]:
@@ -111,6 +115,29 @@ class Resilience:
     def words(self) -> str:
         """Say the inequality."""
         return f"success <= e^{self.epsilon:g} x own baseline + {self.delta:g}"
+
+
+@dataclass(frozen=True)
+class SurprisalResilience(Resilience):
+    """Resilience where only rows count that the attacker was not told too much about.
+
+    Parameters
+    ----------
+    epsilon, delta
+        At least 0; in [0, 1].
+    share
+        xi: share of its surprisal that a row keeps, in [0, 1].
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11.
+    """
+
+    share: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        probability("share", self.share)
 
 
 @dataclass(frozen=True)
@@ -136,7 +163,7 @@ class FixedBaseline:
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
-        non_negative("epsilon", self.epsilon)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
         if self.best is not None:
             probability("best", self.best)
@@ -236,7 +263,7 @@ class NotMemorizing:
     """
 
     m: int
-    n: int
+    n: int = filled_in(required=True)
     xi: float
     rule: ClassVar[Literal["mean", "min"]] = "min"
 

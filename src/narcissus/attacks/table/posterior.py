@@ -50,9 +50,9 @@ class MeanField:
 
     sweeps: int = 40
     tolerance: float = 1e-2
-    title: str = "the posterior by mean-field variational Bayes"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by mean-field variational Bayes"
+    uses = "prior and release"
+    informed = False
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -125,9 +125,9 @@ class GibbsSampling:
     sweeps: int = 200
     chains: int = 8
     burn: float = 0.2
-    title: str = "the posterior by Gibbs sampling"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by Gibbs sampling"
+    uses = "prior and release"
+    informed = False
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""

@@ -42,7 +42,7 @@ class RelaxedProjection:
     rate: float = 0.1
     starts: int = 1
     rounding: Literal["largest", "sample"] = "largest"
-    informed: bool = False
+    informed = False
 
     @property
     def title(self) -> str:

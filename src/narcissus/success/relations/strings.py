@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import OfRoom
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch, all_tuples
@@ -131,7 +132,7 @@ class SameImage:
         A mechanism that is a function, such as `narcissus.mechanisms.Sha256`.
     """
 
-    function: Any
+    function: Annotated[Any, OfRoom("mechanism")]
 
     def holds(self, data: Array, attempt: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Score a batch; attempts are inputs of the function, like the data."""

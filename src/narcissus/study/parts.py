@@ -1,0 +1,418 @@
+"""A section of a study file that names a part: how it is checked, and how it becomes an object.
+
+The section has a key ``name``; its other keys are the options of the class or function behind it,
+checked by its signature. A name with a colon is the user's own, ``module:attribute``
+(`narcissus.study.plugins`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    PydanticUserError,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core.core_schema import ValidationInfo
+
+from narcissus._options import OfRoom, Swept
+from narcissus._validation import did_you_mean, real
+from narcissus.errors import InputError, NarcissusError
+from narcissus.study.plugins import load_attribute, raised_where
+from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.signatures import Option, options_of, takes_any, waits
+
+UNKNOWN = "unknown_option"
+"""Type of the error of an option that a part does not take: its message names the key itself."""
+KEYS = ("name", "options", "kind")
+"""Keys of a section that cannot be options of a part: the last two are those of version 0.1."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part as a study file names it.
+
+    Attributes
+    ----------
+    room
+        Its room, of `narcissus.study.registry.ROOMS`.
+    name
+        As in the file.
+    options
+        Its options, with the defaults of those that the file does not give; nested parts as
+        `Part`, of a swept option the list.
+    also
+        Keys of the section that belong to the study, not to the part.
+    maker, first
+        What makes the object, and its first arguments, which are no options.
+    takes
+        What the maker takes, by name.
+    """
+
+    room: str
+    name: str
+    options: Mapping[str, Any]
+    also: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    maker: Callable[..., Any] = field(default=dict, compare=False, repr=False)
+    first: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    takes: Mapping[str, Option] = field(
+        default_factory=dict[str, Option], compare=False, repr=False
+    )
+
+    @property
+    def level(self) -> str | None:
+        """The option of those that can be swept that is given; None where there is none."""
+        swept = (name for name, option in self.takes.items() if swept_type(option.hint))
+        return next((name for name in swept if self.options[name] is not None), None)
+
+    @property
+    def swept(self) -> bool:
+        """Whether the file gives a list of levels."""
+        return self.level is not None and isinstance(self.options[self.level], list)
+
+    @property
+    def levels(self) -> list[float]:
+        """The levels, in the order of the file."""
+        given = [] if self.level is None else self.options[self.level]
+        return [float(v) for v in given] if isinstance(given, list) else [float(given)]
+
+    def build(self, *given: Any, **filled_in: Any) -> Any:
+        """Make the object; what the study gives first, and what the game fills in."""
+        return self._make(given, {**self.options, **filled_in})
+
+    def each(self) -> list[Any]:
+        """Make an object for each level; without a list of levels, the one object."""
+        if self.level is None or not self.swept:
+            return [self.build()]
+        return [self._make((), {**self.options, self.level: v}) for v in self.levels]
+
+    def _make(self, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        made = {name: _built(value) for name, value in options.items()}
+        try:
+            return self.maker(*self.first, *given, **made)
+        except NarcissusError:
+            raise
+        except Exception as error:
+            said = f" with the options {made}" if made else ""
+            raise InputError(
+                f"the {self.room} {self.name} cannot be made{said}: {raised_where(error)}"
+            ) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the section, defaults filled in."""
+        return {"name": self.name, **self.also, **{k: _plain(v) for k, v in self.options.items()}}
+
+    def to_text(self) -> str:
+        """Give the part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``, without defaults."""
+        given = {k: v for k, v in self.options.items() if v != self.takes[k].default}
+        options = ",".join(f"{k}={v:g}" for k, v in given.items())
+        return f"{self.name}:{options}" if options else self.name
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Give the section for a part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``.
+
+    Raises
+    ------
+    InputError
+        It has another form, a value is no number, or a key is given twice.
+
+    Examples
+    --------
+    >>> from_text("randomized-response:values=10,epsilon=0.5")
+    {'name': 'randomized-response', 'values': 10, 'epsilon': 0.5}
+    """
+    name, _, rest = text.partition(":")
+    section: dict[str, Any] = {"name": name.strip()}
+    for option in rest.split(",") if rest.strip() else []:
+        key, equals, value = option.partition("=")
+        key = key.strip()
+        if not equals:
+            raise InputError(f"{option!r} is not KEY=VALUE; the form is NAME:KEY=VALUE,KEY=VALUE")
+        if key in section:
+            raise InputError(f"`{key}` is given twice in {text!r}")
+        try:
+            number = real(key, float(value))
+        except ValueError as error:
+            raise InputError(f"`{key}` must be a number, got {value!r}") from error
+        section[key] = int(number) if number.is_integer() else number
+    return section
+
+
+def part_from_text(room: str, text: str) -> Part:
+    """Give the part that a text names (`from_text`), checked.
+
+    Raises
+    ------
+    InputError
+        There is no such part, or it does not take an option.
+    """
+    try:
+        return checked(room, from_text(text))
+    except ValidationError as error:
+        said = "; ".join(_said(one) for one in error.errors(include_url=False))
+        raise InputError(f"{text}: {said}") from error
+
+
+def _said(fault: Any) -> str:
+    key = ".".join(map(str, fault["loc"]))
+    if fault["type"] == "missing":
+        return f"`{key}` is missing"
+    text = fault["msg"].removeprefix("Value error, ")
+    return f"unknown option `{key}`: {text}" if fault["type"] == UNKNOWN else text
+
+
+def checked(room: str, section: Mapping[str, Any], folder: Path | None = None) -> Part:
+    """Check a section that names a part.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        It names none, or the part does not take an option.
+    """
+    kind = TypeAdapter[Part](Annotated[Part, Section(room)])
+    return kind.validate_python(dict(section), context={"folder": str(folder or ".")})
+
+
+def _built(value: Any) -> Any:
+    if isinstance(value, Part):
+        return value.build()
+    return [_built(v) for v in value] if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Part):
+        return value.to_dict()
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def own_parts(value: Any) -> Iterator[str]:
+    """Give the names of the user's own parts of a study, at any depth."""
+    if isinstance(value, Part):
+        if ":" in value.name:
+            yield value.name
+        yield from own_parts(list(value.options.values()))
+    elif isinstance(value, BaseModel):
+        yield from own_parts([getattr(value, name) for name in type(value).model_fields])
+    elif isinstance(value, Mapping):
+        yield from own_parts(list(value.values()))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from own_parts(entry)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The type of a section that names a part, for pydantic: ``Annotated[Part, Section(...)]``.
+
+    Attributes
+    ----------
+    room
+        Whose parts it can name.
+    also
+        Keys of the section that belong to the study, with their types and defaults.
+    flat
+        Whether parts that take parts are left out: one level of them is enough, and keeps the
+        JSON Schema finite.
+    named
+        Whether the file names the part elsewhere too: by the key of the section.
+    """
+
+    room: str
+    also: tuple[Option, ...] = ()
+    flat: bool = False
+    named: bool = False
+
+    def names(self) -> list[str]:
+        """Give the names of this package's parts that it can have."""
+        parts = ROOMS[self.room].parts
+        return [n for n, target in parts.items() if not (self.flat and nests(loaded(target)))]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """Check sections by this class, and write them as they stand in a file."""
+        written = core_schema.plain_serializer_function_ser_schema(Part.to_dict)
+        return core_schema.with_info_plain_validator_function(self._check, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Describe every part that the section can name."""
+        from narcissus.study.listing import schema_of
+
+        return schema_of(self)
+
+    def _check(self, value: Any, info: ValidationInfo) -> Part:
+        """Check a section: its name, its options, and that the part can be made."""
+        if isinstance(value, Part):
+            return value
+        room, rest = ROOMS[self.room], dict(value) if isinstance(value, dict) else {}
+        name = rest.pop("name", room.default)
+        if not isinstance(value, dict) or not self._known(name):
+            raise self._refusal(value, name)
+        context: Any = info.context or {}
+        maker, first = _found(self.room, name, Path(context.get("folder", ".")))
+        takes = options_of(maker, given=len(first) + room.given)
+        if reserved := [key for key in KEYS if key in takes]:
+            raise InputError(
+                f"the parameter `{reserved[0]}` of {name} cannot be given in a study file, where "
+                "that key means something else: give it another name"
+            )
+        also = {option.name: option for option in self.also}
+        free = {k: v for k, v in rest.items() if k not in takes and k not in also}
+        lines = [] if takes_any(maker) else _unknown(self.room, name, free, takes)
+        options = {**_checked(takes, rest, info.context, lines), **free}
+        more = _checked(also, rest, info.context, lines)
+        if lines:
+            raise ValidationError.from_exception_data("section", lines)
+        part = Part(self.room, name, options, more, maker, first, takes)
+        if not room.given and not waits(maker):
+            _make_once(part)
+        return part
+
+    def _known(self, name: Any) -> bool:
+        if not isinstance(name, str):
+            return False
+        return name in self.names() or (ROOMS[self.room].own and ":" in name)
+
+    def _refusal(self, value: Any, name: Any) -> Exception:
+        if not isinstance(value, dict):
+            said = f"must be a table with the key `name`, got {value!r}"
+            return PydanticCustomError("no_section", "{text}", {"text": said})
+        own = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
+        said = "has no `name`" if name in (None, "") else f"has the name {name!r}"
+        text = f"{said}; it must be one of {', '.join(self.names())}{own}"
+        text += did_you_mean(str(name), self.names())
+        return PydanticCustomError("unknown_name", "{text}", {"text": text})
+
+
+def _make_once(part: Part) -> None:
+    """Make the object, so that what is wrong is said with the line where it stands."""
+    try:
+        part.each()
+    except NarcissusError as error:
+        named = re.match(r"`(\w+)`", str(error))  # messages begin with the argument
+        place = (named[1],) if named is not None and named[1] in part.takes else ()
+        raise refused(place, str(error)) from error
+
+
+def refused(place: tuple[str, ...], text: str, kind: str = "refused") -> ValidationError:
+    """Make the error of one key of a file."""
+    return ValidationError.from_exception_data("section", [_line(place, text, kind)])
+
+
+def _line(place: tuple[str | int, ...], text: str, kind: str, got: Any = None) -> InitErrorDetails:
+    said = PydanticCustomError(kind, "{text}", {"text": text})
+    return InitErrorDetails(type=said, loc=place, input={} if got is None else got)
+
+
+def _unknown(
+    room: str, name: str, free: Iterable[str], takes: Mapping[str, Option]
+) -> list[InitErrorDetails]:
+    known = f"the options {', '.join(takes)}" if takes else "no options"
+    said = f"the {room} `{name}` has {known}"
+    return [_line((key,), said + did_you_mean(key, takes), UNKNOWN) for key in free]
+
+
+def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Give what makes a part, and its first arguments that are no options."""
+    place = ROOMS[room]
+    if name in place.parts:
+        return loaded(place.parts[name]), ()
+    found = load_attribute(name, folder)
+    if isinstance(found, type) or (callable(found) and not place.of_function):
+        return found, ()
+    if callable(found) and not any(hasattr(found, offered) for offered in OFFERED):
+        return loaded(place.of_function), (found,)
+    return _itself, (found,)
+
+
+OFFERED = ("draw", "release", "attempt", "holds", "reveal", "guess")
+"""What parts offer: an object with one of these is a part, and no function that makes one."""
+
+
+def _itself(found: Any) -> Any:
+    return found
+
+
+def _checked(
+    takes: Mapping[str, Option],
+    given: Mapping[str, Any],
+    context: Any,
+    lines: list[InitErrorDetails],
+) -> dict[str, Any]:
+    """Give every option with its value or its default; what is wrong is added to ``lines``."""
+    found: dict[str, Any] = {}
+    for name, option in takes.items():
+        if name not in given:
+            found[name] = deepcopy(option.default)
+            if option.required:
+                lines.append(InitErrorDetails(type="missing", loc=(name,), input=dict(given)))
+            continue
+        try:
+            kind = TypeAdapter[Any](strict(option.hint))
+            found[name] = kind.validate_python(given[name], context=context)
+        except ValidationError as error:
+            lines += [
+                _line((name, *one["loc"]), one["msg"], one["type"], one["input"])
+                for one in error.errors(include_url=False)
+            ]
+    return found
+
+
+def nests(maker: Callable[..., Any]) -> bool:
+    """Say whether a part takes parts."""
+    return any("OfRoom" in repr(option.hint) for option in options_of(maker).values())
+
+
+def swept_type(hint: Any) -> bool:
+    """Say whether a type is that of an option that a study may give a list of."""
+    marks = getattr(hint, "__metadata__", ())
+    return any(isinstance(mark, Swept) for mark in marks) or any(map(swept_type, get_args(hint)))
+
+
+def _levels(value: Any) -> Any:
+    if isinstance(value, list) and (not value or len(set(value)) != len(value)):
+        raise ValueError("must be a list of different levels")
+    return value
+
+
+def strict(hint: Any) -> Any:
+    """Give a type as pydantic checks it: "100" and true are no numbers, as TOML tells them apart.
+
+    Of a type that is not known to pydantic (an array, a class of the user's) nothing is checked.
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        for mark in hint.__metadata__:
+            if isinstance(mark, OfRoom):
+                return Annotated[Part, Section(mark.room, flat=True)]
+            if isinstance(mark, Swept):
+                one = Annotated[float, Strict()]
+                return Annotated[one | list[one], AfterValidator(_levels)]
+        return Annotated[strict(inner[0]), *hint.__metadata__]
+    if hint in (int, float, str, bool):
+        return Annotated[hint, Strict()]
+    if origin is Literal or not inner:
+        return hint if _is_known(hint) else Any
+    if origin in (Union, UnionType):
+        return Union[tuple(strict(one) for one in inner)]  # noqa: UP007
+    if origin in (list, Sequence):
+        return list[strict(inner[0])]
+    return hint if _is_known(hint) else Any
+
+
+def _is_known(hint: Any) -> bool:
+    try:
+        TypeAdapter(hint)
+    except PydanticUserError:
+        return False
+    return True
