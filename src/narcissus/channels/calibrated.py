@@ -37,8 +37,10 @@ def gaussian(
         Distance from the smallest secret to the largest.
     sigma
         Standard deviation of the noise.
-    epsilon, delta
-        Levels of the classical calibration, for the span.
+    epsilon
+        Privacy level for the span, of the classical calibration.
+    delta
+        Goes with it, above 0.
     points
         Number of secrets, evenly spread.
     """

@@ -31,7 +31,14 @@ class Hamming:
 
     Some record and some line of the output, of the same length ``d``, differ in at most
     ``share * d`` places: Examples D.4 (one record, share 1/2), D.5 (one record, share 1/4) and
-    D.6 (many records). An output has at most ``lines`` lines.
+    D.6 (many records).
+
+    Parameters
+    ----------
+    share
+        Largest share of places that differ, in [0, 1).
+    lines
+        Most lines of an output.
 
     Notes
     -----

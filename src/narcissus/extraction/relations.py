@@ -91,6 +91,17 @@ class Strings:
     bytes after compression.
 
     Source: Cohen et al. 2024, D.2 and D.3.
+
+    Parameters
+    ----------
+    at_least
+        Different lines that must count.
+    k
+        Most records of the data in which a line may occur.
+    bytes_each
+        Least length of a line under zlib, in bytes.
+    bytes_total
+        Least length of all of them under zlib, in bytes.
     """
 
     at_least: int = 1
@@ -198,6 +209,15 @@ class Near:
     never count.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    radius
+        Largest L2 distance to the item.
+    isolation
+        Distance of the item to all others, at least.
+    merge_copies
+        Count copies of one row as one item.
     """
 
     radius: float
@@ -264,6 +284,15 @@ class Close:
     cross-correlation of at least that.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    at_least
+        Items that must have a reconstruction.
+    radius
+        Largest L2 distance.
+    correlation
+        Or least normalised cross-correlation, in (0, 1].
     """
 
     at_least: int

@@ -6,11 +6,16 @@ There a section named its part by ``kind``, a part of the user's own took its ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from narcissus.errors import InputError
 from narcissus.study.parts import from_text, refused
+from narcissus.study.record import Record, finite
 
 Section = dict[str, Any]
 
@@ -100,3 +105,49 @@ def translated(to: Callable[[Section], Section]) -> Callable[[Any], Any]:
         return to(dict(study)) if isinstance(study, Mapping) else study
 
     return read
+
+
+KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": table}
+
+
+def is_study_of(record: Record, study: Any, folder: Path) -> bool:
+    """Say whether a record of version 0.1 is one of a study: whether both say the same today.
+
+    Parameters
+    ----------
+    record
+        The record.
+    study
+        The settings of the study, as they were read.
+    folder
+        Where the study lies.
+    """
+    if record.kind not in KINDS:
+        return False
+    then = KINDS[record.kind](_with_infinities(record.study))
+    try:
+        read = type(study).model_validate(then, context={"folder": str(folder)})
+    except ValidationError:
+        return False
+    return finite(_written(read)) == finite(_written(study))
+
+
+def _written(study: BaseModel) -> dict[str, Any]:
+    return study.model_dump(mode="json", by_alias=True)
+
+
+def _with_infinities(study: Section) -> Section:
+    """Give the levels without noise of a table's release, for which a record holds None."""
+    release = study.get("mechanism")
+    if not isinstance(release, dict) or "noise" not in release:
+        return study
+    by = ("epsilon", "mu", "scale")
+    levels = {
+        k: [math.inf if v is None else v for v in release[k]]
+        if isinstance(release[k], list)
+        else release[k]
+        for k in by
+    }
+    if all(level is None for level in levels.values()):
+        levels["epsilon"] = math.inf
+    return {**study, "mechanism": {**release, **levels}}

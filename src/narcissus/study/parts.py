@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -31,7 +31,7 @@ from narcissus._validation import did_you_mean, real
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.plugins import load_attribute, raised_where
 from narcissus.study.registry import ROOMS, loaded
-from narcissus.study.signatures import Option, options_of, takes_any, waits
+from narcissus.study.signatures import Option, marked, options_of, takes_any, waits
 
 UNKNOWN = "unknown_option"
 """Type of the error of an option that a part does not take: its message names the key itself."""
@@ -73,7 +73,7 @@ class Part:
     @property
     def level(self) -> str | None:
         """The option of those that can be swept that is given; None where there is none."""
-        swept = (name for name, option in self.takes.items() if swept_type(option.hint))
+        swept = (name for name, option in self.takes.items() if marked(option.hint, Swept))
         return next((name for name in swept if self.options[name] is not None), None)
 
     @property
@@ -237,7 +237,7 @@ class Section:
     def names(self) -> list[str]:
         """Give the names of this package's parts that it can have."""
         parts = ROOMS[self.room].parts
-        return [n for n, target in parts.items() if not (self.flat and nests(loaded(target)))]
+        return [n for n, target in parts.items() if not (self.flat and _nests(loaded(target)))]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         """Check sections by this class, and write them as they stand in a file."""
@@ -310,7 +310,7 @@ def refused(place: tuple[str, ...], text: str, kind: str = "refused") -> Validat
 
 
 def _line(place: tuple[str | int, ...], text: str, kind: str, got: Any = None) -> InitErrorDetails:
-    said = PydanticCustomError(kind, "{text}", {"text": text})
+    said = PydanticCustomError(cast("Any", kind), "{text}", {"text": text})
     return InitErrorDetails(type=said, loc=place, input={} if got is None else got)
 
 
@@ -368,15 +368,8 @@ def _checked(
     return found
 
 
-def nests(maker: Callable[..., Any]) -> bool:
-    """Say whether a part takes parts."""
-    return any("OfRoom" in repr(option.hint) for option in options_of(maker).values())
-
-
-def swept_type(hint: Any) -> bool:
-    """Say whether a type is that of an option that a study may give a list of."""
-    marks = getattr(hint, "__metadata__", ())
-    return any(isinstance(mark, Swept) for mark in marks) or any(map(swept_type, get_args(hint)))
+def _nests(maker: Callable[..., Any]) -> bool:
+    return any(marked(option.hint, OfRoom) for option in options_of(maker).values())
 
 
 def _levels(value: Any) -> Any:

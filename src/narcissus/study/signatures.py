@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from narcissus._options import FILLED_IN, OfRoom, Swept
+from narcissus._options import FilledIn, OfRoom, Swept
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -56,28 +56,31 @@ def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option
     given
         So many of its first parameters are given by the study, not by the file.
     """
-    fields = {f.name: f for f in dataclasses.fields(maker)} if _is_dataclass(maker) else {}
     hints, texts = _hints(maker), described(maker)
     found: dict[str, Option] = {}
     for number, (name, parameter) in enumerate(_parameters(maker).items()):
-        field = fields.get(name)
-        filled = field is not None and FILLED_IN in field.metadata
-        if number < given or filled or parameter.kind not in _BY_NAME:
-            continue
-        default = parameter.default
-        if field is not None and field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
-        found[name] = Option(name, hints.get(name, Any), default, texts.get(name, ""))
+        hint = hints.get(name, Any)
+        if number >= given and parameter.kind in _BY_NAME and not marked(hint, FilledIn):
+            default = parameter.default
+            if default is not REQUIRED and type(default).__name__ == _FACTORY:
+                default = _made_default(maker, name)
+            found[name] = Option(name, hint, default, texts.get(name, ""))
     return found
 
 
 def waits(maker: Callable[..., Any]) -> bool:
     """Say whether it cannot be made before the game is there."""
-    fields = dataclasses.fields(maker) if _is_dataclass(maker) else ()
+    hints = _hints(maker)
     return any(
-        FILLED_IN in f.metadata and f.default is f.default_factory is dataclasses.MISSING
-        for f in fields
+        p.default is REQUIRED and marked(hints.get(name), FilledIn)
+        for name, p in _parameters(maker).items()
     )
+
+
+def marked(hint: Any, mark: type) -> bool:
+    """Say whether a type carries a mark of `narcissus._options`, at any depth."""
+    own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
+    return own or any(marked(inner, mark) for inner in get_args(hint))
 
 
 def takes_any(maker: Callable[..., Any]) -> bool:
@@ -85,11 +88,17 @@ def takes_any(maker: Callable[..., Any]) -> bool:
     return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in _parameters(maker).values())
 
 
+_FACTORY = "_HAS_DEFAULT_FACTORY_CLASS"  # what a signature shows of a dataclass's factory
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def _is_dataclass(maker: Any) -> bool:
     return isinstance(maker, type) and dataclasses.is_dataclass(maker)
+
+
+def _made_default(maker: Any, name: str) -> Any:
+    made = next(f.default_factory for f in dataclasses.fields(maker) if f.name == name)
+    return made() if callable(made) else None
 
 
 def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._options import filled_in
+from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
 from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
 from narcissus.worlds.base import Law
@@ -64,8 +64,10 @@ class SinglingOut:
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     n
         Rows of a data set, drawn independently from one distribution D.
     w_max
@@ -86,12 +88,14 @@ class SinglingOut:
     a predicate can have.
     """
 
-    n: int = filled_in(required=True)
+    n: Annotated[int, FilledIn()]
     w_max: float
     epsilon: float = 0.0
     delta: float = 0.0
     points: int = 28
-    possible: NDArray[np.float64] | None = filled_in(repr=False, compare=False)
+    possible: Annotated[NDArray[np.float64] | None, FilledIn()] = field(
+        default=None, repr=False, compare=False
+    )
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:

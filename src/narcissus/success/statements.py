@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._options import filled_in
+from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
 
@@ -94,8 +94,10 @@ class Resilience:
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     """
 
     epsilon: float = 0.0
@@ -123,8 +125,10 @@ class SurprisalResilience(Resilience):
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     share
         xi: share of its surprisal that a row keeps, in [0, 1].
 
@@ -146,8 +150,10 @@ class FixedBaseline:
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     best
         Chance of the best guess made without the release; an upper limit of it is valid too.
         None: as `prepare` finds it, otherwise 1, which nothing can violate.
@@ -263,7 +269,7 @@ class NotMemorizing:
     """
 
     m: int
-    n: int = filled_in(required=True)
+    n: Annotated[int, FilledIn()]
     xi: float
     rule: ClassVar[Literal["mean", "min"]] = "min"
 

@@ -18,6 +18,13 @@ class Geometric(Mechanism):
 
     The noise is ``z`` with probability ``(1 - a) / (1 + a) a^|z|``, ``a = e^-rate``; clamping
     changes neither ``beta*`` nor the capacity of the ends.
+
+    Parameters
+    ----------
+    values
+        Number of secrets.
+    rate
+        Privacy level of neighbouring secrets, above 0.
     """
 
     values: int

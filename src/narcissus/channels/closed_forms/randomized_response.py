@@ -16,6 +16,15 @@ from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
 class RandomizedResponse(Mechanism):
     """k-ary randomized response: the true value with weight ``e^epsilon``, any other with 1.
 
+    Parameters
+    ----------
+    values
+        Number of secrets.
+    epsilon
+        Privacy level.
+
+    Notes
+    -----
     Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
 
     Examples

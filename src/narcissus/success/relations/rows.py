@@ -125,8 +125,10 @@ class CloseAndUnique:
 
     Parameters
     ----------
-    close, unique
-        Euclidean distances.
+    close
+        Euclidean distance of the row to the attempt, at most.
+    unique
+        Euclidean distance of the row to all other rows, above this.
 
     Notes
     -----

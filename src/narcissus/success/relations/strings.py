@@ -23,6 +23,11 @@ class Prefix:
     """The attempt is the first ``length`` entries of the data set; all of it where not given.
 
     With half the length this is the relation ``z = x`` of Cohen et al. 2024, Example C.1.
+
+    Parameters
+    ----------
+    length
+        Entries to name.
     """
 
     length: int | None = None
@@ -62,6 +67,11 @@ class Pinned:
 
     Cohen et al. 2024, Example 1.8; with ``k = 1``, the relation of the counting query of 000,
     Appendix A. An attempt is an array of two rows, places and entries.
+
+    Parameters
+    ----------
+    k
+        Places to name.
     """
 
     k: int = 1
