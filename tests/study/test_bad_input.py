@@ -110,7 +110,7 @@ WRONG = {
     "no source": ({"data": {"path": None}}, ["`path`", "`table`"]),
     "prior unknown": (
         {"prior": {"name": "bayes"}},
-        ["`prior`", "'bayes'", "one of bayesian-network"],
+        ["`prior.name`", "'bayes'", "bayesian"],
     ),
     "prior without parents": ({"prior": {"parents": -1}}, ["`prior`", "`parents`", "got -1"]),
     "score unknown": ({"prior": {"score": "aic"}}, ["`prior.score`", "bic"]),

@@ -196,7 +196,7 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ('name = "bits"', 'name = "bitz"', r"line 3: `world.*did you mean `bits`"),
+        ('name = "bits"', 'name = "bitz"', r"line 4: `world.name.*did you mean `bits`"),
         ("n = 4", "m = 4", r"line 5: unknown key `world.m`"),
         ("n = 4", "n = 0", r"line 5: `world.n`: `n` must be at least 1"),
         ("n = 4", 'n = "four"', r"line 5: `world.n`"),
@@ -204,7 +204,7 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
         (
             'name = "narcissus"',
             'name = "narcisus"',
-            r"line 13: `statement`.*did you mean `narcissus`",
+            r"line 14: `statement.name`.*did you mean `narcissus`",
         ),
         ("epsilon = 1.0", "epsilon = -1", r"line 15: `statement.epsilon`"),
         ("delta = 0.1", "delta = 2", r"line 16: `statement.delta`"),

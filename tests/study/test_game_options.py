@@ -94,7 +94,7 @@ def test_a_part_of_ones_own_has_the_options_of_its_signature(tmp_path):
         'name = "mine:World"': "the key `world.n` is missing",
         'name = "mine:World"\nn = "3"': "`world.n`: Input should be a valid integer, got '3'",
         'name = "mine:World"\nn = 3\nrat = 1': "has the options n, rate; did you mean `rate`",
-        'name = "mine:world"\nn = 3': "unknown key `world.n`: the world `mine:world` has no options",
+        'name = "mine:world"\nn = 3': "key `world.n`: the world `mine:world` has no options",
     }.items():
         with pytest.raises(StudyError, match=said):
             load(tmp_path, world=world, **UNPLAYED)

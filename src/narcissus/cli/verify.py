@@ -85,7 +85,7 @@ def command(
     loaded = load_study(study, allow_code=allow_code)
     same = written.provenance.digests.get("study") == f"sha256:{loaded.digest}"
     with loaded.code.in_use():
-        earlier = not same and is_study_of(written, loaded.settings, loaded.folder)
+        earlier = not same and is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
     if not same and not earlier:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
     with progress(quiet=quiet) as observer:

@@ -110,19 +110,19 @@ def translated(to: Callable[[Section], Section]) -> Callable[[Any], Any]:
 KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": table}
 
 
-def is_study_of(record: Record, study: Any, folder: Path) -> bool:
+def is_study_of(record: Record, kind: str, study: Any, folder: Path) -> bool:
     """Say whether a record of version 0.1 is one of a study: whether both say the same today.
 
     Parameters
     ----------
     record
         The record.
-    study
-        The settings of the study, as they were read.
+    kind, study
+        The kind and the settings of the study, as they were read.
     folder
         Where the study lies.
     """
-    if record.kind not in KINDS:
+    if record.kind != kind or kind not in KINDS:
         return False
     then = KINDS[record.kind](_with_infinities(record.study))
     try:

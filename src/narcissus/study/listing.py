@@ -109,6 +109,6 @@ def _cells(option: Option) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    if value is None:
-        return "none"
+    if value is None or value in ((), [], {}):
+        return "none" if value is None else "empty"
     return str(value).lower() if isinstance(value, bool) else repr(value)

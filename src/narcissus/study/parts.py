@@ -144,6 +144,8 @@ def from_text(text: str) -> dict[str, Any]:
             raise InputError(f"`{key}` is given twice in {text!r}")
         try:
             number = real(key, float(value))
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(f"`{key}` must be a number, got {value!r}") from error
         section[key] = int(number) if number.is_integer() else number
@@ -286,12 +288,13 @@ class Section:
     def _refusal(self, value: Any, name: Any) -> Exception:
         if not isinstance(value, dict):
             said = f"must be a table with the key `name`, got {value!r}"
-            return PydanticCustomError("no_section", "{text}", {"text": said})
+            return refused((), said)
         own = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
-        said = "has no `name`" if name in (None, "") else f"has the name {name!r}"
-        text = f"{said}; it must be one of {', '.join(self.names())}{own}"
-        text += did_you_mean(str(name), self.names())
-        return PydanticCustomError("unknown_name", "{text}", {"text": text})
+        known = f"one of {', '.join(self.names())}{own}"
+        if name in (None, ""):
+            return refused((), f"has no `name`; it must be {known}")
+        hint = did_you_mean(str(name), self.names())
+        return refused(("name",), f"must be {known}; got {name!r}{hint}")
 
 
 def _make_once(part: Part) -> None:
