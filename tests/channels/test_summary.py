@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from narcissus import channels
 from narcissus.findings import contradictions
-from narcissus.study.parts import part_from_text
+from narcissus.study.part_text import part_from_text
 
 
 @st.composite

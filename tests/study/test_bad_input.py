@@ -7,7 +7,7 @@ import pytest
 
 from narcissus import load_study
 from narcissus.errors import InputError
-from narcissus.study import parts, registry
+from narcissus.study import part_section, registry
 from narcissus.study.registry import loaded
 
 INF, NAN = "=inf", "=nan"
@@ -172,7 +172,7 @@ def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch
     """Every option with every prior: no third thing happens to it."""
     asked = {}
     monkeypatch.setattr(registry, "loaded", lambda target: fake(loaded(target), asked))
-    monkeypatch.setattr(parts, "loaded", registry.loaded)
+    monkeypatch.setattr(part_section, "loaded", registry.loaded)
     Path("own.py").write_text("def Prior(table):\n    return table\n")
     path = study(prior={"name": name, option: SMOOTHED[option]})
     if option not in TAKES[name]:

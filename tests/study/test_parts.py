@@ -1,4 +1,4 @@
-"""Sections that name parts: what is refused, what is made, what is written down."""
+"""Parts as a file names them: what is written down, what is made."""
 
 from __future__ import annotations
 
@@ -7,69 +7,8 @@ from typing import Annotated
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from narcissus import channels
-from narcissus.errors import InputError
-from narcissus.study.parts import Part, Section, checked, from_text, own_parts, part_from_text
-from narcissus.study.plugins import OwnCode
-from narcissus.study.registry import ROOMS
-
-EXAMPLES = (
-    "exponential:values=10,epsilon=1",
-    "gaussian:sigma=2",
-    "gaussian:epsilon=1,delta=1e-6",
-    "geometric:values=100,rate=0.1",
-    "laplace:span=1,scale=2",
-    "laplace:epsilon=0.5",
-    "optimized-unary:values=10,epsilon=1",
-    "randomized-response:values=10,epsilon=1",
-    "subset:values=10,epsilon=1",
-    "subset:values=10,epsilon=1,size=3",
-    "unary:values=10,epsilon=1",
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("randomised-response:values=3,epsilon=1", "did you mean `randomized-response`"),
-        ("randomized-response:value=3,epsilon=1", "did you mean `values`"),
-        ("randomized-response:values=3", "`epsilon` is missing"),
-        ("randomized-response:values=1,epsilon=1", "at least 2"),
-        ("randomized-response:values=3,epsilon=-1", "at least 0"),
-        ("randomized-response:values=3,epsilon=nan", "NaN"),
-        ("randomized-response:values=3,epsilon=oh", "must be a number, got 'oh'"),
-        ("randomized-response:values=3,values=3", "twice"),
-        ("randomized-response:values", "not KEY=VALUE"),
-        ("randomized-response:values=2.5,epsilon=1", "integer"),
-        ("laplace:span=1", "`scale` or `epsilon`"),
-        ("laplace:epsilon=0", "above 0"),
-        ("gaussian:epsilon=1", "`sigma`, or"),
-        ("subset:values=4,size=4,epsilon=1", "at most 3"),
-        ("exponential:values=100000,epsilon=1", "GiB"),
-        ("mine:Mechanism", "not KEY=VALUE"),
-    ],
-)
-def test_a_wrong_text_is_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        part_from_text("channel-mechanism", text)
-
-
-@pytest.mark.parametrize("text", EXAMPLES)
-def test_a_text_gives_a_part_and_the_part_the_text(text):
-    part = part_from_text("channel-mechanism", text)
-    assert checked("channel-mechanism", from_text(part.to_text())) == part
-    made = part.build()
-    assert 0 < made.beta_star < 1
-    summary = channels.analyse(made)
-    assert summary.beta == pytest.approx(made.bayes_risk / made.guessing_error)
-
-
-def test_every_channel_mechanism_has_an_example():
-    named = {text.partition(":")[0] for text in EXAMPLES}
-    assert named == set(ROOMS["channel-mechanism"].parts)
-    assert part_from_text("channel-mechanism", "laplace:points=2,scale=3").to_text() == (
-        "laplace:scale=3"
-    )
+from narcissus.study.part_section import PartSection, checked
+from narcissus.study.parts import Part, own_parts
 
 
 def test_a_section_is_written_with_its_defaults_and_read_again():
@@ -77,23 +16,9 @@ def test_a_section_is_written_with_its_defaults_and_read_again():
     section = part.to_dict()
     assert section["steps"] == 1000
     assert checked("table-attack", section) == part
-    kind = TypeAdapter(Annotated[Part, Section("table-attack")])
+    kind = TypeAdapter(Annotated[Part, PartSection("table-attack")])
     assert kind.dump_python(part, mode="json") == section
     assert kind.validate_python(part) is part
-
-
-def test_a_room_with_a_default_needs_no_name():
-    section = {"name": "bayesian-network", "parents": 2, "smoothing": 1.0, "score": "bic"}
-    assert checked("record-prior", {}).to_dict() == section
-    with pytest.raises(ValidationError, match="has no `name`; it must be one of bits"):
-        checked("world", {"n": 3})
-
-
-@pytest.mark.parametrize("section", ["marginals", 3, ["marginals"]])
-def test_what_is_no_table_is_no_section(section):
-    kind = TypeAdapter(Annotated[Part, Section("table-mechanism")])
-    with pytest.raises(ValidationError, match="must be a table with the key `name`"):
-        kind.validate_python(section)
 
 
 def test_a_sweep_makes_one_object_for_each_level():
@@ -108,102 +33,8 @@ def test_a_sweep_makes_one_object_for_each_level():
             checked("table-mechanism", {"epsilon": levels})
 
 
-def test_every_mistake_of_a_section_is_told_at_once():
-    with pytest.raises(ValidationError) as refused:
-        checked("world", {"name": "tardos", "N": "9", "m": 3, "d": True})
-    told = {".".join(map(str, one["loc"])): one["type"] for one in refused.value.errors()}
-    assert told == {"N": "int_type", "d": "int_type", "n": "missing", "m": "unknown_option"}
-
-
-def test_what_the_class_refuses_is_said_of_its_option():
-    with pytest.raises(ValidationError) as refused:
-        checked("world", {"name": "bits", "n": 2, "rate": 1.5})
-    (fault,) = refused.value.errors()
-    assert fault["loc"] == ("rate",)
-    assert "must be probabilities in [0, 1]" in fault["msg"]
-
-
-def test_parts_take_parts_one_level_deep():
-    bits = {"name": "bits", "n": 2}
-    family = checked("world", {"name": "family", "parts": [bits, {**bits, "rate": 0.1}]})
-    assert [world.rate for world in family.build().members.values()] == [0.5, 0.1]
-    assert family.to_dict()["parts"][0] == {**bits, "rate": 0.5}
-    with pytest.raises(ValidationError, match="'family'"):
-        checked("world", {"name": "family", "parts": [family.to_dict()]})
-
-
-OWN = """
-class Typed:
-    def __init__(self, size: int, share: float = 0.5, *, word: "str" = "a"):
-        self.given = size, share, word
-
-    def attempt(self, release, known, rng):
-        return release
-
-class Free(Typed):
-    def __init__(self, **options):
-        self.given = options
-
-class Untyped(Typed):
-    def __init__(self, size, table: "Nowhere" = None):
-        self.given = size
-
-class Taken(Typed):
-    def __init__(self, name):
-        pass
-
-class Broken(Typed):
-    def __init__(self):
-        raise KeyError("oh")
-
-made = Free(a=1)
-
-def guess(release):
-    return release
-"""
-
-
-@pytest.fixture
-def own(tmp_path):
-    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
-    with OwnCode(allowed=True).in_use():
-        yield lambda name, **options: checked(
-            "attack", {"name": f"mine:{name}", **options}, tmp_path
-        )
-
-
-def test_ones_own_class_has_the_options_of_its_signature(own):
-    assert own("Typed", size=3, word="b").build().given == (3, 0.5, "b")
-    assert own("Typed", size=3).options == {"size": 3, "share": 0.5, "word": "a"}
-    for options, said in (
-        ({"size": "3"}, "integer"),
-        ({}, "Field required"),
-        ({"size": 1, "sise": 2}, "did you mean `size`"),
-        ({"size": 1, "word": 2}, "string"),
-    ):
-        with pytest.raises(ValidationError, match=said):
-            own("Typed", **options)
-
-
-def test_ones_own_class_may_take_anything(own):
-    assert own("Free", a=1, b=[2]).build().given == {"a": 1, "b": [2]}
-    assert own("Untyped", size="any").build().given == "any"
-    assert own("made").build().given == {"a": 1}
-    assert own("guess").build().function(7) == 7
-    for name in ("made", "guess"):
-        with pytest.raises(ValidationError, match="has no options"):
-            own(name, a=2)
-
-
-def test_what_ones_own_class_cannot_do_is_said(own):
-    with pytest.raises(ValidationError, match=r"KeyError: 'oh' \(mine.py, line"):
-        own("Broken")
-    with pytest.raises(ValidationError, match="the parameter `name` of mine:Taken"):
-        own("Taken")
-
-
-def test_the_names_of_ones_own_parts_are_found_at_any_depth(own):
-    part = own("Typed", size=1)
+def test_the_names_of_ones_own_parts_are_found_at_any_depth():
+    part = Part("attack", "mine:Typed", {"size": 1})
     nested = Part("world", "family", {"parts": [part]})
     assert list(own_parts([{"a": nested}, part])) == ["mine:Typed", "mine:Typed"]
     assert list(own_parts(checked("world", {"name": "bits", "n": 1}))) == []

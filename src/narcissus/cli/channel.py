@@ -67,7 +67,7 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
-    from narcissus.study.parts import part_from_text
+    from narcissus.study.part_text import part_from_text
 
     if (file is None) == (mechanism is None):
         raise click.UsageError("give a FILE or --mechanism, one of them")

@@ -23,7 +23,8 @@ from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
 from narcissus.study import earlier
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.parts import Part, Section
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.record import Status
 from narcissus.study.sections import Approval, FileSection, SeededRun
 
@@ -52,7 +53,7 @@ class ChannelSpec(FileSection):
     file: str | None = Field(
         default=None, description="CSV or Parquet: a row per secret, a column per output."
     )
-    mechanism: Annotated[Part, Section("channel-mechanism")] | None = Field(
+    mechanism: Annotated[Part, PartSection("channel-mechanism")] | None = Field(
         default=None, description="In closed form."
     )
     samples: str | None = Field(

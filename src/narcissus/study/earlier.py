@@ -14,17 +14,18 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from narcissus.errors import InputError
-from narcissus.study.parts import from_text, refused
+from narcissus.study.part_section import refused
+from narcissus.study.part_text import from_text
 from narcissus.study.record import Record, finite
 
-Section = dict[str, Any]
+Written = dict[str, Any]
 
 
 def _part(section: Any) -> Any:
     """Name a part by ``name``, with its options beside it."""
     if not isinstance(section, dict):
         return section
-    now: Section = {**section}
+    now: Written = {**section}
     if "kind" in now and "name" not in now:
         # a record of 0.1 holds every key of the section, None for those of other kinds
         now = {key: value for key, value in now.items() if value is not None and key != "kind"}
@@ -50,7 +51,7 @@ def _table_attack(name: str, section: Any) -> Any:
     return {**{k: v for k, v in now.items() if k != "method"}, "name": method}
 
 
-def table(study: Section) -> Section:
+def table(study: Written) -> Written:
     """Give a table study."""
     now = {**study}
     for section in ("prior", "mechanism"):
@@ -62,7 +63,7 @@ def table(study: Section) -> Section:
     return now
 
 
-def game(study: Section) -> Section:
+def game(study: Written) -> Written:
     """Give a game: its own parts have their options beside their names, at any depth."""
 
     def walk(value: Any) -> Any:
@@ -75,7 +76,7 @@ def game(study: Section) -> Section:
     return walk(study)
 
 
-def channel(study: Section) -> Section:
+def channel(study: Written) -> Written:
     """Give a study of a channel: its mechanism is a section."""
     now = {**study}
     section = now.get("channel")
@@ -88,7 +89,7 @@ def channel(study: Section) -> Section:
     return now
 
 
-def extraction(study: Section) -> Section:
+def extraction(study: Written) -> Written:
     """Give a study of an extraction: its relation is a section."""
     now = {**study}
     if isinstance(now.get("relation"), str):
@@ -98,7 +99,7 @@ def extraction(study: Section) -> Section:
     return now
 
 
-def translated(to: Callable[[Section], Section]) -> Callable[[Any], Any]:
+def translated(to: Callable[[Written], Written]) -> Callable[[Any], Any]:
     """Make a validator of a study's model that reads files of version 0.1 as well."""
 
     def read(study: Any) -> Any:
@@ -136,7 +137,7 @@ def _written(study: BaseModel) -> dict[str, Any]:
     return study.model_dump(mode="json", by_alias=True)
 
 
-def _with_infinities(study: Section) -> Section:
+def _with_infinities(study: Written) -> Written:
     """Give the levels without noise of a table's release, for which a record holds None."""
     release = study.get("mechanism")
     if not isinstance(release, dict) or "noise" not in release:

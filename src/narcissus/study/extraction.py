@@ -20,7 +20,8 @@ from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study import earlier
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.parts import Part, Section
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.record import Status, write_atomically
 from narcissus.study.sections import FileSection, SeededRun
 
@@ -54,7 +55,7 @@ class ExtractionStudy(FileSection):
     data: Path = Field(description="The data behind the release: text, .npy, .npz, .safetensors.")
     release: Path = Field(description="The release: a file, or a folder with weights.")
     program: Path = Field(description="Python source; finds the release on standard input.")
-    relation: Annotated[Part, Section("extraction-relation")] = Field(
+    relation: Annotated[Part, PartSection("extraction-relation")] = Field(
         {}, validate_default=True, description="When an output counts."
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 from pydantic import PydanticUserError, TypeAdapter
 
-from narcissus.study.parts import Section, strict
+from narcissus.study.part_section import PartSection, strict
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.signatures import Option, options_of, summary_of
 
 
-def schema_of(section: Section) -> dict[str, Any]:
+def schema_of(section: PartSection) -> dict[str, Any]:
     """Give the JSON Schema of a section: one alternative for each part, and one for the user's."""
     room = ROOMS[section.room]
     choices = [_part(section, name) for name in section.names()]
@@ -21,7 +21,7 @@ def schema_of(section: Section) -> dict[str, Any]:
     return {"anyOf": choices}
 
 
-def _part(section: Section, name: str) -> dict[str, Any]:
+def _part(section: PartSection, name: str) -> dict[str, Any]:
     room = ROOMS[section.room]
     maker = loaded(room.parts[name])
     takes = [*section.also, *options_of(maker, given=room.given).values()]

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, StudyError
-from narcissus.study.parts import UNKNOWN
+from narcissus.study.part_section import UNKNOWN
 
 Path_ = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)

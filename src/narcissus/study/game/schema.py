@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study import earlier
-from narcissus.study.parts import Part, Section
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.sections import FileSection, SeededRun
 from narcissus.study.signatures import waits
 from narcissus.worlds import (
@@ -24,7 +25,7 @@ from narcissus.worlds import (
     members,
 )
 
-Relation = Annotated[Part, Section("relation")]
+Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
 
 
@@ -100,15 +101,15 @@ class GameStudy(FileSection):
     exact: Exact = Exact()
     privacy: Privacy | None = None
     run: GameRun = GameRun()
-    world: Annotated[Part, Section("world")]
-    mechanism: Annotated[Part, Section("mechanism")]
-    attack: list[Annotated[Part, Section("attack")]] = Field(default_factory=list[Part])
+    world: Annotated[Part, PartSection("world")]
+    mechanism: Annotated[Part, PartSection("mechanism")]
+    attack: list[Annotated[Part, PartSection("attack")]] = Field(default_factory=list[Part])
     success: Relation
     looser: Relation | None = None
-    side_information: Annotated[Part, Section("side-information")] | None = Field(
+    side_information: Annotated[Part, PartSection("side-information")] | None = Field(
         default=None, alias="side-information"
     )
-    statement: Annotated[Part, Section("statement")]
+    statement: Annotated[Part, PartSection("statement")]
 
     _earlier = model_validator(mode="before")(earlier.translated(earlier.game))
 

@@ -11,7 +11,8 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study.game.schema import GameStudy
-from narcissus.study.parts import Part, checked
+from narcissus.study.part_section import checked
+from narcissus.study.parts import Part
 
 MOST, LARGEST = 100_000, 10**15
 SECTIONS = ("mechanism", "world", "success", "looser")

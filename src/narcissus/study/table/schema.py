@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from narcissus.study import earlier
-from narcissus.study.parts import Part, Section
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, SeededRun
 from narcissus.study.signatures import Option
 
@@ -102,11 +103,11 @@ class ThreatSpec(Strictly):
         return self
 
 
-Prior = Annotated[Part, Section("record-prior")]
-Mechanism = Annotated[Part, Section("table-mechanism")]
+Prior = Annotated[Part, PartSection("record-prior")]
+Mechanism = Annotated[Part, PartSection("table-mechanism")]
 Trials = Annotated[int, Field(ge=1)]
 _FEWER = Option("trials", Trials | None, None, "Fewer trials than the rest, for a slow attack.")
-Attack = Annotated[Part, Section("table-attack", also=(_FEWER,), named=True)]
+Attack = Annotated[Part, PartSection("table-attack", also=(_FEWER,), named=True)]
 
 
 class BoundsSpec(Strictly):
