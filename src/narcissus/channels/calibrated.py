@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from narcissus._validation import positive
+from narcissus._validation import integer, positive
 from narcissus.channels.closed_forms import Exponential, Gaussian, Laplace, Subset, UnaryEncoding
 from narcissus.errors import InputError
 
@@ -89,6 +89,7 @@ def subset(values: int, epsilon: float, size: int | None = None) -> Subset:
     size
         Values of the set; if left out, what is best for estimating frequencies (Ye and Barg 2018).
     """
+    values = integer("values", values, low=2)
     best = max(1, min(values - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
     return Subset(values, best if size is None else size, epsilon)
 

@@ -22,6 +22,7 @@ from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
 from narcissus.study import earlier
+from narcissus.study.channel_work import Looks
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -352,7 +353,7 @@ def _sampled(
         confidence=study.run.confidence or 0.95,
         estimators=spec.estimators,
         rng=child(options.entropy, 0),
-        observer=options.observer,
+        observer=Looks(options),
     )
     results: dict[str, Any] = {
         "source": "samples",

@@ -19,11 +19,14 @@ from narcissus.extraction.relations import Relation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study import earlier
+from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.record import Status, write_atomically
 from narcissus.study.sections import FileSection, SeededRun
+
+STAND_INS = 2  # an empty release, and the release with its bytes shuffled
 
 
 class LimitSettings(FileSection):
@@ -101,10 +104,21 @@ class ExtractionKind:
         """Run the program and weigh the evidence."""
         settings: ExtractionStudy = study
         release = folder / settings.release
+        program = _read(folder / settings.program, "program")
+        limits = Limits(
+            settings.limits.seconds,
+            settings.limits.memory * 2**20,
+            settings.limits.output * 2**20,
+            disk=settings.limits.disk * 2**20,
+        )
+        workers = options.workers or settings.run.workers
+        programs = STAND_INS + len(settings.other_releases) + len(settings.rivals) + 1
+        runs = settings.runs * programs
+        check(program, release, limits, runs, workers=workers, options=options)
         evidence = assess_extraction(
             DataSet.read(folder / settings.data),
             release,
-            _read(folder / settings.program, "program"),
+            program,
             settings.relation.build(),
             runs=settings.runs,
             shadows=[DataSet.read(folder / p) for p in settings.shadows],
@@ -114,13 +128,8 @@ class ExtractionKind:
             if settings.reference is None
             else _read(folder / settings.reference, "reference"),
             confidence=settings.confidence,
-            limits=Limits(
-                settings.limits.seconds,
-                settings.limits.memory * 2**20,
-                settings.limits.output * 2**20,
-                disk=settings.limits.disk * 2**20,
-            ),
-            workers=options.workers or settings.run.workers,
+            limits=limits,
+            workers=workers,
             rng=child(options.entropy, 0),
             observer=options.observer,
         )

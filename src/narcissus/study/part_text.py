@@ -11,6 +11,9 @@ from narcissus.errors import InputError
 from narcissus.study.part_section import UNKNOWN, checked
 from narcissus.study.parts import Part
 
+EXACT = 2**53
+"""Whole numbers below it are floats exactly."""
+
 
 def from_text(text: str) -> dict[str, Any]:
     """Give the section for a part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``.
@@ -40,7 +43,8 @@ def from_text(text: str) -> dict[str, Any]:
             raise
         except ValueError as error:
             raise InputError(f"`{key}` must be a number, got {value!r}") from error
-        section[key] = int(number) if number.is_integer() else number
+        whole = number.is_integer() and abs(number) < EXACT
+        section[key] = int(number) if whole else number
     return section
 
 
