@@ -1,7 +1,8 @@
-"""Write the generated pages: ``reference.md`` and ``citations.md``.
+"""Write the generated pages: ``reference.md``, ``citations.md`` and ``parts.md``.
 
-Both come from the code: the reference lists every public name of every room with its first line,
-the citations say which paper's theorem is computed where, and which tests say that they test it.
+All come from the code: the reference lists every public name of every room with its first line,
+the citations say which paper's theorem is computed where, and which tests say that they test it,
+the parts are those that a study file can name, with their options.
 
     python docs/build.py            # write
     python docs/build.py --check    # exit 1 if a page is out of date
@@ -201,6 +202,14 @@ def citations() -> str:
     return "\n".join(lines) + "\n"
 
 
+def parts() -> str:
+    """Write the page of parts; unlike the others it imports the package, to read signatures."""
+    sys.path.insert(0, str(SOURCE.parent))
+    from narcissus.study.listing import as_page
+
+    return as_page()
+
+
 def sort_key(place: str) -> list[tuple[int, int, str]]:
     """Sort section 10 after section 9."""
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"[ .]", place)]
@@ -208,7 +217,7 @@ def sort_key(place: str) -> list[tuple[int, int, str]]:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {"reference.md": reference(), "citations.md": citations()}
+    pages = {"reference.md": reference(), "citations.md": citations(), "parts.md": parts()}
     stale = [
         name
         for name, text in pages.items()

@@ -3,6 +3,7 @@
 from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
 from narcissus.worlds.family import Family
 from narcissus.worlds.finite import Finite
+from narcissus.worlds.own import OwnWorld
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Records, Uniform
 from narcissus.worlds.secret import Secret
@@ -18,6 +19,7 @@ __all__ = [
     "Finite",
     "MonaLisa",
     "Neighbours",
+    "OwnWorld",
     "Pairs",
     "RandomNeighbours",
     "Records",
