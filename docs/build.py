@@ -129,9 +129,14 @@ def summary_of_module(tree: ast.Module) -> str:
 
 
 def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (qualified name, docstring) of a module and what it defines."""
+    """Yield (qualified name, docstring) of a module and what it defines; a theorem's source."""
     yield name, ast.get_docstring(tree) or ""
     for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            for keyword in node.value.keywords:
+                if keyword.arg == "source" and ast.unparse(node.value.func) == "Theorem":
+                    source = ast.literal_eval(keyword.value)
+                    yield f"{name}.{ast.unparse(node.targets[0])}", f"Source: {source}."
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield f"{name}.{node.name}", ast.get_docstring(node) or ""
             for inner in node.body:
@@ -140,7 +145,7 @@ def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
 
 
 def cited() -> dict[tuple[str, str], set[str]]:
-    """Give the names of the code that cites each statement in its docstring."""
+    """Give the names of the code that cites each statement."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, _, tree in modules():
         for qualified, text in documented(tree, name):
@@ -170,7 +175,7 @@ def marked_tests() -> dict[tuple[str, str], list[str]]:
 
 
 def unknown_marks() -> list[str]:
-    """Say which marks name a statement that no docstring cites: a slip, or a missing citation."""
+    """Say which marks name a statement that nothing cites: a slip, or a missing citation."""
     known = cited()
     return [
         f"{test}: nothing cites {paper}, {place}"
