@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import arity
+from narcissus.knowledge.base import MoreKnowledge
 from narcissus.worlds.base import Batch
 
 
@@ -17,13 +18,31 @@ from narcissus.worlds.base import Batch
 class Attack(Protocol):
     """Turns releases (and what the attacker was told) into attempts.
 
-    An attack that needs to know the world or the mechanism has a method ``prepare(game)`` that
-    gives the attack to play. Attempts may be wrapped in `narcissus.success.relations.Attempts`
-    where some were not made.
+    It may also be `Preparable`, and `ToldMore`. Attempts may be wrapped in
+    `narcissus.success.relations.Attempts` where some were not made.
     """
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
         """Make one attempt for each trial of a batch."""
+        ...
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """An attack that needs to know the world or the mechanism before it is played."""
+
+    def prepare(self, game: Any) -> Attack:
+        """Give the attack to play."""
+        ...
+
+
+@runtime_checkable
+class ToldMore(Protocol):
+    """An attack that is told more than the game tells: a limit on those that are not."""
+
+    @property
+    def knows(self) -> MoreKnowledge:
+        """What it is told besides."""
         ...
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.base import Answers, Failure
 from narcissus.errors import InputError, NarcissusError
-from narcissus.success.relations.base import Attempts, take
+from narcissus.success.relations.base import Attempts, Weighted, take
 from narcissus.worlds.base import Array, Batch, Draw
 from narcissus.worlds.batches import gather
 
@@ -37,13 +37,21 @@ def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
 
 
 def ask(
-    attack: Any, release: Batch, known: Batch, size: int, rng: np.random.Generator
+    attack: Any,
+    release: Batch,
+    known: Batch,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    strict: bool = False,
 ) -> tuple[Attempts, list[Failure]]:
     """Ask for the attempts of a batch.
 
     An attack that raises is asked again for one trial at a time, each with a seed of its own, so
-    that only the trials at which it fails are lost.
+    that only the trials at which it fails are lost; if ``strict``, what it raised ends the run.
     """
+    if strict:
+        return Attempts(attack.attempt(release, known, rng), np.ones(size, dtype=bool)), []
     seeds = rng.integers(0, 2**63, size, dtype=np.int64)
     try:
         answer = attack.attempt(release, known, rng)
@@ -111,7 +119,7 @@ class JoinedPredicates:
         """Give the weights of the parts that know them; NaN for the others."""
         weights = np.full(len(self.parts), np.nan)
         for trial, part in enumerate(self.parts):
-            known = part.weight(world) if hasattr(part, "weight") else None
+            known = part.weight(world) if isinstance(part, Weighted) else None
             if known is not None:
                 weights[trial] = known[0]
         return weights

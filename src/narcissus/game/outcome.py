@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.base import Failure
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
+from narcissus.game.block import Arrays, Round
+from narcissus.game.scoring import weight
 from narcissus.results import Estimate
 from narcissus.success.statements import Scores
 
@@ -125,23 +126,18 @@ class Block:
         return Block(self.scores, self.failed, moved)
 
 
-Arrays = Mapping[str, NDArray[np.generic]]
-"""A block of all attackers as plain arrays, to be stored or sent."""
-
-
-def packed(blocks: list[Block]) -> dict[str, NDArray[np.generic]]:
-    """Give the blocks of the attackers, in their order, as plain arrays."""
+def packed(played: Round) -> Arrays:
+    """Give the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
     arrays: dict[str, NDArray[np.generic]] = {}
-    for place, block in enumerate(blocks):
-        scores = block.scores
-        failures = json.dumps([astuple(failure) for failure in block.failures])
+    for place, turn in enumerate(played.turns.values()):
+        failures = json.dumps([astuple(failure) for failure in turn.failures[:20]])
         arrays |= {
-            f"{place}/success": scores.success,
-            f"{place}/baseline": scores.baseline,
-            f"{place}/fresh": np.array(scores.fresh),
-            f"{place}/weight": scores.weight,
-            f"{place}/made": _made(scores),
-            f"{place}/failed": np.array(block.failed),
+            f"{place}/success": turn.success,
+            f"{place}/baseline": turn.baseline,
+            f"{place}/fresh": np.array(turn.fresh),
+            f"{place}/weight": weight(played.seat.game, turn.attempts),
+            f"{place}/made": turn.attempts.made,
+            f"{place}/failed": np.array(len(turn.failures)),
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
     return arrays

@@ -4,6 +4,7 @@ from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
 from narcissus.worlds.family import Family
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
+from narcissus.worlds.people import People, RealRows
 from narcissus.worlds.products import Bits, Records, Uniform
 from narcissus.worlds.tardos import Tardos
 from narcissus.worlds.trivial import MonaLisa, Superset
@@ -18,7 +19,9 @@ __all__ = [
     "MonaLisa",
     "Neighbours",
     "Pairs",
+    "People",
     "RandomNeighbours",
+    "RealRows",
     "Records",
     "Superset",
     "Tardos",

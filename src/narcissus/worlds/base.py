@@ -85,6 +85,25 @@ class World(Protocol):
         ...
 
 
+@runtime_checkable
+class ManyWorlds(Protocol):
+    """A family of distributions; where it has no ``members``, it is one distribution itself."""
+
+    @property
+    def members(self) -> dict[str, World]:
+        """The distributions by name."""
+        ...
+
+
+@runtime_checkable
+class HasSurprisal(Protocol):
+    """A world that says how surprising a row is to who knows the other rows only."""
+
+    def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
+        """Give ``h(x | the other rows)`` of row ``index`` of each trial, in bits."""
+        ...
+
+
 LISTED = 4096
 """Most values of a record that are listed as its `Law`."""
 
@@ -114,7 +133,8 @@ def members(world: Any) -> dict[str, World]:
     A family offers ``members``, and nothing else is asked of it: it is never drawn from, since a
     statement that holds on average over a family may fail for each of its members.
     """
-    return getattr(world, "members", None) or {"": world}
+    alone: dict[str, World] = {"": world}
+    return (world.members or alone) if isinstance(world, ManyWorlds) else alone
 
 
 @dataclass(frozen=True)

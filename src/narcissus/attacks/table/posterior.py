@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import GaussianNoise, Noise
 
 
@@ -37,7 +38,7 @@ def _surrogate(noise: Noise) -> GaussianNoise:
 
 
 @dataclass(frozen=True)
-class MeanField:
+class MeanField(ReleaseByRelease):
     """Variational Bayes: everybody's beliefs independent, each updated in turn.
 
     Attributes
@@ -50,9 +51,8 @@ class MeanField:
 
     sweeps: int = 40
     tolerance: float = 1e-2
-    title: str = "the posterior by mean-field variational Bayes"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by mean-field variational Bayes"
+    uses = "prior and release"
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -106,7 +106,7 @@ def _blocks(n: int, coupling: float) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class GibbsSampling:
+class GibbsSampling(ReleaseByRelease):
     """Gibbs sampling: draw each person's value in turn from its exact conditional.
 
     Several chains run side by side from draws of the mean field; beliefs are averages of the
@@ -125,9 +125,8 @@ class GibbsSampling:
     sweeps: int = 200
     chains: int = 8
     burn: float = 0.2
-    title: str = "the posterior by Gibbs sampling"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by Gibbs sampling"
+    uses = "prior and release"
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -171,16 +170,3 @@ class GibbsSampling:
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""
         return view.targets.success.decide(self.beliefs(view, rng=rng))
-
-
-def exact_fields(view: View, secrets: Joint) -> Floats:
-    """Give everybody's log likelihood with everybody else's secrets known, shape (n, values)."""
-    targets = view.targets
-    values = targets.prior.shape[1]
-    truth = np.zeros((targets.people, 1, values))
-    truth[np.arange(targets.people), 0, secrets] = 1.0
-    model = likelihood(targets, view.noise, view.release)
-    model.start(truth)
-    return np.concatenate(
-        [model.fields(block, truth[block])[:, 0] for block in chunks(targets)], axis=0
-    )

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View
+from narcissus.knowledge.columns import Targets
 
 
 @dataclass(frozen=True)
-class RelaxedProjection:
+class RelaxedProjection(ReleaseByRelease):
     """The RAP attack.
 
     Attributes
@@ -42,7 +43,6 @@ class RelaxedProjection:
     rate: float = 0.1
     starts: int = 1
     rounding: Literal["largest", "sample"] = "largest"
-    informed: bool = False
 
     @property
     def title(self) -> str:

@@ -6,14 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from narcissus.attacks.table import (
-    Attack,
     Ceiling,
     GibbsSampling,
     MeanField,
+    OwnTableAttack,
     PriorGuess,
     RelaxedProjection,
+    TableAttack,
 )
-from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.errors import InputError, NarcissusError, TooLargeError, raised_where
 from narcissus.mechanisms import (
     MarginalQueries,
 )
@@ -25,7 +26,7 @@ from narcissus.priors import (
 )
 from narcissus.study.plugins import load_attribute, require_allowed
 from narcissus.study.table import proofs
-from narcissus.study.table.experiment import Experiment, raised_where
+from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import DEFAULT_TRIALS, AttackSpec, PriorSpec, TableStudy
 from narcissus.study.table.settings import settings_of
@@ -118,7 +119,7 @@ def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
     return prior
 
 
-def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
+def attack_of(name: str, spec: AttackSpec, folder: Path) -> TableAttack:
     """Build one attack."""
     kind = spec.kind or name
     given = {
@@ -150,7 +151,7 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
             f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
             "its own does not exist, a worse one would be no attack; set `informed = False`"
         )
-    return attack
+    return OwnTableAttack(name, attack)
 
 
 def own_code(study: TableStudy) -> list[str]:
@@ -216,7 +217,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         entropy=entropy,
         confidence=study.run.confidence,
     )
-    pilot = draft.targets_of(draft.people(0))
+    pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, levels)) if s.guarantee else ()
