@@ -173,7 +173,7 @@ class Own:
     def guess(self, view, *, rng):
         n = view.targets.people
         if self.answer == "posterior":
-            assert view.secrets is None
+            assert not hasattr(view, "secrets")
             from narcissus.attacks.table import MeanField
             return MeanField().guess(view, rng=rng)
         return {
