@@ -180,7 +180,7 @@ def test_where_an_attack_must_not_fail_its_error_ends_the_run():
     game = Game(Bits(6), Identity(), Prefix())
     forgiving = Seat("", game, {"a": Records(KeyError("lost"))})
     turn = play_block(forgiving, 0, 0, size=3, streams=one_stream).turns["a"]
-    assert len(turn.failures) == 3
+    assert len(turn.attempts.failures) == 3
     assert not turn.success.any()
     strict = Seat("", game, {"a": Records(KeyError("lost"))}, strict=True)
     with pytest.raises(KeyError, match="lost"):

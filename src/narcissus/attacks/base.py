@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import arity
 from narcissus.knowledge.base import MoreKnowledge
+from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Batch
 
 
@@ -66,12 +67,31 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Attempts of a user's function, with the trials where it gave none."""
+class Answers(Attempts):
+    """Attempts, with the trials at which none was made because something raised."""
 
-    values: list[Any]
-    made: NDArray[np.bool_]
     failures: list[Failure]
+
+
+def one_by_one(
+    seeds: NDArray[np.int64],
+    call: Callable[[int, np.random.Generator], Any],
+    passing: tuple[type[Exception], ...] = (),
+) -> Answers:
+    """Call something for each trial, with a generator of its own; None is no attempt.
+
+    An error loses its trial, but for those of the kinds in ``passing``.
+    """
+    values: list[Any] = [None] * len(seeds)
+    failures: list[Failure] = []
+    for trial, seed in enumerate(seeds):
+        try:
+            values[trial] = call(trial, np.random.default_rng(int(seed)))
+        except passing:
+            raise
+        except Exception as error:
+            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+    return Answers(values, np.asarray([value is not None for value in values]), failures)
 
 
 @dataclass(frozen=True)
@@ -91,16 +111,9 @@ class Own:
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Answers:
         """Call the function for each trial."""
         count = arity(self.function, 3)
-        seeds = rng.integers(0, 2**63, len(release), dtype=np.int64)
-        values: list[Any] = [None] * len(release)
-        failures: list[Failure] = []
-        for trial, seed in enumerate(seeds):
+
+        def call(trial: int, own: np.random.Generator) -> Any:
             told = None if known is None else known[trial]
-            arguments = (release[trial], told, np.random.default_rng(int(seed)))[:count]
-            try:
-                values[trial] = self.function(*arguments)
-            except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-                failures.append(Failure(trial, int(seed), said))
-        made = np.asarray([value is not None for value in values])
-        return Answers(values, made, failures)
+            return self.function(*(release[trial], told, own)[:count])
+
+        return one_by_one(rng.integers(0, 2**63, len(release), dtype=np.int64), call)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Failure, ToldMore
+from narcissus.attacks.base import Answers, ToldMore
 from narcissus.game.asking import ask, converse, guarded
 from narcissus.game.rules import Game
 from narcissus.game.scoring import Floats, Hits, exact_baseline, score, surprising
@@ -30,75 +30,45 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 @dataclass(frozen=True)
 class Sources:
-    """The generators of one block.
-
-    Attributes
-    ----------
-    world
-        Draws the data, what is told of it and fresh data, and tosses for relations with coins.
-    release
-        Of the mechanism.
-    attack
-        From an attack's place and name to its generator.
-    """
+    """The generators of one block."""
 
     world: np.random.Generator
+    """Draws the data, what is told of it, fresh data, and coins of relations."""
     release: np.random.Generator
+    """Of the mechanism."""
     attack: Callable[[int, str], np.random.Generator]
+    """From an attack's place and name to its own."""
 
 
-class Streams(Protocol):
-    """Says which generators a block gets: from its number and seat alone, whoever plays it."""
-
-    def __call__(self, number: int, place: int) -> Sources:
-        """Give the generators of the block ``number`` of the seat ``place``."""
-        ...
+Streams = Callable[[int, int], Sources]
+"""From a block's number and its seat's place to its generators, whoever plays it."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What one attack made of a block.
+    """What one attack made of a block."""
 
-    Attributes
-    ----------
-    attempts, failures
-        Its attempts, and where it raised.
-    success
-        Whether each attempt holds for the data, shape (trials,) or (trials, targets).
-    baseline
-        How often each holds for a fresh data set; same shape.
-    fresh
-        Fresh data sets behind ``baseline``; 0 where it is exact.
-    """
-
-    attempts: Attempts
-    failures: list[Failure]
+    attempts: Answers
     success: Hits
+    """Whether each attempt holds for the data, shape (trials,) or (trials, targets)."""
     baseline: Floats
+    """How often each holds for a fresh data set; same shape."""
     fresh: int
+    """Fresh data sets behind ``baseline``; 0 where it is exact."""
 
 
 @dataclass(frozen=True)
 class Seat:
-    """One game of a family, with the attacks that are prepared for it.
-
-    Attributes
-    ----------
-    name
-        Of the distribution, or of the level of noise; empty where there is one only.
-    game, attacks
-        The game, and the attacks by name.
-    first
-        Attacks that take part in the first so many blocks only, by name.
-    strict
-        Whether an attack that raises ends the run; else those trials count as failures.
-    """
+    """One game of a family, with the attacks that are prepared for it."""
 
     name: str
+    """Of the distribution, or of the level of noise; empty where there is one only."""
     game: Game
     attacks: Mapping[str, Any]
     first: Mapping[str, int] = field(default_factory=dict)
+    """Attacks that take part in the first so many blocks only, by name."""
     strict: bool = False
+    """Whether an attack that raises ends the run; else those trials count as failures."""
 
     def playing(self, number: int) -> dict[str, Any]:
         """Give the attacks that take part in a block."""
@@ -111,21 +81,12 @@ class Seat:
 
 @dataclass(frozen=True)
 class Round:
-    """A block that was played.
-
-    Attributes
-    ----------
-    seat, number, place
-        The game with its attacks, the block's number and its seat's place.
-    draw, known, release
-        The data, what the game told, what was released: batches.
-    turns
-        What each attack made of it, by name.
-    """
+    """A block that was played: what was drawn, told and released, and each attack's turn."""
 
     seat: Seat
     number: int
     place: int
+    """Of its seat."""
     draw: Draw
     known: Batch
     release: Batch
@@ -138,12 +99,10 @@ class Round:
             self._added[more] = more.add(self.draw, self.known)
         return self._added[more]
 
-    def attempts(
-        self, attacks: Mapping[str, Any], sources: Sources
-    ) -> dict[str, tuple[Attempts, list[Failure]]]:
+    def attempts(self, attacks: Mapping[str, Any], sources: Sources) -> dict[str, Answers]:
         """Let each attack try."""
         game = self.seat.game
-        made: dict[str, tuple[Attempts, list[Failure]]] = {}
+        made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
             if is_interactive(game.mechanism):
@@ -155,7 +114,7 @@ class Round:
             )
         return made
 
-    def again(self, data: Batch, sources: Sources) -> dict[str, Attempts]:
+    def again(self, data: Batch, sources: Sources) -> dict[str, Answers]:
         """Release other data, and let those try who know no more than the game tells."""
         attacks = {
             name: attack
@@ -164,15 +123,11 @@ class Round:
         }
         release = _released(self.seat.game, data, sources)
         other = Round(self.seat, self.number, self.place, Draw(data), self.known, release)
-        return {name: made for name, (made, _) in other.attempts(attacks, sources).items()}
+        return other.attempts(attacks, sources)
 
 
-class Measure(Protocol):
-    """What is kept of a block: named arrays, worked out where the block is played."""
-
-    def __call__(self, played: Round) -> Arrays:
-        """Give the arrays."""
-        ...
+Measure = Callable[[Round], Arrays]
+"""What is kept of a block: named arrays, worked out where the block is played."""
 
 
 def play_block(
@@ -191,20 +146,24 @@ def play_block(
     known = None if game.side is None else game.side.reveal(game.world, draw, world)
     played = Round(seat, number, place, draw, known, _released(game, draw.data, sources))
     made = played.attempts(seat.playing(number), sources)
-    success: dict[str, Hits] = {}
-    exact: dict[str, Floats | None] = {}
-    for name, (attempts, _) in made.items():
-        success[name] = score(game.relation, draw.data, attempts, world)
-        if game.surprisal is not None:
-            success[name] &= surprising(game, draw, known, attempts)
-        exact[name] = exact_baseline(game, known, attempts)
-    open_ = {name: made[name][0] for name, chance in exact.items() if chance is None}
-    sampled = _against_fresh(played, open_, world, fresh)
-    for name, (attempts, failures) in made.items():
+    success = {name: _success(played, attempts, world) for name, attempts in made.items()}
+    exact = {name: exact_baseline(game, known, attempts) for name, attempts in made.items()}
+    sampled = _against_fresh(
+        played, {name: made[name] for name in made if exact[name] is None}, world, fresh
+    )
+    for name, attempts in made.items():
         chance = exact[name]
         baseline, count = (sampled[name], fresh) if chance is None else (chance, 0)
-        played.turns[name] = Turn(attempts, failures, success[name], baseline, count)
+        played.turns[name] = Turn(attempts, success[name], baseline, count)
     return played
+
+
+def _success(played: Round, attempts: Attempts, rng: np.random.Generator) -> Hits:
+    game, draw = played.seat.game, played.draw
+    held = score(game.relation, draw.data, attempts, rng)
+    if game.surprisal is not None:
+        held &= surprising(game, draw, played.known, attempts)
+    return held
 
 
 def _released(game: Game, data: Batch, sources: Sources) -> Batch:

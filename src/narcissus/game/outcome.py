@@ -130,14 +130,14 @@ def packed(played: Round) -> Arrays:
     """Give the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
     arrays: dict[str, NDArray[np.generic]] = {}
     for place, turn in enumerate(played.turns.values()):
-        failures = json.dumps([astuple(failure) for failure in turn.failures[:20]])
+        failures = json.dumps([astuple(failure) for failure in turn.attempts.failures[:20]])
         arrays |= {
             f"{place}/success": turn.success,
             f"{place}/baseline": turn.baseline,
             f"{place}/fresh": np.array(turn.fresh),
             f"{place}/weight": weight(played.seat.game, turn.attempts),
             f"{place}/made": turn.attempts.made,
-            f"{place}/failed": np.array(len(turn.failures)),
+            f"{place}/failed": np.array(len(turn.attempts.failures)),
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
     return arrays

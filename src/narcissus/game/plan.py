@@ -91,18 +91,11 @@ def _slow(seat: Seat) -> bool:
 
 @dataclass(frozen=True)
 class OneStream:
-    """One generator for all of a block, and one of its own for each attack.
-
-    Parameters
-    ----------
-    entropy
-        The seed of the run.
-    alone
-        Whether there is one seat only; several have a seed each.
-    """
+    """One generator for all of a block, and one of its own for each attack."""
 
     entropy: int
     alone: bool = True
+    """Whether there is one seat only; several have a seed each."""
 
     def __call__(self, number: int, place: int) -> Sources:
         """Give the generators of a block."""
@@ -115,16 +108,9 @@ class OneStream:
 
 @dataclass(frozen=True)
 class BlockPlayer:
-    """Plays a block by its key; what comes out depends on that alone.
+    """Plays a block by its key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several.
 
-    A key is ``batch/NUMBER/SIZE``, and ``/PLACE`` of the seat where there are several.
-
-    Attributes
-    ----------
-    seats, streams, fresh
-        What is played, with which chance, with how many fresh data sets for each attempt.
-    measure
-        What is kept of a block.
+    What comes out depends on the key alone; ``measure`` says what that is.
     """
 
     seats: Sequence[Seat]
@@ -134,14 +120,8 @@ class BlockPlayer:
 
     def __call__(self, key: str) -> Arrays:
         """Play the block; give what is kept of it."""
-        _, number, size, *places = key.split("/")
-        place = int(places[0]) if places else 0
-        played = play_block(
-            self.seats[place],
-            int(number),
-            place,
-            size=int(size),
-            streams=self.streams,
-            fresh=self.fresh,
+        number, size, place, *_ = map(int, f"{key}/0".split("/")[1:])  # a missing place is 0
+        seat, streams = self.seats[place], self.streams
+        return self.measure(
+            play_block(seat, number, place, size=size, streams=streams, fresh=self.fresh)
         )
-        return self.measure(played)

@@ -15,18 +15,8 @@ from narcissus.success.statements import Evidence, Statement
 class Tally:
     """Bets against the statement by all attacks of one seat together.
 
-    Attributes
-    ----------
-    seat, claim
-        What is played, and the statement.
-    collected
-        The blocks of each attack.
-    done
-        Trials so far.
-    decided
-        Trial at which the capital reached ``hurdle``; None if it never did.
-    capital
-        Log of the largest capital so far.
+    ``done`` counts the trials so far, ``capital`` is the log of the largest capital, ``decided``
+    the trial at which it reached ``hurdle``, None if it never did.
     """
 
     def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:

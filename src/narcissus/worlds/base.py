@@ -7,6 +7,7 @@ as well give lists of objects, one a trial.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -83,6 +84,24 @@ class World(Protocol):
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
         """Draw one fresh data set for each trial, from the same ``Nature``."""
         ...
+
+
+class Independent(ABC):
+    """A world of independent records: without a ``Nature``, fresh data are drawn as data are."""
+
+    @abstractmethod
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Draw ``trials`` independent data sets, shape (trials, n, ...)."""
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
+        """Draw independent data sets of the same kind."""
+        return self.draw(draw.trials, rng).data
+
+    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
+        """Draw fresh data sets whose first ``rows`` records are those of ``draw``."""
+        fresh = self.fresh(draw, rng)
+        fresh[:, :rows] = draw.data[:, :rows]
+        return fresh
 
 
 @runtime_checkable

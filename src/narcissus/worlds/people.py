@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus.priors import RecordPrior
-from narcissus.worlds.base import Array, Draw
+from narcissus.worlds.base import Array, Draw, Independent
 
 
 @dataclass(frozen=True)
-class People:
+class People(Independent):
     """People drawn independently from the distribution of one record.
 
     Parameters
@@ -31,10 +31,6 @@ class People:
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
         return Draw(np.stack([self.prior.sample(self.n, rng=rng) for _ in range(trials)]))
-
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw independent data sets of the same kind."""
-        return self.draw(draw.trials, rng).data
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from narcissus.attacks.table import RelaxedProjection, View
-from narcissus.attacks.table.rap import _RelaxedTables, _softmax
+from narcissus.attacks.table.base import softmax
+from narcissus.attacks.table.rap import _RelaxedTables
 from narcissus.mechanisms import GaussianNoise, NoisyMarginals, NoNoise
 
 
@@ -40,7 +41,7 @@ def test_slopes_against_finite_differences(worlds, sizes, unknown, k):
     targets, secrets = worlds.world(rng, people=6, sizes=sizes, unknown=unknown, k=k)
     release = worlds.release(targets, GaussianNoise(1.0), secrets, rng).cells
     model = _RelaxedTables(targets, release)
-    blocks = [_softmax(rng.normal(size=(6, s))) for s in targets.queries.unknown_shape]
+    blocks = [softmax(rng.normal(size=(6, s))) for s in targets.queries.unknown_shape]
     drawn, away = 64, 5
     picks, lost_picks = rng.random(drawn - away), rng.random(away)
 

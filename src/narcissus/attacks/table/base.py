@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ class View:
     release: Floats
 
 
-class TableAttack(Attack, Protocol):
-    """An attack on a release about people, with what a report says of it."""
+class Described(Protocol):
+    """What a report says of an attack."""
 
     @property
     def title(self) -> str:
@@ -62,24 +62,12 @@ class TableAttack(Attack, Protocol):
         ...
 
 
-@runtime_checkable
-class Guesser(Protocol):
-    """A user's own attack: `TableAttack` with `guess` in place of `attempt`."""
+class TableAttack(Attack, Described, Protocol):
+    """An attack on a release about people."""
 
-    @property
-    def title(self) -> str:
-        """What the attack does, in one line."""
-        ...
 
-    @property
-    def uses(self) -> str:
-        """What it uses: 'prior', 'release', 'prior and release'."""
-        ...
-
-    @property
-    def informed(self) -> bool:
-        """False: only the ceiling is told everybody else's secrets."""
-        ...
+class Guesser(Described, Protocol):
+    """A user's own attack, which is not informed: it guesses from one release at a time."""
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Guess every person's unknown columns, shape (n,), in ``[0, success.guesses)``.
@@ -162,3 +150,9 @@ class OwnTableAttack(ReleaseByRelease):
                 "turns joint values of the unknown columns into guesses)"
             )
         return attempt.astype(np.int64)
+
+
+def softmax(logits: Floats) -> Floats:
+    """Normalise exponentials along the last axis."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from narcissus.attacks.table.base import Floats, Joint
+from narcissus.attacks.table.base import Floats, Joint, softmax
 from narcissus.attacks.table.likelihood import chunks, likelihood
 from narcissus.knowledge.columns import Insider, OtherSecrets
 from narcissus.mechanisms.marginals import Counts
@@ -56,6 +56,4 @@ def insider_beliefs(release: Counts, known: Insider) -> Floats:
     # A prior that rules out what exact counts say (real rows) gives way to them.
     impossible = np.isneginf(logits).all(axis=1)
     logits[impossible] = fields[impossible]
-    top = logits.max(axis=1, keepdims=True)
-    weights = np.exp(logits - top)
-    return weights / weights.sum(axis=1, keepdims=True)
+    return softmax(logits)

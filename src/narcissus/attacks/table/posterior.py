@@ -11,18 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import GaussianNoise, Noise
-
-
-def _softmax(logits: Floats) -> Floats:
-    """Normalise exponentials along the last axis."""
-    top = logits.max(axis=-1, keepdims=True)
-    weights = np.exp(logits - top)
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _surrogate(noise: Noise) -> GaussianNoise:
@@ -85,7 +78,7 @@ def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: floa
         moved = 0.0
         for block in _blocks(n, weight * coupling):
             old = q[block]
-            new = _softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
+            new = softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
             change = new - old
             model.move(block, change)
             q[block] = new
@@ -164,7 +157,7 @@ class GibbsSampling(ReleaseByRelease):
                 state[i] = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
                 model.move(block, certain(block) - old)
                 if sweep >= skipped:
-                    total[i] += _softmax(logits).sum(axis=0)
+                    total[i] += softmax(logits).sum(axis=0)
         return total / total.sum(axis=1, keepdims=True)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.knowledge.columns import Targets
 
 
@@ -94,7 +94,7 @@ class RelaxedProjection(ReleaseByRelease):
         first, second = np.zeros_like(flat), np.zeros_like(flat)
         spans = [slice(a, b) for a, b in pairwise(edges.tolist())]
         for step in range(1, self.steps + 1):
-            blocks = [_softmax(flat[:, span]) for span in spans]
+            blocks = [softmax(flat[:, span]) for span in spans]
             slopes = model.slopes(blocks, self.queries, rng)
             if slopes is None:  # every answer is met
                 break
@@ -109,7 +109,7 @@ class RelaxedProjection(ReleaseByRelease):
             second += 0.001 * (gradient**2 - second)
             scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
             flat -= self.rate / (1 - 0.9**step) * first / scale
-        return [_softmax(flat[:, span]) for span in spans]
+        return [softmax(flat[:, span]) for span in spans]
 
     def _round(self, block: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
         if self.rounding == "largest":
@@ -205,8 +205,3 @@ class _RelaxedTables:
             script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
             factors = [blocks[columns[o]] for o in others]
             slopes[c] += np.einsum(f"{script}->z{letters[place]}", table, *factors)
-
-
-def _softmax(logits: Floats) -> Floats:
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)

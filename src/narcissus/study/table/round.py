@@ -31,24 +31,14 @@ Found = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Kept:
-    """The measure of a table study at one setting.
-
-    Attributes
-    ----------
-    setting, points
-        The level of noise, and for each confidence level the epsilon of the domination bound.
-    groups
-        Of people.
-    exact
-        Whether the prior is right about the people.
-    streams
-        For decoys, where it may not be.
-    """
+    """The measure of a table study at one setting."""
 
     setting: Setting
     points: tuple[float, ...]
+    """For each confidence level, the epsilon of the domination bound."""
     groups: Groups
     exact: bool
+    """Whether the prior is right about the people; else there are decoys."""
     streams: TrialStreams
 
     def __call__(self, played: Round) -> Found:
@@ -66,26 +56,18 @@ class Kept:
 
 @dataclass(frozen=True)
 class Facts:
-    """The truth behind a release, and what is known of every guess about it.
-
-    Attributes
-    ----------
-    targets, secrets
-        The people, and their joint values.
-    masks
-        Who belongs to each group, shape (groups, n), as 0 and 1.
-    by_secret
-        For each group, whether it is told by the secrets, shape (groups,).
-    exact
-        Chance of each guess given the release and all other secrets, shape (n, guesses); None
-        where the prior may be wrong about the people.
-    """
+    """The truth behind a release, and what is known of every guess about it."""
 
     targets: Targets
     secrets: NDArray[np.int64]
+    """Joint values, shape (n,)."""
     masks: Floats
+    """Who belongs to each group, shape (groups, n), as 0 and 1."""
     by_secret: NDArray[np.bool_]
+    """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
+    """Chance of each guess given the release and all other secrets, shape (n, guesses); None
+    where the prior may be wrong about the people."""
 
     @classmethod
     def of(cls, played: Round, groups: Groups, *, exact: bool) -> Facts:
