@@ -95,7 +95,7 @@ def one_by_one(
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnAttack:
     """An attack given by a Python function, called once a trial.
 
     Parameters

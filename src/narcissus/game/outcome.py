@@ -113,17 +113,17 @@ class Play:
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockScores:
     """What one block of trials came to, for one attacker."""
 
     scores: Scores
     failed: int
     failures: list[Failure]
 
-    def moved(self, start: int) -> Block:
+    def moved(self, start: int) -> BlockScores:
         """Count the trials of failures from the start of the run."""
         moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
-        return Block(self.scores, self.failed, moved)
+        return BlockScores(self.scores, self.failed, moved)
 
 
 def packed(played: Round) -> Arrays:
@@ -143,7 +143,7 @@ def packed(played: Round) -> Arrays:
     return arrays
 
 
-def unpacked(arrays: Arrays, place: int) -> Block:
+def unpacked(arrays: Arrays, place: int) -> BlockScores:
     """Give the block of one attacker back."""
     got: dict[str, Any] = {
         name: arrays[f"{place}/{name}"]
@@ -151,10 +151,10 @@ def unpacked(arrays: Arrays, place: int) -> Block:
     }
     scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
     failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
-    return Block(scores, int(got["failed"]), failures)
+    return BlockScores(scores, int(got["failed"]), failures)
 
 
-def summary(name: str, blocks: list[Block], level: float, *, stopped: bool) -> Attacked:
+def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
     """Put the blocks of one attacker together; ``stopped`` asks for limits that allow stopping."""
     scores = Scores(
         np.concatenate([block.scores.success for block in blocks]),

@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus.evidence.sequential import log_mean
 from narcissus.game.block import Arrays, Seat
-from narcissus.game.outcome import Block, unpacked
+from narcissus.game.outcome import BlockScores, unpacked
 from narcissus.success.statements import Evidence, Statement
 
 
@@ -22,7 +22,7 @@ class Tally:
     def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:
         self.seat, self.claim, self.hurdle = seat, claim, hurdle
         self.evidence = {name: Evidence(claim) for name in seat.attacks}
-        self.collected: dict[str, list[Block]] = {name: [] for name in seat.attacks}
+        self.collected: dict[str, list[BlockScores]] = {name: [] for name in seat.attacks}
         self.done = 0
         self.decided: int | None = None
         self.capital = -math.inf

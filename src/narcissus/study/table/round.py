@@ -43,19 +43,19 @@ class Kept:
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        facts = Facts.of(played, self.groups, exact=self.exact)
-        found = facts.without_release()
+        truth = Truth.of(played, self.groups, exact=self.exact)
+        found = truth.without_release()
         for name, turn in played.turns.items():
-            found |= facts.of_attack(name, turn)
+            found |= truth.of_attack(name, turn)
         if not self.exact:
             found |= decoys(played, self.streams)
         if self.setting.guarantee is not None:
-            found |= proved(facts.targets, facts.masks, self.setting, self.points)
+            found |= proved(truth.targets, truth.masks, self.setting, self.points)
         return found
 
 
 @dataclass(frozen=True)
-class Facts:
+class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
     targets: Targets
@@ -70,7 +70,7 @@ class Facts:
     where the prior may be wrong about the people."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, exact: bool) -> Facts:
+    def of(cls, played: Round, groups: Groups, *, exact: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
         [people], [targets], [release] = played.draw.data, played.known, played.release
         [insider] = played.told(OtherSecrets())
