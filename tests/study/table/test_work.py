@@ -1,11 +1,14 @@
 """Work is estimated before it starts: refused where it cannot fit, agreed to where it is long."""
 
+import re
+import time
 from pathlib import Path
 
 import pytest
 
 import narcissus
 from narcissus.errors import LongWorkError, TooLargeError
+from narcissus.observer import SilentObserver
 from narcissus.study.table import work
 from narcissus.study.table.prepare import prepare
 
@@ -77,10 +80,54 @@ def test_the_estimate_follows_the_trials_of_each_attack(study, monkeypatch, few)
     assert played[-1][0][1].steps == 100
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(5, "5 seconds"), (119, "119 seconds"), (120, "2 minutes"), (7200, "2 hours"),
-     (86_400 * 3, "3 days"), (1e12, "3.17e+04 years")],
-)  # fmt: skip
-def test_times_in_words(seconds, words):
-    assert work._words(seconds) == words
+SLEEPS = """
+import time
+class Mine:
+    title, uses, informed = "mine", "prior", False
+    def guess(self, view, *, rng):
+        open("begun", "a").close()
+        time.sleep(3600)
+"""
+
+
+def test_a_trial_that_does_not_end_is_not_waited_for(study, narcissus, monkeypatch):
+    monkeypatch.setattr("narcissus.study.work.PATIENCE", 12.0)
+    Path("mine.py").write_text(SLEEPS)
+    path = study(attacks={"mine": {"kind": "mine:Mine"}})
+    begun = time.monotonic()
+    code, out, err = narcissus("audit", path, "--quiet", "--allow-code")
+    assert time.monotonic() - begun < 60
+    assert (code, out) == (2, "")
+    assert "the first trial has not ended after 12 seconds" in err
+    assert "--yes" in err
+    assert Path("begun").exists()
+    assert not Path("results").exists()
+
+
+def test_own_code_is_timed_where_it_can_be_ended(study, narcissus, monkeypatch):
+    """And what it takes is what a trial takes, not what starting a process does."""
+    Path("mine.py").write_text(
+        SLEEPS.replace("time.sleep(3600)", "return rng.integers(0, 2, view.targets.people)")
+    )
+    monkeypatch.setattr("narcissus.cli.audit.HOURS", 1e-9)
+    path = study(attacks={"mine": {"kind": "mine:Mine"}})
+    code, _, err = narcissus("audit", path, "--quiet", "--allow-code")
+    assert code == 2
+    found = re.search(r"6 trials of (\S+) s each, in 1 processes", err)
+    assert 0 < float(found[1]) < 0.3
+
+
+def test_nobody_is_asked_where_any_time_was_agreed_to(study, monkeypatch):
+    experiment = ready(study())
+    monkeypatch.setattr("narcissus.study.work.PATIENCE", 0.0)
+    monkeypatch.setattr(work, "SMALL", 0)
+    heard = []
+
+    class Hearer(SilentObserver):
+        def note(self, message):
+            heard.append(message)
+
+    work.check(experiment, experiment.keys(), workers=1, hours=None, observer=Hearer())
+    assert heard == [
+        "the first trial has not ended after 0 seconds: how long the study takes is not known"
+    ]
