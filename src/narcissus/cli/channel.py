@@ -82,7 +82,7 @@ def command(
         name = file.name
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
-        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)

@@ -12,6 +12,7 @@ from narcissus.mechanisms.one_way import MultiplyHash, Sha256
 from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
 from narcissus.mechanisms.randomized_response import RandomizedResponse
+from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
     "Channel",
@@ -37,6 +38,7 @@ __all__ = [
     "RandomizedResponse",
     "Sha256",
     "Subsample",
+    "ThroughChannel",
     "XorHalf",
     "published_cut",
 ]

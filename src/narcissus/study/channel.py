@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from narcissus import channels
 from narcissus._files import read_bytes
 from narcissus._random import child
-from narcissus.channels.estimate import INDEPENDENT, rounded
+from narcissus.channels.estimate import INDEPENDENT
+from narcissus.channels.leakage import rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
@@ -194,7 +195,7 @@ class ChannelKind:
         else:
             source = _source(spec, folder)
             if spec.prior is not None:
-                made = source.channel() if isinstance(source, channels.Mechanism) else source
+                made = source.channel() if isinstance(source, channels.ClosedForm) else source
                 channels.prior_for(made, channels.read_prior(folder / spec.prior))
 
     def play(self, study: ChannelStudy, folder: Path, options: RunOptions) -> Outcome:
@@ -223,8 +224,8 @@ def _digest(path: Path) -> str:
     return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
-def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mechanism:
-    source: channels.Channel | channels.Mechanism
+def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.ClosedForm:
+    source: channels.Channel | channels.ClosedForm
     if spec.mechanism is not None:
         source = channels.mechanism(spec.mechanism)
     else:
@@ -232,7 +233,7 @@ def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mech
         assert spec.tolerance is not None
         source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
     if spec.uses is not None and spec.uses > 1:
-        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source = channels.repeat(made, spec.uses)
     return source
 
@@ -296,12 +297,12 @@ def _exact(
     )
 
 
-def _slack(source: channels.Channel | channels.Mechanism, guessing_error: float) -> float:
+def _slack(source: channels.Channel | channels.ClosedForm, guessing_error: float) -> float:
     """Give by how much numbers may differ because rows do not sum to one, as the file may say.
 
     A ratio of errors carries it divided by the error of guessing.
     """
-    if isinstance(source, channels.Mechanism):
+    if isinstance(source, channels.ClosedForm):
         return 0.0
     off = float(np.abs(np.asarray(source.matrix.sum(axis=1)) - 1).max())
     return off / guessing_error if guessing_error > 0 else math.inf
@@ -316,9 +317,9 @@ def _widened(finding: Finding, slack: float) -> Finding:
     )
 
 
-def _profile(source: channels.Channel | channels.Mechanism) -> dict[str, Any] | NotAssessed:
+def _profile(source: channels.Channel | channels.ClosedForm) -> dict[str, Any] | NotAssessed:
     """Give delta at 21 epsilons, up to the channel's own or 10."""
-    if isinstance(source, channels.Mechanism):
+    if isinstance(source, channels.ClosedForm):
         end = min(source.local_epsilon, 10.0)
         points = [end * i / 20 for i in range(21)]
         return {"epsilon": points, "delta": [source.delta(e) for e in points]}

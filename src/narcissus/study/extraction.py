@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.relations import Relation
+from narcissus.extraction.relations import RELATIONS, OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study.extraction_work import check
@@ -126,7 +127,7 @@ class ExtractionStudy(_Part):
         return values
 
 
-def _relation(study: ExtractionStudy) -> Relation:
+def _relation(study: ExtractionStudy) -> OutputRelation:
     settings = study.relation.model_dump()
     return RELATIONS[settings.pop("kind")](**settings)
 
@@ -233,7 +234,7 @@ def _digest(path: Path) -> str:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
+def _status(evidence: ExtractionEvidence, threshold: ThresholdSettings | None) -> Status:
     if evidence.verdict == "inconclusive":
         return "too few trials" if evidence.more else "inconclusive"
     if threshold is None:
@@ -242,7 +243,7 @@ def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
     return "exceeded" if is_over else "met"
 
 
-def _words(evidence: Evidence) -> str:
+def _words(evidence: ExtractionEvidence) -> str:
     head = {
         "extraction": "Evidence of extraction",
         "no extraction": "No extraction by this program",
@@ -265,7 +266,7 @@ def _words(evidence: Evidence) -> str:
     return text
 
 
-def _assumptions(evidence: Evidence) -> tuple[str, ...]:
+def _assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
     """Say what the verdict takes as given; no run of a program can be traced to another."""
     if evidence.grade == "proved":
         return ()
@@ -279,7 +280,7 @@ def _assumptions(evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
+def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
     missing = list(evidence.not_assessed)
     if isinstance(evidence.success_on_shadow, NotAssessed):
         missing.append(evidence.success_on_shadow)
@@ -303,7 +304,7 @@ def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: Evidence, relation: Relation) -> dict[str, Any]:
+def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> dict[str, Any]:
     """Give the record's results; the keys are a contract (`extraction.schema.json`)."""
     found = evidence.to_dict()
     if isinstance(evidence.success_on_shadow, NotAssessed):

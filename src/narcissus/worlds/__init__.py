@@ -6,6 +6,7 @@ from narcissus.worlds.finite import Finite
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
 from narcissus.worlds.people import People, RealRows
 from narcissus.worlds.products import Bits, Records, Uniform
+from narcissus.worlds.secret import Secret
 from narcissus.worlds.tardos import Tardos
 from narcissus.worlds.trivial import MonaLisa, Superset
 
@@ -23,6 +24,7 @@ __all__ = [
     "RandomNeighbours",
     "RealRows",
     "Records",
+    "Secret",
     "Superset",
     "Tardos",
     "Uniform",
