@@ -6,7 +6,7 @@ from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.mechanisms.composition import Parallel
 from narcissus.mechanisms.counting import CountingQuery, published_cut
 from narcissus.mechanisms.generalization import KAnonymity
-from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
+from narcissus.mechanisms.marginals import Counts, MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
 from narcissus.mechanisms.one_way import MultiplyHash, Sha256
 from narcissus.mechanisms.own import OwnMechanism
@@ -21,6 +21,7 @@ __all__ = [
     "Cipher",
     "Constant",
     "CountingQuery",
+    "Counts",
     "ExactAverage",
     "GaussianNoise",
     "Identity",
