@@ -1,7 +1,7 @@
 """Mechanisms: what is released."""
 
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
-from narcissus.mechanisms.base import Channel, Mechanism
+from narcissus.mechanisms.base import Mechanism, ReleaseChannel
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.mechanisms.composition import Parallel
 from narcissus.mechanisms.counting import CountingQuery, published_cut
@@ -17,7 +17,6 @@ from narcissus.mechanisms.randomized_response import RandomizedResponse
 from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
-    "Channel",
     "Cipher",
     "Constant",
     "CountingQuery",
@@ -41,6 +40,7 @@ __all__ = [
     "PlannedCounts",
     "PublicKey",
     "RandomizedResponse",
+    "ReleaseChannel",
     "Sha256",
     "Subsample",
     "ThroughChannel",

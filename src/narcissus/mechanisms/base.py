@@ -38,7 +38,7 @@ def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
 
 
 @dataclass(frozen=True)
-class Channel:
+class ReleaseChannel:
     """A mechanism written out for a list of data sets.
 
     Attributes
@@ -53,11 +53,11 @@ class Channel:
     matrix: sparse.csr_array
 
 
-def deterministic(releases: Batch) -> Channel:
+def deterministic(releases: Batch) -> ReleaseChannel:
     """Give the channel of a mechanism that is a function: one release for each data set."""
     kept, inverse = distinct(releases)
     count = len(inverse)
     matrix = sparse.csr_array(
         (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
     )
-    return Channel(kept, matrix)
+    return ReleaseChannel(kept, matrix)
