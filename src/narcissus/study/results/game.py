@@ -90,7 +90,7 @@ class BestAttacker(ResultModel):
 class ExactGame(ResultModel):
     """What writing the game out came to: every attacker at once."""
 
-    grade: Grade
+    grade: Grade = Field(description="'not assessed' where what it assumes was not recorded.")
     epsilon: tuple[NonNegative, ...]
     delta: tuple[Rate, ...] = Field(description="The least delta at each epsilon.")
     best_attacker: BestAttacker
@@ -100,7 +100,7 @@ class ExactGame(ResultModel):
     guesses: Count
     members: Positive
     member: str | None = Field(description="Of a family, the distribution that needs the most.")
-    rounding: NonNegative = Field(description="Gains below this are lost to rounding.")
+    rounding: NonNegative | None = Field(description="Gains below this are lost to rounding.")
     least: NonNegative | None = Field(description="What is needed; null: nothing is enough.")
     limit: NonNegative = Field(description="What is allowed.")
     best_fixed_guess: Rate | None = Field(description="Null for statements without one.")
@@ -112,9 +112,10 @@ class ExactGame(ResultModel):
     def _agrees(self) -> Self:
         if len(self.epsilon) != len(self.delta):
             raise ValueError("there is not one delta for each epsilon")
-        if self.holds != (self.least is not None and self.least <= self.limit + self.rounding):
+        allowed = self.limit + (self.rounding or 0.0)
+        if self.holds != (self.least is not None and self.least <= allowed):
             raise ValueError("`holds` does not follow from `least` and `limit`")
-        if self.grade != ("proved if" if self.assumptions else "proved"):
+        if self.grade not in ("proved if" if self.assumptions else "proved", "not assessed"):
             raise ValueError("`grade` does not follow from the assumptions")
         return self
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, RootModel, Tag, model_validator
 
+from narcissus.findings import Finding
 from narcissus.results import Grade
+from narcissus.study.record import Status
 from narcissus.study.results.base import (
     Count,
     Level,
@@ -18,124 +20,10 @@ from narcissus.study.results.base import (
     Signed,
     require_order,
 )
-from narcissus.study.record import Status
+from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
 
 
-class Interval(ResultModel):
-    """Limits of a share."""
-
-    low: Share
-    high: Share
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        require_order(self.low, self.high, None)
-        return self
-
-
-class ApproximateLimits(Interval):
-    """Limits whose level holds only roughly; they decide nothing."""
-
-    method: str
-
-
-class LimitedMean(ResultModel):
-    """A share that was sampled, with limits that hold."""
-
-    share: Share
-    low: Share
-    high: Share
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        require_order(self.low, self.share, self.high)
-        return self
-
-
-class PriorTest(ResultModel):
-    """What guesses without the release score on real people, less what the prior says of them."""
-
-    by_the_prior: Share
-    confidence: Level
-    off: Signed
-    off_low: Signed
-    off_high: Signed
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        require_order(self.off_low, self.off, self.off_high)
-        return self
-
-
-class GuessResult(LimitedMean):
-    """What the best guess without the release gets right."""
-
-    by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
-
-
-class DecoyResult(LimitedMean, PriorTest):
-    """What an attack scores that is shown a release of other secrets."""
-
-
-class HitCounts(ResultModel):
-    """How many targets were recovered in how many trials."""
-
-    targets: tuple[Count, ...]
-    trials: tuple[Positive, ...]
-
-    @model_validator(mode="after")
-    def _paired(self) -> Self:
-        if len(self.targets) != len(self.trials):
-            raise ValueError("there is not one number of trials for each number of targets")
-        return self
-
-
-class ColumnResult(LimitedMean):
-    """What was recovered of one unknown column."""
-
-    baseline: Share
-
-
-class AttackResult(LimitedMean):
-    """What one attack recovered at one setting, beside its own baseline."""
-
-    low_joint: Share | None = Field(
-        description="A lower limit that holds for all attacks and settings at once."
-    )
-    approximate: ApproximateLimits | None
-    narrowest: Interval | None = Field(description="The nearest that valid limits could be.")
-    decoy: DecoyResult | None = Field(description="Null where the baseline is exact.")
-    baseline: Share = Field(description="The same attempts on fresh people, or the decoy.")
-    baseline_low: Share
-    baseline_high: Share
-    baseline_exact: bool
-    gain: Signed
-    gain_low: Signed
-    gain_high: Signed
-    gain_low_joint: Signed | None
-    advantage: Signed
-    advantage_low: Signed
-    advantage_high: Signed
-    median: LimitedMean | None = Field(description="Of the share, over trials.")
-    trials: Positive
-    method: str
-    distribution: HitCounts
-    columns: Mapping[str, ColumnResult]
-    title: str
-    uses: str
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        require_order(self.baseline_low, self.baseline, self.baseline_high)
-        require_order(self.gain_low, self.gain, self.gain_high)
-        require_order(self.advantage_low, self.advantage, self.advantage_high)
-        require_order(self.low_joint, self.share, None)
-        if sum(self.distribution.trials) != self.trials:
-            raise ValueError(f"the trials of `distribution` are not its {self.trials}")
-        return self
-
-
-class _TableBound(ResultModel):
+class _ByTheorem(ResultModel):
     """What no attacker exceeds, by a theorem."""
 
     theorem: str = Field(description="With its source.")
@@ -159,7 +47,7 @@ class _TableBound(ResultModel):
         return self.grade != "not assessed" and not self.for_comparison
 
 
-class ShareBound(_TableBound):
+class ShareBound(_ByTheorem):
     """A limit on the mean share that is recovered."""
 
     limits: Literal["share"]
@@ -167,7 +55,7 @@ class ShareBound(_TableBound):
     share_of_population: Share | None = Field(description="Of all people like them; sampled.")
 
 
-class CountBound(_TableBound):
+class CountBound(_ByTheorem):
     """A limit on how many are recovered in one release."""
 
     limits: Literal["count"]
@@ -180,32 +68,6 @@ class CountBound(_TableBound):
     def _within(self) -> Self:
         require_order(None, max(self.at_most, self.at_most_of_population or 0), self.of)
         return self
-
-
-class GroupAttack(LimitedMean):
-    """What one attack recovered of a group."""
-
-    baseline: Share
-    over_guess: Signed = Field(description="Above the best guess on the same people.")
-    over_guess_low: Signed
-    people: Positive
-
-    @model_validator(mode="after")
-    def _over(self) -> Self:
-        require_order(self.over_guess_low, self.over_guess, None)
-        return self
-
-
-class GroupResult(ResultModel):
-    """How a group of people fares."""
-
-    by: str
-    group: str
-    by_secret: bool | None = Field(description="Whether membership is hidden; null: not recorded.")
-    share_of_people: Share
-    guess: LimitedMean
-    attacks: Mapping[str, GroupAttack]
-    ceiling: GroupAttack | None
 
 
 class FindingResult(ResultModel):
@@ -226,17 +88,31 @@ class FindingResult(ResultModel):
             require_order(self.low, self.high, None)
         return self
 
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        """Take the fields of a finding."""
+        return cls(
+            quantity=finding.quantity,
+            source=finding.source,
+            low=finding.low,
+            high=finding.high,
+            kind=finding.kind,
+            grade=finding.grade,
+            assumptions=finding.assumptions,
+            confidence=finding.confidence,
+        )
 
-class ExcessResult(ResultModel):
+
+class Excess(ResultModel):
     """One finding, held against the threshold: positive is beyond it."""
 
     role: Literal["attack", "ceiling", "bound"]
     name: str
-    group: str = Field(description="Empty for everybody.")
+    group: str = Field(description="The group that it is about; empty for everybody.")
     value: Signed
-    low: Signed | None
+    low: Signed | None = Field(description="Null for a bound.")
     high: Signed | None
-    kind: Grade
+    kind: Grade = Field(description="Of the numbers: a bound is sampled for all people alike.")
     trials: Positive | None = Field(description="That would tell its sign; null: none would.")
 
 
@@ -342,7 +218,7 @@ class SettingResult(SettingNumbers):
     """What was found at one setting, and the verdict on it."""
 
     threshold: ThresholdResult | None
-    excesses: tuple[ExcessResult, ...]
+    excesses: tuple[Excess, ...]
     findings: tuple[FindingResult, ...]
     decides: bool = Field(description="Whether the verdict on a sweep is about this setting.")
     status: Status
@@ -363,9 +239,9 @@ class SettingResult(SettingNumbers):
         """Give the grade of a bound here: what is contradicted proves nothing."""
         return "not assessed" if self.contradictions else bound.grade
 
-    def edge(self, bound: ShareBound | CountBound | None) -> bool:
+    def is_edge(self, bound: ShareBound | CountBound) -> bool:
         """Tell whether a bound is a place where no attacker is: proved, and no if."""
-        return bound is not None and self.grade_of(bound) == "proved"
+        return self.grade_of(bound) == "proved"
 
 
 def _how_many(value: Any) -> str:
