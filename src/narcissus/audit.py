@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,13 @@ from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import KINDS, RunOptions, study_kind
 from narcissus.study.plugins import OwnCode
-from narcissus.study.record import Record, make_record, read_record, write_atomically
+from narcissus.study.record import (
+    Record,
+    make_record,
+    read_record,
+    study_digest,
+    write_atomically,
+)
 from narcissus.study.toml import read_document, validate
 
 # where a run without a seed of its own keeps the one that it drew, so that it can be continued
@@ -39,8 +43,7 @@ class Study:
     @property
     def digest(self) -> str:
         """SHA-256 of the settings: two files that mean the same study have the same digest."""
-        text = json.dumps([self.kind, self.to_dict()], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return study_digest(self.kind, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Give the settings with all defaults filled in."""
