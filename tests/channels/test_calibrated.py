@@ -1,38 +1,43 @@
-"""Closed forms from what a study file says of them."""
+"""Closed forms as a file names them: calibrated from what is given."""
+
+from __future__ import annotations
+
+import math
 
 import pytest
 
-from narcissus.channels import Exponential, calibrated
+from narcissus.channels import Gaussian, calibrated
 from narcissus.errors import InputError
 
 
-def test_noise_from_a_privacy_level():
-    assert calibrated.laplace(span=3, epsilon=0.5).local_epsilon == pytest.approx(0.5)
-    assert calibrated.laplace(span=3, scale=2).scale == 2
-    made = calibrated.gaussian(span=3, epsilon=0.5, delta=1e-5)
-    assert made.delta(0.5) <= 1e-5
+def test_noise_is_scaled_to_the_span():
+    assert calibrated.laplace(span=4, epsilon=2).scale == 2
+    assert calibrated.laplace(span=4, epsilon=2).local_epsilon == pytest.approx(2)
+    assert calibrated.laplace(scale=3, points=5).secrets == 5
+    made = calibrated.gaussian(span=4, epsilon=1, delta=1e-6)
+    assert made.beta_star == pytest.approx(Gaussian.classical(1, 1e-6).beta_star)
     assert calibrated.gaussian(sigma=2).sigma == 2
 
 
-def test_values():
-    assert calibrated.subset(10, 1).size == 3  # 10 / (e + 1) = 2.7
-    assert calibrated.subset(10, 1, size=4).size == 4
-    assert not calibrated.unary(4, 1).optimized
-    assert calibrated.optimized_unary(4, 1).optimized
-    assert isinstance(calibrated.exponential(4, 1), Exponential)
+def test_subsets_have_the_size_that_is_best_for_frequencies():
+    assert calibrated.subset(100, 1.0).size == round(100 / (math.e + 1))
+    assert calibrated.subset(4, 50.0).size == 1
+    assert calibrated.subset(4, 1.0, size=3).size == 3
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (calibrated.laplace, "one of them"),
-        (lambda: calibrated.laplace(scale=1, epsilon=1), "one of them"),
-        (lambda: calibrated.laplace(epsilon=0), "above 0"),
-        (lambda: calibrated.gaussian(sigma=1, epsilon=1), "`sigma`, or"),
-        (lambda: calibrated.gaussian(epsilon=1), "`sigma`, or"),
-        (lambda: calibrated.subset(1, 1), "at least 2"),
-    ],
-)
-def test_bad_calibrations(make, words):
-    with pytest.raises(InputError, match=words):
-        make()
+def test_unary_encodings_differ_by_their_flips():
+    assert calibrated.unary(5, 1.0) != calibrated.optimized_unary(5, 1.0)
+    assert calibrated.unary(5, 1.0).local_epsilon == pytest.approx(1.0)
+    assert calibrated.optimized_unary(5, 1.0).local_epsilon == pytest.approx(1.0)
+    assert calibrated.exponential(5, 1.0).secrets == 5
+
+
+def test_exactly_what_is_needed_must_be_given():
+    for wrong in ({}, {"scale": 1, "epsilon": 1}):
+        with pytest.raises(InputError, match="`scale` or `epsilon`"):
+            calibrated.laplace(**wrong)
+    for wrong in ({}, {"epsilon": 1}, {"sigma": 1, "delta": 0.1}):
+        with pytest.raises(InputError, match="`sigma`, or"):
+            calibrated.gaussian(**wrong)
+    with pytest.raises(InputError, match="above 0"):
+        calibrated.laplace(epsilon=0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from narcissus import channels
 from narcissus.channels import analyse
 from narcissus.findings import contradictions
+from narcissus.study.part_text import part_from_text
 
 
 @st.composite
@@ -37,7 +38,12 @@ def test_no_channel_contradicts_itself(source):
      "subset:values=8,epsilon=1"],
 )  # fmt: skip
 def test_no_closed_form_contradicts_itself(name):
-    assert contradictions(channels.analyse(channels.mechanism(name)).findings()) == []
+    assert (
+        contradictions(
+            channels.analyse(part_from_text("channel-mechanism", name).build()).findings()
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -74,13 +74,10 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.samples import Samples, samples
-from narcissus.channels.specification import EXAMPLES, MECHANISMS, mechanism
 from narcissus.channels.summary import ChannelSummary, analyse
 from narcissus.channels.templates import Templates
 
 __all__ = [
-    "EXAMPLES",
-    "MECHANISMS",
     "Channel",
     "ChannelSummary",
     "Classifier",
@@ -133,7 +130,6 @@ __all__ = [
     "local_dp_delta",
     "local_dp_epsilon",
     "local_dp_profile",
-    "mechanism",
     "min_entropy_leakage",
     "miracle_bound",
     "multiplicative_leakage",

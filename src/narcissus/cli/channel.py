@@ -70,11 +70,12 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
+    from narcissus.study.part_text import part_from_text
 
     if (file is None) == (mechanism is None):
         raise click.UsageError("give a FILE or --mechanism, one of them")
     if mechanism is not None:
-        source = channels.mechanism(mechanism)
+        source = part_from_text("channel-mechanism", mechanism).build()
         name = mechanism
     else:
         assert file is not None

@@ -45,7 +45,6 @@ from narcissus.extraction.ranking import (
     rank_samples,
 )
 from narcissus.extraction.relations import (
-    RELATIONS,
     Close,
     HammingBall,
     Near,
@@ -73,7 +72,6 @@ from narcissus.extraction.secrets import (
 
 __all__ = [
     "COMPRESSORS",
-    "RELATIONS",
     "CharacterNgram",
     "Close",
     "Complexity",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,22 @@ class Mechanism(Protocol):
     def release(self, data: Batch, rng: np.random.Generator) -> Batch:
         """Release each data set of a batch."""
         ...
+
+
+@runtime_checkable
+class Interactive(Protocol):
+    """A mechanism that is talked with; it is one where ``interactive`` is true."""
+
+    interactive: bool
+
+    def interact(self, data: Any, player: Any, rng: np.random.Generator) -> Any:
+        """Hold one conversation about one data set; give the player's attempt, None for none."""
+        ...
+
+
+def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
+    """Say whether a mechanism is talked with, instead of releasing something."""
+    return isinstance(mechanism, Interactive) and mechanism.interactive
 
 
 @dataclass(frozen=True)

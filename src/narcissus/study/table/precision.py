@@ -14,8 +14,9 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import trials_for
 from narcissus.study.kinds import RunOptions
-from narcissus.study.table.experiment import PILOT, Experiment
+from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
+from narcissus.study.table.streams import PILOT
 from narcissus.study.table.work import check
 
 PILOT_TRIALS = 10
@@ -47,7 +48,7 @@ def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) 
         )
     observer.note(f"{needed:,} trials for limits within {study.run.precision:g} points")
     attacks = tuple(
-        (name, attack, min(study.attacks[name].trials or needed, needed))
+        (name, attack, min(study.attacks[name].also["trials"] or needed, needed))
         for name, attack, _ in experiment.attacks
     )
     return replace(experiment, trials=needed, attacks=attacks)
