@@ -163,7 +163,7 @@ def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch
     if option not in KINDS[kind]:
         refused(narcissus, path, says=[f"`{option}` is not used with '{kind}'", "leave it out"])
         return
-    from narcissus.audit import load_study
+    from narcissus.study import load_study
 
     prepare = sys.modules["narcissus.study.table.prepare"]  # the package has a function so named
     told, asked = load_study(path).settings, {}

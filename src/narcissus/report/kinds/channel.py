@@ -124,6 +124,7 @@ def _pairs(table: Answer, worst: list[str]) -> Figure:
             folded=len(flat) > 10,
         ),
         size=(6.0, 4.8),
+        name="pairs",
     )
 
 
@@ -149,6 +150,7 @@ def _profile(profile: Answer) -> Figure:
             list(zip(epsilon, delta, strict=True)),
             folded=True,
         ),
+        name="profile",
     )
 
 
@@ -205,6 +207,7 @@ def _settling(found: Answer) -> Figure:
             rows,
             grades=_sampled(len(rows)),
         ),
+        name="samples",
     )
 
 

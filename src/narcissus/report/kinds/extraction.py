@@ -161,6 +161,7 @@ def _complexity(results: Answer) -> list[Block]:
             draw=draw,
             table=table,
             size=(7.2, 0.8 + 0.32 * len(sizes)),
+            name="programs",
         ),
     ]
 

@@ -153,6 +153,7 @@ def curves_picture(record: Record, results: Sequence[Answer]) -> Figure:
             percent=("Best attack", "Its own baseline", "Ceiling"),
         ),
         (7.4, 4.3),
+        "settings",
     )
 
 
@@ -221,6 +222,7 @@ def attacks_picture(record: Record, result: Answer, *, is_sweep: bool) -> Figure
             percent=("Share recovered", "Own baseline"),
         ),
         (7.4, 1.4 + 0.36 * (len(order) + 1)),
+        "attacks",
     )
 
 
@@ -280,6 +282,7 @@ def distribution_picture(record: Record, result: Answer) -> Figure:
             rows,
         ),
         (7.4, 1.2 + 0.5 * len(answers)),
+        "targets",
     )
 
 
@@ -342,6 +345,7 @@ def columns_picture(result: Answer) -> Figure:
             percent=("Baseline", "Best attack", "Ceiling"),
         ),
         (7.4, 1.2 + 0.36 * len(order)),
+        "columns",
     )
 
 
@@ -445,4 +449,5 @@ def groups_picture(result: Answer) -> Figure:
             percent=("Of people", "Without", "Best attack", "Ceiling"),
         ),
         (7.4, 1.2 + 0.34 * (len(groups) + 1) + 0.32 * bys),
+        "groups",
     )

@@ -19,7 +19,7 @@ from narcissus.evidence import each_confidence
 from narcissus.findings import contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.plugins import source_digests
+from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.pool import play_all
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
@@ -188,6 +188,8 @@ def _require_alike(
 
 
 def _source(study: TableStudy) -> str:
+    if study.data.table is not None and study.data.table.startswith(GIVEN):
+        return "a data frame"
     return study.data.table or Path(str(study.data.path)).name
 
 

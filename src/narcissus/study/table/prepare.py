@@ -23,7 +23,7 @@ from narcissus.priors import (
     fit_empirical,
     fit_independent,
 )
-from narcissus.study.plugins import load_attribute, require_allowed
+from narcissus.study.plugins import GIVEN, load_attribute, require_allowed
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, raised_where
 from narcissus.study.table.groups import Groups
@@ -41,6 +41,8 @@ def load_table(study: TableStudy, folder: Path) -> Table:
     """Read the table of a study."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
+    if source.startswith(GIVEN):
+        source = load_attribute(source, folder)
     bins = {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()}
     return read_table(source, columns=data.columns, drop=data.drop, bins=bins, missing=data.missing)
 
@@ -99,7 +101,7 @@ def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
         )
     made = load_attribute(spec.kind, folder)
     try:
-        prior = made(table)
+        prior = made(table) if callable(made) else made
     except NarcissusError:
         raise
     except Exception as error:
@@ -136,7 +138,7 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
         return GibbsSampling(**given) if spec.method == "gibbs" else MeanField(**given)
     made = load_attribute(kind, folder)
     try:
-        attack = made(**spec.options)
+        attack = made(**spec.options) if callable(made) else made
     except Exception as error:
         raise InputError(
             f"attack `{name}`: cannot make {kind} with options {spec.options}: "
