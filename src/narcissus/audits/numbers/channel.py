@@ -8,6 +8,7 @@ security of ``name`` and ``other``), "delta" (the local DP profile at ``epsilon`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,10 @@ def rows(record: Record) -> Iterator[Row]:
     """Yield the measures, pairs and profile of a channel, or the estimates from samples."""
     results: Row = record.to_dict()["results"]
     proved = {"grade": "proved"}
-    for name, value in (results.get("exact") or {}).items():
+    measures: Row = results.get("exact") or {}
+    if measures and measures["epsilon_ldp"] is None:  # a record cannot hold infinity
+        measures["epsilon_ldp"] = math.inf
+    for name, value in measures.items():
         if isinstance(value, float):
             yield {"quantity": "measure", "name": name, "value": value, **proved}
     pairs = results.get("pairwise") or {"secrets": [], "values": []}

@@ -2,9 +2,9 @@
 
 ``quantity`` is "success" (of an attack; or "any attacker", exactly, at its ``epsilon``), "gap"
 (success less e^epsilon times the baseline), "delta" (the exact profile: the least delta at each
-``epsilon``), "bound" (what a lemma proves, by ``name``), "isolated" (with predicates of at most
-``weight``) or "memorized bits". Besides the columns of every kind: ``epsilon``, ``weight``,
-``trials``.
+``epsilon``; ``high`` where it is lost to rounding), "bound" (what a lemma proves, by ``name``),
+"isolated" (with predicates of at most ``weight``) or "memorized bits". Besides the columns of every
+kind: ``epsilon``, ``weight``, ``trials``, where there are any.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def rows(record: Record) -> Iterator[Row]:
                 "quantity": "delta",
                 "name": "any attacker",
                 "value": delta,
+                "high": delta or exact["rounding"],
                 "grade": grade,
                 "epsilon": epsilon,
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from narcissus.attacks.table import (
     Attack,
@@ -101,7 +102,7 @@ def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
         )
     made = load_attribute(spec.kind, folder)
     try:
-        prior = made(table) if callable(made) else made
+        prior: Any = made(table) if callable(made) else made
     except NarcissusError:
         raise
     except Exception as error:
@@ -138,7 +139,7 @@ def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
         return GibbsSampling(**given) if spec.method == "gibbs" else MeanField(**given)
     made = load_attribute(kind, folder)
     try:
-        attack = made(**spec.options) if callable(made) else made
+        attack: Any = made(**spec.options) if callable(made) else made
     except Exception as error:
         raise InputError(
             f"attack `{name}`: cannot make {kind} with options {spec.options}: "
