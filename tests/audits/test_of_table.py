@@ -173,7 +173,7 @@ def test_a_mistake_is_answered_with_the_argument(quick, arguments, message):
 
 
 def test_data_that_is_none_is_refused():
-    with pytest.raises(InputError, match="`data` must be a pandas data frame.*got dict"):
+    with pytest.raises(InputError, match=r"`data` must be a pandas data frame.*got dict"):
         audit({"ill": [1, 2]}, unknown=["ill"], epsilon=1.0)
     with pytest.raises(StudyError, match="give exactly one of `unknown` and `known`"):
         audit(pd.DataFrame({"ill": [1, 2]}), epsilon=1.0)
