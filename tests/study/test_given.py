@@ -1,4 +1,4 @@
-"""A study as a dictionary: plain values stay, objects get names, and no two objects pass for one."""
+"""A study as a dictionary: plain values stay, objects get names, no two objects pass for one."""
 
 import sys
 from pathlib import Path
