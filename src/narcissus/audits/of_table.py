@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, Literal, Never
+from typing import Any, Literal, TypedDict, Unpack
 
 import pandas as pd
 from pydantic import BaseModel
@@ -32,57 +33,11 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 """The arguments that are keys of a section of the study; any other is a section by itself."""
 
 
-def audit(
-    data: pd.DataFrame | Table | Path | str,
-    *,
-    unknown: Sequence[str] | None = None,
-    known: Sequence[str] | None = None,
-    targets: int | None = None,
-    people: Literal["prior", "rows"] | None = None,
-    within: Mapping[str, float] | None = None,
-    at_least: int | None = None,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
-    missing: MissingPolicy | None = None,
-    prior: object = None,
-    mechanism: object = None,
-    k: int | None = None,
-    noise: Literal["gaussian", "laplace"] | None = None,
-    epsilon: Levels | None = None,
-    delta: float | None = None,
-    mu: Levels | None = None,
-    scale: Levels | None = None,
-    attacks: Sequence[str] | Mapping[str, Any] | None = None,
-    bounds: Levels | Mapping[str, Any] | None = None,
-    threshold: Mapping[str, Any] | None = None,
-    policy: Path | str | None = None,
-    groups: Sequence[str] | Mapping[str, Any] | None = None,
-    trials: int | None = None,
-    precision: float | None = None,
-    confidence: float | None = None,
-    workers: int | None = None,
-    title: str | None = None,
-    rng: RandomSource = None,
-    allow_code: bool = False,
-    observer: Observer = SILENT,
-    folder: Path | str | None = None,
-    restart: bool = False,
-    internal: Path | str | None = None,
-    hours: float | None = None,
-    **misspelt: Never,
-) -> Audit:
-    """Audit a planned release of noisy marginals of a table of people.
+class Arguments(TypedDict, total=False):
+    """What `audit` takes by name, as a study file says it; None counts as left out.
 
-    The arguments are those of a study file (`narcissus schema study table` describes each), and
-    give the same numbers as a file that says the same, with the same seed. What is left out (None)
-    is as in a file that leaves it out. Relative paths start in the current folder.
-
-    Parameters
+    Attributes
     ----------
-    data
-        The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
-        ``"statsmodels:fair"``.
     unknown, known
         The columns to reconstruct, or those that the attacker knows; exactly one of the two.
     targets
@@ -103,7 +58,7 @@ def audit(
         A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
     mechanism
-        A dictionary of its section, instead of the following arguments.
+        A dictionary of its section, instead of the following.
     k
         Columns in each released table.
     noise
@@ -130,12 +85,74 @@ def audit(
         Worker processes; the numbers do not depend on it.
     title
         A name for the report.
+    """
+
+    unknown: Sequence[str] | None
+    known: Sequence[str] | None
+    targets: int | None
+    people: Literal["prior", "rows"] | None
+    within: Mapping[str, float] | None
+    at_least: int | None
+    columns: Sequence[str] | None
+    drop: Sequence[str] | None
+    bins: Mapping[str, Bins | Mapping[str, Any]] | None
+    missing: MissingPolicy | None
+    prior: object
+    mechanism: object
+    k: int | None
+    noise: Literal["gaussian", "laplace"] | None
+    epsilon: Levels | None
+    delta: float | None
+    mu: Levels | None
+    scale: Levels | None
+    attacks: Sequence[str] | Mapping[str, Any] | None
+    bounds: Levels | Mapping[str, Any] | None
+    threshold: Mapping[str, Any] | None
+    policy: Path | str | None
+    groups: Sequence[str] | Mapping[str, Any] | None
+    trials: int | None
+    precision: float | None
+    confidence: float | None
+    workers: int | None
+    title: str | None
+
+
+def audit(
+    data: pd.DataFrame | Table | Path | str,
+    *,
+    rng: RandomSource = None,
+    allow_code: bool = False,
+    observer: Observer = SILENT,
+    folder: Path | str | None = None,
+    restart: bool = False,
+    internal: Path | str | None = None,
+    hours: float | None = None,
+    **arguments: Unpack[Arguments],
+) -> Audit:
+    """Audit a planned release of noisy marginals of a table of people.
+
+    The arguments are those of a study file (`narcissus schema study table`), and give the same
+    numbers as a file that says the same, with the same seed. What is left out is as in a file that
+    leaves it out. Relative paths start in the current folder.
+
+    Parameters
+    ----------
+    data
+        The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
+        ``"statsmodels:fair"``.
     rng
         The seed; None draws fresh entropy.
     allow_code
         Whether ``module:attribute`` in an argument may run code; objects need no permission.
     observer, folder, restart, internal, hours
         As in `run`.
+    **arguments
+        Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
+        ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
+        ``drop``, ``bins``, ``missing``), what is released (``epsilon``, ``mu`` or ``scale``, with
+        ``k``, ``noise``, ``delta``), what is tried and asked (``prior``, ``attacks``, ``bounds``,
+        ``groups``, ``threshold`` or ``policy``), how much (``trials`` or ``precision``,
+        ``confidence``, ``workers``), and a ``title``.
 
     Raises
     ------
@@ -152,35 +169,8 @@ def audit(
     >>> found.status
     'no threshold'
     """
-    given = dict(locals())
-    if misspelt:
-        raise InputError(_no_argument(next(iter(misspelt)), given))
-    study: dict[str, Any] = {
-        section: {key: given[key] for key in keys} for section, keys in SECTIONS.items()
-    }
-    study["data"] |= _source(data)
-    if mechanism is not None:
-        twice = [key for key in SECTIONS["mechanism"] if given[key] is not None]
-        if twice:
-            raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
-        study["mechanism"] = {"kind": mechanism} if isinstance(mechanism, str) else mechanism
-    study |= {
-        "title": title,
-        "prior": {"kind": prior} if isinstance(prior, str) else prior,
-        "attacks": attacks
-        if attacks is None or isinstance(attacks, Mapping)
-        else {name: {} for name in _listed("attacks", attacks)},
-        "bounds": bounds
-        if bounds is None or isinstance(bounds, Mapping)
-        else {"confidence": bounds},
-        "threshold": threshold,
-        "policy": policy,
-        "groups": groups
-        if groups is None or isinstance(groups, Mapping)
-        else {"columns": _listed("groups", groups)},
-    }
     return run(
-        load_study(study, allow_code=allow_code),
+        load_study(_study(data, arguments), allow_code=allow_code),
         rng=rng,
         observer=observer,
         folder=folder,
@@ -188,6 +178,49 @@ def audit(
         internal=internal,
         hours=hours,
     )
+
+
+def _signature() -> Signature:
+    """Give what a notebook shows of `audit` and completes: every argument by its name."""
+    data, *own = list(signature(audit).parameters.values())[:-1]
+    named = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=getattr(kind, "__forward_arg__", kind),
+        )
+        for name, kind in Arguments.__annotations__.items()
+    ]
+    return Signature([data, *named, *own], return_annotation="Audit")
+
+
+audit.__signature__ = _signature()  # pyright: ignore[reportFunctionMemberAccess]
+
+
+def _study(data: object, arguments: Arguments) -> dict[str, Any]:
+    """Give the study that some arguments stand for, as a dictionary."""
+    given: dict[str, Any] = {name: None for name in Arguments.__annotations__} | {**arguments}
+    for name in sorted(given.keys() - Arguments.__annotations__.keys()):
+        raise InputError(_no_argument(name))
+    study: dict[str, Any] = {
+        section: {key: given.pop(key) for key in keys} for section, keys in SECTIONS.items()
+    }
+    study["data"] |= _source(data)
+    if (mechanism := given.pop("mechanism")) is not None:
+        twice = [key for key, value in study["mechanism"].items() if value is not None]
+        if twice:
+            raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
+        study["mechanism"] = mechanism
+    if isinstance(given["prior"], str):
+        given["prior"] = {"kind": given["prior"]}
+    if not isinstance(given["attacks"], Mapping | None):
+        given["attacks"] = {name: {} for name in _listed("attacks", given["attacks"])}
+    if not isinstance(given["bounds"], Mapping | None):
+        given["bounds"] = {"confidence": given["bounds"]}
+    if not isinstance(given["groups"], Mapping | None):
+        given["groups"] = {"columns": _listed("groups", given["groups"])}
+    return study | given
 
 
 def _source(data: object) -> dict[str, object]:
@@ -213,12 +246,12 @@ def _listed(argument: str, names: object) -> list[str]:
     return [str(name) for name in names]  # pyright: ignore[reportUnknownVariableType]  (any list)
 
 
-def _no_argument(name: str, given: Mapping[str, object]) -> str:
+def _no_argument(name: str) -> str:
     """Say that there is no such argument, and where its like belongs."""
     for section, field in study_kind("table").model.model_fields.items():
-        if section in given and name in _keys(field.annotation):
+        if section in Arguments.__annotations__ and name in _keys(field.annotation):
             return f"`{name}` belongs to `{section}`: write {section}={{'{name}': ...}}"
-    known = [argument for argument in given if argument != "misspelt"]
+    known = signature(audit).parameters
     return f"narcissus.audit has no argument `{name}`{did_you_mean(name, known)}"
 
 
