@@ -86,16 +86,12 @@ def read_table(
             raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in repeated)} twice")
     binning = _checked_bins(bins)
     if isinstance(source, Table):
-        if binning:
-            raise InputError("`bins` are for numbers: a Table has its values in bins already")
-        return source.select(source.names[j] for j in kept_columns(source.names, chosen, dropped))
+        return _selected(source, chosen, dropped, binning)
     name, raw = open_source(source, chosen, dropped, limit)
     known = [column.name for column in raw]
-    for column in binning:
-        if column not in known:
-            left_out = column in dropped
-            reason = "it is dropped" if left_out else unknown_column(column, known)
-            raise InputError(f"`bins` names the column `{column}`: {reason}")
+    for column in [name for name in binning if name not in known]:
+        reason = "it is dropped" if column in dropped else unknown_column(column, known)
+        raise InputError(f"`bins` names the column `{column}`: {reason}")
     if missing == "refuse":
         _refuse_missing(name, raw)
     if missing == "drop":
@@ -109,6 +105,15 @@ def read_table(
         values=tuple(c.values for c in coded),
         notes={column.name: text for column in raw if (text := _mixed(column))},
     )
+
+
+def _selected(
+    table: Table, chosen: list[str] | None, dropped: list[str], bins: Mapping[str, Bins]
+) -> Table:
+    """Give the kept columns of a table that was read before."""
+    if bins:
+        raise InputError("`bins` are for numbers: a Table has its values in bins already")
+    return table.select(table.names[j] for j in kept_columns(table.names, chosen, dropped))
 
 
 def _names(argument: str, names: Sequence[str]) -> list[str]:
