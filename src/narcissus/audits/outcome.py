@@ -32,7 +32,7 @@ class Audit:
 
     @property
     def results(self) -> dict[str, Any] | list[dict[str, Any]]:
-        """What the record holds under ``results``."""
+        """What the record holds under ``results``, as plain values; typed in ``record.results``."""
         return self.record.to_dict()["results"]
 
     @property

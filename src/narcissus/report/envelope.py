@@ -95,7 +95,7 @@ def provenance(record: Record) -> Section:
 
 def plain_page(record: Record) -> Page:
     """List the results as they are, for a kind of study that has no page of its own."""
-    rows = list(flat(record.results, "results"))
+    rows = list(flat(record.to_dict()["results"], "results"))
     table = Table("Results as they stand in the record", ("Result", "Value"), rows)
     return Page(
         title=record.title,

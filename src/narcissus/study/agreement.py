@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from narcissus.study.record import Record
+from narcissus.study.record import Record, Status, study_digest
+from narcissus.study.results.game import GameOutcome, GameResults
+from narcissus.study.results.table import SettingResult, TableResults
+
+# outcome of a game -> statuses that it allows
+OUTCOMES: dict[GameOutcome, set[Status]] = {
+    "resilient, proved": {"met"},
+    "resilient, proved if": {"met"},
+    "violates, proved": {"exceeded"},
+    "violates, proved if": {"exceeded"},
+    "violates": {"exceeded"},
+    "no violation found": {"inconclusive", "too few trials"},
+    "contradicted": {"contradicted"},
+    "not assessed": {"not assessed"},
+}
 
 
 def disagreement(record: Record) -> str:
@@ -16,46 +30,35 @@ def disagreement(record: Record) -> str:
     """
     status, results = record.status, record.results
     # what an attack on a table was seen to do needs nothing that a contradiction can refute
-    seen = record.kind == "table" and status == "exceeded"
+    seen = isinstance(results, TableResults) and status == "exceeded"
     if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
     if not record.verdict.strip():
         return "there is no verdict"
-    if record.kind == "table":
-        return _table(record, results if isinstance(results, list) else [results])
-    if record.kind == "game" and isinstance(results, dict):
-        return _game(status, results)
+    said = record.provenance.digests.get("study")
+    if said != f"sha256:{study_digest(record.kind, record.study)}":
+        return "the study is another one than that of the digest in its provenance"
+    if isinstance(results, TableResults):
+        return _table(record, results.settings)
+    if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
+        return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""
 
 
-def _table(record: Record, settings: list[dict[str, Any]]) -> str:
-    found = {setting["status"] for setting in settings}
+def _table(record: Record, settings: Sequence[SettingResult]) -> str:
+    found: set[str] = {setting.status for setting in settings}
     if record.status in {"met", "exceeded"} and record.status not in found:
         return f"the status is {record.status!r}, and that of the results {_listed(found)}"
     if record.status == "no threshold" and found & {"met", "exceeded"}:
         return f"the status is 'no threshold', and that of the results {_listed(found)}"
     if len(settings) == 1:
         own = settings[0]
-        if own["status"] != record.status and record.status != "contradicted":
-            return f"the status is {record.status!r}, and that of the results {own['status']!r}"
-        if own["verdict"] not in record.verdict:
+        if record.status not in {own.status, "contradicted"}:
+            return f"the status is {record.status!r}, and that of the results {own.status!r}"
+        if own.verdict not in record.verdict:
             return "the verdict is another one than that of the results"
-    return ""
-
-
-def _game(status: str, results: dict[str, Any]) -> str:
-    outcome = results["outcome"]
-    expected = {
-        "resilient, proved": {"met"},
-        "violates, proved": {"exceeded"},
-        "violates": {"exceeded"},
-        "no violation found": {"inconclusive", "too few trials"},
-        "not assessed": {"not assessed"},
-    }.get(outcome)
-    if expected is not None and status not in expected | {"contradicted"}:
-        return f"the status is {status!r}, and the outcome {outcome!r}"
     return ""
 
 

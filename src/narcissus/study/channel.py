@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from narcissus import channels
 from narcissus._files import read_bytes
@@ -20,10 +20,21 @@ from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT, rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
-from narcissus.results import NotAssessed
+from narcissus.results import Estimate, NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.options import options_of_kind
 from narcissus.study.record import Status
+from narcissus.study.results.channel import (
+    ChannelResults,
+    ExactChannel,
+    Leakage,
+    LimitedShare,
+    Measures,
+    Pairwise,
+    PrivacyProfile,
+    SampledChannel,
+    SamplesLook,
+)
 
 MOST_SHOWN = 25
 """Secrets for which every pair stands in the record."""
@@ -135,54 +146,11 @@ class ChannelStudy(Section):
         return self
 
 
-_UNIT = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
-_NUMBERS = {"type": "array", "items": {"type": ["number", "null"]}}
-_LIMITED = {
-    "type": "object",
-    "properties": {
-        "estimate": _UNIT,
-        "low": _UNIT,
-        "high": _UNIT,
-        "why": {"type": "string"},
-    },
-    "required": ["estimate", "low", "high"],
-}
-RESULTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "source": {"enum": ["file", "mechanism", "samples"]},
-        "name": {"type": "string"},
-        "secrets": {"type": "integer", "minimum": 2},
-        "pair": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-        "exact": {
-            "type": "object",
-            "properties": {"beta_star": _UNIT, "bayes_risk": _UNIT, "beta": _UNIT},
-            "required": ["beta_star", "bayes_risk", "beta", "capacity", "leakage", "epsilon_ldp"],
-        },
-        "estimated": {
-            "type": "object",
-            "properties": {"beta_star": _LIMITED, "bayes_risk": _LIMITED},
-            "required": ["beta_star", "bayes_risk", "samples", "confidence"],
-        },
-        "pairwise": {
-            "type": "object",
-            "properties": {
-                "secrets": {"type": "array", "items": {"type": "string"}},
-                "values": {"type": "array", "items": _NUMBERS},
-            },
-        },
-        "profile": {"type": "object", "properties": {"epsilon": _NUMBERS, "delta": _NUMBERS}},
-    },
-    "required": ["source", "name", "secrets", "pair"],
-    "oneOf": [{"required": ["exact"]}, {"required": ["estimated"]}],
-}
-
-
 class ChannelKind:
     """Studies of channels."""
 
     model: type[BaseModel] = ChannelStudy
-    results_schema: dict[str, Any] = RESULTS_SCHEMA
+    results: TypeAdapter[Any] = TypeAdapter(ChannelResults)
 
     def check(self, study: ChannelStudy, folder: Path) -> None:
         """Read and check the channel or the samples."""
@@ -244,28 +212,24 @@ def _exact(
     name = spec.mechanism or Path(str(spec.file)).name
     source = _source(spec, folder)
     found = channels.analyse(source, prior, name=name, observer=options.observer)
-    results: dict[str, Any] = {
-        "source": "mechanism" if spec.mechanism else "file",
-        "name": name,
-        "secrets": found.secrets,
-        "pair": list(found.pair),
-        "prior": found.prior,
-        "exact": {k: v for k, v in found.to_dict().items() if k != "pair"} | found.more(),
-    }
     left: list[NotAssessed] = []
     said = found.findings()
+    pairwise: Pairwise | None = None
     if found.channel is not None and found.secrets <= MOST_SHOWN:
         values = channels.pairwise(found.channel)
-        results["pairwise"] = {"secrets": list(found.channel.secrets), "values": values.tolist()}
+        pairwise = Pairwise(
+            secrets=tuple(found.channel.secrets), values=tuple(map(tuple, values.tolist()))
+        )
         least = float(values.min())
         said.append(Finding("Bayes security", "the table of all pairs", least, least))
     profile = _profile(source)
     if isinstance(profile, NotAssessed):
         left.append(profile)
     else:
-        results["profile"] = profile
-        least = 1 - float(profile["delta"][0])
+        least = 1 - profile.delta[0]
         said.append(Finding("Bayes security", "delta at epsilon 0", least, least))
+    told = {"pair", "secrets"}
+    measures = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
     both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
     said = [_widened(finding, _slack(source, found.guessing_error)) for finding in said]
     refuted = tuple(str(c) for c in contradictions(said))
@@ -283,7 +247,16 @@ def _exact(
         verdict=" ".join([*refuted, verdict]),
         grade="proved",
         contradictions=refuted,
-        results=results,
+        results=ExactChannel(
+            source="mechanism" if spec.mechanism else "file",
+            name=name,
+            secrets=found.secrets,
+            pair=found.pair,
+            prior=found.prior,
+            exact=Measures(**measures),
+            pairwise=pairwise,
+            profile=None if isinstance(profile, NotAssessed) else profile,
+        ),
         assessed=[
             "Bayes security: the pair of secrets easiest to tell apart, exactly",
             f"Bayes risk and leakage for a {found.prior} prior, exactly",
@@ -315,12 +288,14 @@ def _widened(finding: Finding, slack: float) -> Finding:
     )
 
 
-def _profile(source: channels.Channel | channels.Mechanism) -> dict[str, Any] | NotAssessed:
+def _profile(source: channels.Channel | channels.Mechanism) -> PrivacyProfile | NotAssessed:
     """Give delta at 21 epsilons, up to the channel's own or 10."""
     if isinstance(source, channels.Mechanism):
         end = min(source.local_epsilon, 10.0)
         points = [end * i / 20 for i in range(21)]
-        return {"epsilon": points, "delta": [source.delta(e) for e in points]}
+        return PrivacyProfile(
+            epsilon=tuple(points), delta=tuple(float(source.delta(e)) for e in points)
+        )
     end = min(channels.local_dp_epsilon(source), 10.0)
     points = [end * i / 20 for i in range(21)]
     try:
@@ -331,7 +306,9 @@ def _profile(source: channels.Channel | channels.Mechanism) -> dict[str, Any] | 
             str(error),
             "`channels.local_dp_profile` with a larger `most`",
         )
-    return {"epsilon": list(found.epsilon), "delta": list(found.delta)}
+    return PrivacyProfile(
+        epsilon=tuple(map(float, found.epsilon)), delta=tuple(map(float, found.delta))
+    )
 
 
 def _sampled(
@@ -347,25 +324,30 @@ def _sampled(
         rng=child(options.entropy, 0),
         observer=options.observer,
     )
-    results: dict[str, Any] = {
-        "source": "samples",
-        "name": name,
-        "secrets": found.secrets,
-        "pair": list(found.pair),
-        "estimated": found.to_dict()
-        | {
-            "estimators": found.estimators,
-            "continuous": found.continuous,
-            "history": [
-                {
-                    "samples": look.samples,
-                    "beta_star": _limited(look.beta_star),
-                    "bayes_risk": _limited(look.bayes_risk),
-                }
+    results = SampledChannel(
+        source="samples",
+        name=name,
+        secrets=found.secrets,
+        pair=found.pair,
+        estimated=Leakage(
+            beta_star=_limited(found.beta_star),
+            bayes_risk=_limited(found.bayes_risk),
+            guessing_error=found.guessing_error,
+            samples=found.samples,
+            confidence=found.confidence,
+            estimator=found.chosen,
+            estimators=found.estimators,
+            continuous=found.continuous,
+            history=tuple(
+                SamplesLook(
+                    samples=look.samples,
+                    beta_star=_limited(look.beta_star),
+                    bayes_risk=_limited(look.bayes_risk),
+                )
                 for look in found.history
-            ],
-        },
-    }
+            ),
+        ),
+    )
     both = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
     limits = {k: (e.low, e.high) for k, e in both.items()}
     status = _judge(study.threshold, limits, found.contradictions)
@@ -409,8 +391,8 @@ def _sampled(
     )
 
 
-def _limited(e: Any) -> dict[str, float | None]:
-    return {"estimate": e.value, "low": e.low, "high": e.high}
+def _limited(e: Estimate) -> LimitedShare:
+    return LimitedShare(estimate=e.value, low=e.low, high=e.high, why=e.why)
 
 
 def _judge(

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from narcissus._files import read_bytes
 from narcissus._random import child
@@ -20,6 +20,8 @@ from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.record import Status, write_atomically
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.extraction import BreakoutAttempt, ExtractionResults, Walls
 
 
 class _Part(BaseModel):
@@ -132,9 +134,7 @@ class ExtractionKind:
     """The kind "extraction"."""
 
     model: type[BaseModel] = ExtractionStudy
-    results_schema: dict[str, Any] = json.loads(
-        Path(__file__).with_name("extraction.schema.json").read_text(encoding="utf-8")
-    )
+    results: TypeAdapter[Any] = TypeAdapter(ExtractionResults)
 
     def check(self, study: Any, folder: Path) -> None:
         """Refuse missing files, programs that do not parse, pickles, releases without weights."""
@@ -294,18 +294,43 @@ def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: Evidence, relation: Relation) -> dict[str, Any]:
-    """Give the record's results; the keys are a contract (`extraction.schema.json`)."""
-    found = evidence.to_dict()
-    if isinstance(evidence.success_on_shadow, NotAssessed):
-        found["success_on_shadow"] = None
-    del found["not_assessed"]
-    found["isolation"] = {
-        **asdict(evidence.isolation),
-        "reduced": evidence.isolation.reduced,
-        "checks": [{"attempt": a, "outcome": o} for a, o in evidence.isolation.checks],
-    }
-    return {**found, "relation": relation.describe(), "needed": 2 / 3}
+def _results(evidence: Evidence, relation: Relation) -> ExtractionResults:
+    shadow, walls = evidence.success_on_shadow, evidence.isolation
+    return ExtractionResults(
+        verdict=evidence.verdict,
+        verdict_grade=evidence.verdict_grade,
+        reasons=evidence.reasons,
+        success=SampledShare.of(evidence.success),
+        success_without_release=SampledShare.of(evidence.success_without_release),
+        stand_ins={name: SampledShare.of(e) for name, e in evidence.stand_ins.items()},
+        success_on_shadow=None if isinstance(shadow, NotAssessed) else SampledShare.of(shadow),
+        shadow_rank=evidence.shadow_rank,
+        program_bytes=evidence.program_bytes,
+        program_bytes_compressed=evidence.program_bytes_compressed,
+        complexity=evidence.complexity,
+        complexity_estimate=evidence.complexity_estimate,
+        complexity_method=evidence.complexity_method,
+        quality=evidence.quality,
+        extractable_bits=evidence.extractable_bits,
+        margin_bytes=evidence.margin_bytes,
+        deterministic=evidence.deterministic,
+        endings=evidence.endings,
+        isolation=Walls.model_validate(
+            {
+                **asdict(walls),
+                "reduced": walls.reduced,
+                "checks": tuple(
+                    BreakoutAttempt(attempt=attempt, outcome=outcome)
+                    for attempt, outcome in walls.checks
+                ),
+            }
+        ),
+        more=evidence.more,
+        would_change=evidence.would_change,
+        caveat=evidence.caveat,
+        relation=relation.describe(),
+        needed=2 / 3,
+    )
 
 
 KIND = ExtractionKind()

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from narcissus._validation import one_of
 from narcissus.observer import Observer
@@ -73,7 +73,7 @@ class Outcome:
     title: str
     status: Status
     verdict: str
-    results: dict[str, Any] | list[dict[str, Any]]
+    results: BaseModel
     assessed: list[str]
     grade: Grade = "not assessed"
     assumptions: tuple[str, ...] = ()
@@ -89,8 +89,8 @@ class StudyKind(Protocol):
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
 
-    results_schema: dict[str, Any]
-    """JSON Schema of ``results`` in the record."""
+    results: TypeAdapter[Any]
+    """Model of ``results`` in the record, frozen (`narcissus.study.results`)."""
 
     def check(self, study: Any, folder: Path) -> None:
         """Refuse bad input before any work; ``folder`` is where the study file lies."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from narcissus.errors import InputError, StudyError
 from narcissus.study.given import FRAME, THE_STUDY, digest_of_object, split
 from narcissus.study.kinds import KINDS, study_kind
 from narcissus.study.plugins import OwnCode
+from narcissus.study.record import study_digest
 from narcissus.study.toml import Document, read_document, validate
 
 PART_KEYS = {"table": "kind"}
@@ -36,8 +35,7 @@ class Study:
     @property
     def digest(self) -> str:
         """SHA-256 of the settings: two files that mean the same study have the same digest."""
-        text = json.dumps([self.kind, self.to_dict()], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return study_digest(self.kind, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Give the settings with all defaults filled in."""

@@ -1,7 +1,8 @@
 """The record: the product of a study, as data. The report is one view of it.
 
 A record is a JSON object with the same envelope for every kind of study; what a kind found is
-under ``results``. It holds aggregates only. The digest covers everything else in it.
+under ``results``, typed by the kind. It holds aggregates only. The digest covers everything else
+in it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,8 +26,8 @@ from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.results import Grade, NotAssessed
 
-VERSION = 1
-SCHEMA = "narcissus/record/1"
+VERSION = 2
+SCHEMA = "narcissus/record/2"
 LARGEST = 2**28
 """Most bytes of a record that are read (256 MiB)."""
 
@@ -44,50 +45,50 @@ Status = Literal[
 class Remark(BaseModel):
     """Something that was asked and not answered."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
     quantity: str
     reason: str
-    remedy: str = ""
+    remedy: str
 
 
 class Provenance(BaseModel):
     """What is needed to get the same numbers again."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
     narcissus: str
     python: str
     packages: dict[str, str]
     machine: str
-    entropy: str = Field(description="The seed, a decimal integer of up to 128 bits.")
+    entropy: str = Field(
+        pattern=r"^\d{1,39}$", description="The seed, a decimal integer of up to 128 bits."
+    )
     digests: dict[str, str] = Field(
-        default_factory=dict, description="SHA-256 of the inputs: data, policy, release."
+        description="SHA-256 of the study and its inputs: data, policy, release."
     )
 
 
 class Record(BaseModel):
     """The envelope of every record."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-    schema_: Literal["narcissus/record/1"] = Field(SCHEMA, alias="schema")
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, frozen=True)
+    schema_: Literal["narcissus/record/2"] = Field(alias="schema")
     kind: str
     title: str
     status: Status
     verdict: str = Field(description="The verdict in words, one short paragraph.")
-    grade: Grade = Field(
-        "not assessed", description="The weakest grade of what the status rests on."
-    )
+    grade: Grade = Field(description="The weakest grade of what the status rests on.")
     assumptions: list[str] = Field(
-        default=[], description="What the status takes as given besides the guarantee and the game."
+        description="What the status takes as given besides the guarantee and the game."
     )
     contradictions: list[str] = Field(
-        default=[], description="Pairs of statements in this record that cannot both hold."
+        description="Pairs of statements in this record that cannot both hold."
     )
     study: dict[str, Any] = Field(description="The study as it was played, defaults filled in.")
     provenance: Provenance
     assessed: list[str]
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
-    results: dict[str, Any] | list[dict[str, Any]]
+    results: Any = Field(description="What the kind of study found, in its own model.")
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
 
     def to_json(self) -> str:
@@ -95,8 +96,8 @@ class Record(BaseModel):
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the record as plain values; infinities and NaN become None."""
-        return finite(self.model_dump(by_alias=True))
+        """Give the record as plain values that JSON can hold."""
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def finite(value: Any) -> Any:
@@ -108,6 +109,12 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def study_digest(kind: str, settings: dict[str, Any]) -> str:
+    """Give the SHA-256 of a study: its kind and its settings, all defaults filled in."""
+    text = json.dumps([kind, finite(settings)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_of(record: dict[str, Any]) -> str:
@@ -141,7 +148,7 @@ def make_record(
     contradictions: Sequence[str] = (),
     study: dict[str, Any],
     entropy: int,
-    results: dict[str, Any] | list[dict[str, Any]],
+    results: BaseModel,
     assessed: list[str],
     not_assessed: list[NotAssessed],
     not_covered: list[str],
@@ -162,7 +169,7 @@ def make_record(
         assessed=assessed,
         not_assessed=[Remark(**asdict(n)) for n in not_assessed],
         not_covered=not_covered,
-        results=finite(results),
+        results=results,
         digest="",
     )
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
@@ -179,7 +186,8 @@ def read_record(path: Path | str) -> Record:
     """Read a record and check its schema, its results and its digest.
 
     The digest finds accidents. It is no signature: whoever can write a record can write another
-    one with a digest that fits.
+    one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
+    hold is null, and named among what was not assessed.
 
     Raises
     ------
@@ -199,61 +207,82 @@ def read_record(path: Path | str) -> Record:
                 f"{path} is not a record: it is no JSON ({error}); "
                 "`narcissus audit STUDY` writes one, as record.json in the results folder"
             ) from error
-        record = _validated(path, data)
-        if record.digest != digest_of(data):
+        version = _version(path, data)
+        if version is not None and data.get("digest") != digest_of(data):
             raise InputError(
                 f"{path} was changed after it was written (its digest does not match); "
                 "run the study again"
             )
-        _check_results(path, record)
-    return record
+        if version == 1:
+            from narcissus.study.upgrade import upgraded
+
+            data = upgraded(data)
+        return _agreeing(path, _validated(path, data))
 
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number in JSON")
 
 
-def _validated(path: Path, data: Any) -> Record:
-    """Check the envelope."""
-    said = data.get("schema") if isinstance(data, dict) else None
-    version = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said) if _is_text(said) else None
-    if version is not None and int(version[1]) > VERSION:
+def _version(path: Path, data: Any) -> int | None:
+    """Give the version of the format, None where none is said; refuse a later one."""
+    said = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
+    found = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said if isinstance(said, str) else "")
+    if found is None:
+        return None
+    version = int(found[1])
+    if version > VERSION:
         raise InputError(
-            f"{path} is a record of format {version[1]}, written by a later version of Narcissus; "
+            f"{path} is a record of format {version}, written by a later version of Narcissus; "
             f"this one reads up to {VERSION}: update it"
         )
-    try:
-        return Record.model_validate(data, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(f"{path} is not a record ({SCHEMA}): {where}: {first['msg']}") from error
+    return version
 
 
-def _is_text(value: Any) -> TypeGuard[str]:
-    return isinstance(value, str)
-
-
-def _check_results(path: Path, record: Record) -> None:
-    """Hold the results against the schema of their kind."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
+def _validated(path: Path, data: Any) -> Record:
+    """Check the envelope, then the results by the model of their kind."""
     from narcissus.study.kinds import KINDS, study_kind
 
+    try:
+        record = Record.model_validate(data, strict=True)
+    except ValidationError as error:
+        raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
     if record.kind not in KINDS:
         raise InputError(
             f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
             f"{', '.join(KINDS)}"
         )
+    model = study_kind(record.kind).results
+    try:
+        # from text: in JSON, other than in Python, a list may stand for a tuple
+        results = model.validate_json(json.dumps(record.results), strict=True)
+    except ValidationError as error:
+        raise InputError(
+            f"{path} holds results that no study of kind {record.kind!r} has: results"
+            f"{_first(error, record.results)}"
+        ) from error
+    return record.model_copy(update={"results": results})
+
+
+def _first(error: ValidationError, data: Any) -> str:
+    """Say the first mistake and its place, without the names of alternatives of a model."""
+    first = error.errors(include_url=False)[0]
+    place, last = "", len(first["loc"]) - 1
+    for depth, part in enumerate(first["loc"]):
+        if isinstance(part, int):
+            data = data[part] if isinstance(data, list) and part < len(cast(Any, data)) else None
+            place += f"[{part}]"
+        elif isinstance(data, dict) and part in data:
+            data = cast("dict[str, Any]", data)[part]
+            place += f".{part}"
+        elif depth == last and first["type"] == "missing":
+            place += f".{part}"
+    return f"{place}: {first['msg']}"[:300]
+
+
+def _agreeing(path: Path, record: Record) -> Record:
     from narcissus.study.agreement import disagreement
 
-    schema = study_kind(record.kind).results_schema
-    found = Draft202012Validator(schema).iter_errors(record.results)
-    if (error := best_match(found)) is not None:
-        raise InputError(
-            f"{path} holds results that no study of kind {record.kind!r} has: "
-            f"{error.json_path}: {error.message[:200]}"
-        )
     if why := disagreement(record):
         raise InputError(f"{path} does not agree with itself: {why}")
+    return record

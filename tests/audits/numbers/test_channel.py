@@ -25,7 +25,7 @@ def test_an_exact_channel_has_measures_pairs_and_a_profile():
     assert pairs["value"].min() == pytest.approx(measures["beta_star"])
     profile = frame[frame["quantity"] == "delta"]
     assert profile["value"].iloc[0] == pytest.approx(1 - measures["beta_star"])
-    assert repr(audit).startswith("Audit(channel: no threshold, proved; guessed 25.0%, ")
+    assert repr(audit).startswith("Audit(channel: no threshold, proved; guessed 25.0% without, ")
 
 
 def test_an_infinite_epsilon_is_infinite(tmp_path):

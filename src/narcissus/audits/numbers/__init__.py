@@ -1,7 +1,7 @@
 """The numbers of a record in long form, and the few that its ``repr`` shows: a module for a kind.
 
-Each module has ``rows(record)``, an iterator of dictionaries with the keys of `COLUMNS` and its
-own, and ``headline(record)``, the numbers of the verdict as short texts.
+Each module has ``rows(results)``, an iterator of dictionaries with the keys of `COLUMNS` and its
+own, and ``headline(results)``, the numbers of the verdict as short texts.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ KINDS: dict[str, str] = {
 def frame_of(record: Record) -> pd.DataFrame:
     """Give the numbers of a record in long form; its results as one row for a kind of your own."""
     if record.kind not in KINDS:
-        results = record.results
+        results = record.to_dict()["results"]
         return pd.json_normalize(results if isinstance(results, list) else [results])
-    rows: Callable[[Record], Iterable[Mapping[str, Any]]] = import_module(KINDS[record.kind]).rows
+    rows: Callable[[Any], Iterable[Mapping[str, Any]]] = import_module(KINDS[record.kind]).rows
     found = [
         {**row, "grade": "not assessed"}
         # what a contradicted record says to be proved is not
         if record.contradictions and str(row["grade"]).startswith("proved")
         else row
-        for row in rows(record)
+        for row in rows(record.results)
     ]
     own = list(dict.fromkeys(key for row in found for key in row if key not in COLUMNS))
     texts = {"quantity", "name", "grade", *(k for row in found for k in row if _is_text(row[k]))}
@@ -51,5 +51,5 @@ def headline(record: Record) -> str:
     said = f"{record.kind}: {record.status}, {record.grade}"
     if record.kind not in KINDS:
         return said
-    numbers: list[str] = import_module(KINDS[record.kind]).headline(record)
+    numbers: list[str] = import_module(KINDS[record.kind]).headline(record.results)
     return f"{said}; {', '.join(numbers)}" if numbers else said

@@ -10,37 +10,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
-from narcissus.study.record import Record
+from narcissus.study.results.extraction import ExtractionResults
 
 Row = dict[str, Any]
 
 
-def rows(record: Record) -> Iterator[Row]:
+def rows(results: ExtractionResults) -> Iterator[Row]:
     """Yield how often the output counts, then the lengths of programs."""
-    results: Row = record.to_dict()["results"]
-    without = results["success_without_release"]["value"]
-    found = {"with the release": results["success"], **results["stand_ins"]}
-    found["on shadow data"] = results["success_on_shadow"]
-    for name, value in found.items():
-        if value is not None:
-            kept = ("value", "low", "high", "confidence", "trials")
-            row = {key: value[key] for key in kept} | {"grade": "sampled"}
-            baseline = {"baseline": without} if value is results["success"] else {}
-            yield {"quantity": "success", "name": name, **row, **baseline}
-    for name, size in results["complexity"].items():
+    without = {"baseline": results.success_without_release.value}
+    with_it = {"name": "with the release", **sampled(results.success), **without}
+    yield {"quantity": "success", **with_it}
+    for name, value in results.stand_ins.items():
+        yield {"quantity": "success", "name": name, **sampled(value)}
+    if (shadow := results.success_on_shadow) is not None:
+        yield {"quantity": "success", "name": "on shadow data", **sampled(shadow)}
+    for name, size in results.complexity.items():
         yield {"quantity": "program bytes", "name": name, "value": size, "grade": "approximate"}
-    size = results["program_bytes"]
-    yield {"quantity": "program bytes", "name": "extraction program", "value": size,
-           "grade": "proved"}  # fmt: skip
+    own = {"name": "extraction program", "value": results.program_bytes, "grade": "proved"}
+    yield {"quantity": "program bytes", **own}
 
 
-def headline(record: Record) -> list[str]:
+def headline(results: ExtractionResults) -> list[str]:
     """Give the verdict, how often the program succeeds, and the quality."""
-    results: Row = record.to_dict()["results"]
-    without, success = results["success_without_release"]["value"], results["success"]["value"]
+    without, success = results.success_without_release.value, results.success.value
     return [
-        str(results["verdict"]),
+        results.verdict,
         f"succeeds in {percent(success)} with the release and {percent(without)} without",
-        f"quality at most {results['quality']:.3g} (approximate)",
+        f"quality at most {results.quality:.3g} (approximate)",
     ]

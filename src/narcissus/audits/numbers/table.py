@@ -10,110 +10,87 @@ its ``confidence``). Besides the columns of every kind: ``setting`` with ``epsil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from narcissus.report.format import NO_BREAK, percent
-from narcissus.report.kinds.table_results import (
-    best_of,
-    grade_of,
-    is_noiseless,
-    label_of,
-    most_relevant,
-    proved_bounds,
-    settings_of,
-    share_proved,
-    threshold_of,
-    without_release,
-)
-from narcissus.study.record import Record
+from narcissus.report.format import percent
+from narcissus.report.kinds.table_names import most_relevant
+from narcissus.study.results.table import SettingResult, ShareBound, TableResults
+from narcissus.study.results.table_attacks import LimitedMean
 
 Row = dict[str, Any]
 
 
-def rows(record: Record) -> Iterator[Row]:
+def rows(results: TableResults) -> Iterator[Row]:
     """Yield a row for each number of each setting."""
-    for result in settings_of(record):
-        exact = is_noiseless(result)
-        setting = {
-            "setting": _label(result),
-            "epsilon": math.inf if exact else result.get("epsilon"),
-            "mu": math.inf if exact else result.get("mu"),
-            "scale": 0.0 if exact else result["noise"]["scale"],
+    for setting in results.settings:
+        exact = setting.noiseless
+        noise = {
+            "setting": setting.label,
+            "epsilon": math.inf if exact else setting.epsilon,
+            "mu": math.inf if exact else setting.mu,
+            "scale": setting.noise.scale,
         }
-        for row in _of_setting(result):
-            yield setting | row
+        for row in (*_measured(setting), *_proved(setting)):
+            yield noise | row
 
 
-def _of_setting(result: Row) -> Iterator[Row]:
-    level = {"confidence": result.get("confidence")}
-    best = best_of(result) or {}
-    whole = {**result, "by": "everyone", "group": "everyone"}
-    columns = [
-        {
-            "by": "column",
-            "group": column,
-            "attacks": {n: a["columns"][column] for n, a in result["attacks"].items()},
-            "ceiling": ((result.get("ceiling") or {}).get("columns") or {}).get(column),
-        }
-        for column in best.get("columns") or {}
+def _measured(setting: SettingResult) -> Iterator[Row]:
+    """Yield what is guessed and recovered of everyone, of each column, of each group."""
+    played = {**setting.attacks, "ceiling": setting.ceiling}
+    groups: list[tuple[str, str, Mapping[str, LimitedMean | None]]] = [
+        ("everyone", "everyone", {"guess": setting.guess, **played})
     ]
-    for group in [whole, *columns, *result["groups"]]:
-        for row in _of_group(group):
-            yield level | row
-    for bound in proved_bounds(result):
-        share = bound.get("share_at_most")
-        yield {
-            "quantity": "bound on targets" if share is None else "bound",
-            "name": bound["theorem"],
-            "value": bound.get("at_most") if share is None else share,
-            "confidence": bound.get("confidence"),
-            "grade": grade_of(bound, result),
-            "by": "everyone",
-            "group": "everyone",
-        }
+    for column in setting.best_attack.columns if setting.best_attack else ():
+        found = {name: attack and attack.columns.get(column) for name, attack in played.items()}
+        groups.append(("column", column, found))
+    for group in setting.groups:
+        of_group = {"guess": group.guess, **group.attacks, "ceiling": group.ceiling}
+        groups.append((group.by, group.group, of_group))
+    for by, group, found in groups:
+        for name, answer in found.items():
+            if answer is not None:
+                yield {
+                    "quantity": name if name in ("guess", "ceiling") else "attack",
+                    "name": "best guess without the release" if name == "guess" else name,
+                    "value": answer.share,
+                    "low": answer.low,
+                    "high": answer.high,
+                    "confidence": setting.confidence,
+                    "baseline": getattr(answer, "baseline", None),
+                    "grade": "sampled",
+                    "by": by,
+                    "group": group,
+                    "trials": getattr(answer, "trials", None),
+                }
 
 
-def _of_group(group: Row) -> Iterator[Row]:
-    """Yield what is guessed and recovered of a group of people, or in a column."""
-    found = [("guess", "best guess without the release", group.get("guess"))]
-    found += [("attack", name, attack) for name, attack in group["attacks"].items()]
-    found += [("ceiling", "ceiling", group.get("ceiling"))]
-    for quantity, name, answer in found:
-        if answer is not None:
+def _proved(setting: SettingResult) -> Iterator[Row]:
+    """Yield what no attacker exceeds."""
+    for bound in setting.bounds:
+        if bound.counts:
+            share = isinstance(bound, ShareBound)
             yield {
-                "quantity": quantity,
-                "name": name,
-                "value": answer["share"],
-                "low": answer.get("low"),
-                "high": answer.get("high"),
-                "baseline": answer.get("baseline"),
-                "grade": "sampled",
-                "by": group["by"],
-                "group": group["group"],
-                "trials": answer.get("trials"),
+                "quantity": "bound" if share else "bound on targets",
+                "name": bound.theorem,
+                "value": bound.share_at_most if share else bound.at_most,
+                "confidence": None if share else bound.confidence,
+                "grade": setting.grade_of(bound),
+                "by": "everyone",
+                "group": "everyone",
             }
 
 
-def _label(result: Row) -> str:
-    return label_of(result).replace(NO_BREAK, " ")
-
-
-def headline(record: Record) -> list[str]:
+def headline(results: TableResults) -> list[str]:
     """Give what is guessed, recovered, the ceiling and what is proved, where the verdict is."""
-    results = settings_of(record)
-    result = most_relevant(results, threshold=threshold_of(record) is not None)
-    best, bound = best_of(result), share_proved(result)
-    where = f"at {_label(result)} " if len(results) > 1 else ""
-    said: list[str] = []
-    if (guess := without_release(result)) is not None:
-        said.append(f"guessed {percent(guess['share'])}")
+    setting = most_relevant(results.settings)
+    best, bound = setting.best_attack, setting.share_bound
+    where = f"at {setting.label} " if len(results.settings) > 1 else ""
+    said = [f"{where}guessed {percent(setting.guess.share)}"]
     if best is not None:
-        said.append(f"recovered {percent(best['share'])} by {result['best']}")
-    if (ceiling := result.get("ceiling")) is not None:
-        said.append(f"ceiling {percent(ceiling['share'])}")
-    if bound is not None:
-        said.append(f"{grade_of(bound, result)} at most {percent(bound['share_at_most'], 'up')}")
-    else:
-        said.append("nothing proved on average")
-    return [where + said[0], *said[1:]]
+        said.append(f"recovered {percent(best.share)} by {setting.best}")
+    if setting.ceiling is not None:
+        said.append(f"ceiling {percent(setting.ceiling.share)}")
+    if bound is None:
+        return [*said, "nothing proved on average"]
+    return [*said, f"{setting.grade_of(bound)} at most {percent(bound.share_at_most, 'up')}"]

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narcissus.channels.estimate import rounded
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Items, Page, Section, Table, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
+from narcissus.study.results.channel import (
+    ExactChannel,
+    Leakage,
+    LimitedShare,
+    Measures,
+    Pairwise,
+    PrivacyProfile,
+    SampledChannel,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-Answer = dict[str, Any]
+Headline = tuple[str, str, str, Grade]
 
 ASSUMED = {
     "file": "The table describes the channel as it is, and outputs about the same secret are not "
@@ -24,72 +33,76 @@ ASSUMED = {
 }
 
 
-def _headline(result: Answer) -> list[tuple[str, str, str, Grade]]:
+def _headline(result: ExactChannel | SampledChannel) -> list[Headline]:
     """Give the numbers of the verdict."""
-    if (exact := result.get("exact")) is not None:
-        without, with_it = 1 - exact["guessing_error"], 1 - exact["bayes_risk"]
+    if isinstance(result, ExactChannel):
+        exact = result.exact
+        without, with_it = 1 - exact.guessing_error, 1 - exact.bayes_risk
+        apart = 1 - exact.beta_star / 2
         return [
             ("Guessed right without the output", percent(without), "exact", "proved"),
             ("Guessed right with it, by the best attacker", percent(with_it), "exact", "proved"),
-            (
-                "Worst two secrets told apart",
-                percent(1 - exact["beta_star"] / 2),
-                "50% by guessing",
-                "proved",
-            ),
+            ("Worst two secrets told apart", percent(apart), "50% by guessing", "proved"),
         ]
-    found = result["estimated"]
-    level = f"{100 * found['confidence']:g}% limits"
-    risk, security = found["bayes_risk"], found["beta_star"]
+    found = result.estimated
+    level = f"{100 * found.confidence:g}% limits"
+    risk, security, without = found.bayes_risk, found.beta_star, found.guessing_error
+    apart, half = 1 - security.estimate / 2, _turned(security, half=True)
     return [
         (
             "Guessed right without the output",
-            percent(1 - found["guessing_error"]),
-            "the commonest secret, on the same samples",
+            MISSING if without is None else percent(1 - without),
+            "not recorded" if without is None else "the commonest secret, on the same samples",
+            "not assessed" if without is None else "sampled",
+        ),
+        (
+            "Guessed right with the output",
+            percent(1 - risk.estimate),
+            f"{level} {_turned(risk)}",
             "sampled",
         ),
-        ("Guessed right with the output", percent(1 - risk["estimate"]),
-         f"{level} {_turned(risk)}", "sampled"),
-        ("Worst two secrets told apart", percent(1 - security["estimate"] / 2),
-         f"{level} {_turned(security, half=True)}; 50% by guessing", "sampled"),
-    ]  # fmt: skip
+        (
+            "Worst two secrets told apart",
+            percent(apart),
+            f"{level} {half}; 50% by guessing",
+            "sampled",
+        ),
+    ]
 
 
-def _turned(value: Answer, *, half: bool = False) -> str:
+def _turned(value: LimitedShare, *, half: bool = False) -> str:
     """Give the limits of an error as those of the success."""
     scale = 0.5 if half else 1.0
-    low = None if value["high"] is None else 1 - scale * value["high"]
-    high = None if value["low"] is None else 1 - scale * value["low"]
+    low = None if value.high is None else 1 - scale * value.high
+    high = None if value.low is None else 1 - scale * value.low
     return limits(low, high)
 
 
-def _measures(exact: Answer) -> Table:
-    def row(name: str, key: str, says: str) -> list[str | float | None]:
-        value = exact[key]
-        return [name, "infinite" if value is None and key == "epsilon_ldp" else value, says]
-
-    rows = [
-        row("Bayes security", "beta_star", "1: nothing leaks; 0: two secrets told apart for sure"),
-        row("Bayes risk", "bayes_risk", "how often the best attacker is wrong"),
-        row("Guessing error", "guessing_error", "the same without the output"),
-        row("beta", "beta", "their ratio"),
-        row("Leakage", "leakage", "how many times likelier the right guess becomes"),
-        row("Capacity", "capacity", "the most that can be, for any prior and non-negative gain"),
-        row("Min-entropy leakage", "min_entropy_leakage", "bits"),
-        row("Shannon leakage", "shannon_leakage", "bits"),
-        row("Local DP epsilon", "epsilon_ldp", "ratio of any two rows, as a logarithm"),
-        row("Implied Bayes risk", "implied_bayes_risk", f"at least; from {exact['implied_by']}"),
+def _measures(exact: Measures) -> Table:
+    epsilon = "infinite" if exact.epsilon_ldp is None else exact.epsilon_ldp
+    implied = f"at least; from {exact.implied_by}"
+    rows: list[tuple[str, str | float | None, str]] = [
+        ("Bayes security", exact.beta_star, "1: nothing leaks; 0: two secrets told apart for sure"),
+        ("Bayes risk", exact.bayes_risk, "how often the best attacker is wrong"),
+        ("Guessing error", exact.guessing_error, "the same without the output"),
+        ("beta", exact.beta, "their ratio"),
+        ("Leakage", exact.leakage, "how many times likelier the right guess becomes"),
+        ("Capacity", exact.capacity, "the most that can be, for any prior and non-negative gain"),
+        ("Min-entropy leakage", exact.min_entropy_leakage, "bits"),
+        ("Shannon leakage", exact.shannon_leakage, "bits"),
+        ("Local DP epsilon", epsilon, "ratio of any two rows, as a logarithm"),
+        ("Implied Bayes risk", exact.implied_bayes_risk, implied),
     ]
     return Table(
         "Exact for this channel and prior",
         ("Measure", "Value", "Says"),
         rows,
-        grades=["not assessed" if r[1] is None else "proved" for r in rows],
+        grades=["not assessed" if value is None else "proved" for _, value, _ in rows],
     )
 
 
-def _pairs(table: Answer, worst: list[str]) -> Figure:
-    names, values = table["secrets"], table["values"]
+def _pairs(table: Pairwise, worst: tuple[str, str]) -> Figure:
+    names, values = table.secrets, table.values
 
     def draw(figure: MplFigure) -> None:
         axes, scale = figure.subplots(1, 2, width_ratios=(18, 1))
@@ -128,8 +141,8 @@ def _pairs(table: Answer, worst: list[str]) -> Figure:
     )
 
 
-def _profile(profile: Answer) -> Figure:
-    epsilon, delta = profile["epsilon"], profile["delta"]
+def _profile(profile: PrivacyProfile) -> Figure:
+    epsilon, delta = profile.epsilon, profile.delta
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.svg import BLUE
@@ -154,24 +167,24 @@ def _profile(profile: Answer) -> Figure:
     )
 
 
-def _settling(found: Answer) -> Figure:
-    history = found["history"]
+def _settling(found: Leakage) -> Figure:
+    history = found.history
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.svg import BLUE, RUST
 
         axes = figure.add_subplot()
-        sizes = [look["samples"] for look in history]
-        for key, label, marker, colour in (
-            ("beta_star", "Bayes security", "o", BLUE),
-            ("bayes_risk", "Bayes risk", "s", RUST),
+        sizes = [look.samples for look in history]
+        for values, label, marker, colour in (
+            ([look.beta_star for look in history], "Bayes security", "o", BLUE),
+            ([look.bayes_risk for look in history], "Bayes risk", "s", RUST),
         ):
-            values = [look[key]["estimate"] for look in history]
-            axes.plot(sizes, values, marker=marker, label=label, color=colour)
+            estimates = [value.estimate for value in values]
+            axes.plot(sizes, estimates, marker=marker, label=label, color=colour)
             axes.fill_between(
                 sizes,
-                [look[key]["low"] or 0.0 for look in history],
-                [1.0 if look[key]["high"] is None else look[key]["high"] for look in history],
+                [value.low or 0.0 for value in values],
+                [1.0 if value.high is None else value.high for value in values],
                 alpha=0.15,
                 color=colour,
             )
@@ -182,27 +195,26 @@ def _settling(found: Answer) -> Figure:
 
     rows = [
         [
-            look["samples"],
-            look["beta_star"]["estimate"],
-            _plain(look["beta_star"]),
-            look["bayes_risk"]["estimate"],
-            _plain(look["bayes_risk"]),
+            look.samples,
+            look.beta_star.estimate,
+            _plain(look.beta_star),
+            look.bayes_risk.estimate,
+            _plain(look.bayes_risk),
         ]
         for look in history
     ]
     first, last = history[0], history[-1]
-    closing = _width(last["bayes_risk"]) < _width(first["bayes_risk"])
+    closing = _width(last.bayes_risk) < _width(first.bayes_risk)
     return Figure(
         "The limits close in as more samples are used"
         if closing
         else "The limits at each number of samples",
-        f"With all {last['samples']} samples Bayes security is {last['beta_star']['estimate']:.3g} "
-        f"({_plain(last['beta_star'])}) and the Bayes risk {last['bayes_risk']['estimate']:.3g} "
-        f"({_plain(last['bayes_risk'])}).",
+        f"With all {last.samples} samples Bayes security is {last.beta_star.estimate:.3g} "
+        f"({_plain(last.beta_star)}) and the Bayes risk {last.bayes_risk.estimate:.3g} "
+        f"({_plain(last.bayes_risk)}).",
         draw,
         Table(
-            f"Estimates with {100 * found['confidence']:g}% limits, which hold at each size by "
-            "itself",
+            f"Estimates with {100 * found.confidence:g}% limits, which hold at each size by itself",
             ("Samples", "Bayes security", "Limits", "Bayes risk", "Limits of it"),
             rows,
             grades=_sampled(len(rows)),
@@ -211,29 +223,30 @@ def _settling(found: Answer) -> Figure:
     )
 
 
-def _width(value: Answer) -> float:
-    high = 1.0 if value["high"] is None else value["high"]
-    return high - (value["low"] or 0.0)
+def _width(value: LimitedShare) -> float:
+    high = 1.0 if value.high is None else value.high
+    return high - (value.low or 0.0)
 
 
 def _sampled(rows: int) -> list[Grade]:
     return ["sampled"] * rows
 
 
-def _plain(value: Answer) -> str:
-    low, high = value["low"], value["high"]
-    if low is None and high is None:
-        return MISSING
-    top = f"{rounded(high, 4, up=True):.4f}"
-    return f"at most {top}" if low is None else f"{rounded(low, 4, up=False):.4f} to {top}"
+def _plain(value: LimitedShare) -> str:
+    low, high = value.low, value.high
+    top = "" if high is None else f"{rounded(high, 4, up=True):.4f}"
+    if low is None:
+        return f"at most {top}" if top else MISSING
+    least = f"{rounded(low, 4, up=False):.4f}"
+    return f"{least} to {top}" if top else f"at least {least}"
 
 
-def _threat(record: Record, result: Answer) -> Section:
-    threshold: Answer = record.study.get("threshold") or {}
-    facts = [("Channel", str(result["name"])), ("Secrets", number(result["secrets"]))]
-    if result["source"] != "samples":
-        facts.append(("Prior", str(result.get("prior", MISSING))))
-        facts.append(("Outputs that the attacker sees", str(record.study["channel"]["uses"])))
+def _threat(record: Record, result: ExactChannel | SampledChannel) -> Section:
+    threshold: dict[str, Any] = record.study.get("threshold") or {}
+    facts = [("Channel", result.name), ("Secrets", number(result.secrets))]
+    if isinstance(result, ExactChannel):
+        uses = record.study.get("channel", {}).get("uses", MISSING)
+        facts += [("Prior", result.prior), ("Outputs that the attacker sees", str(uses))]
     names = (("beta_star", "Bayes security at least"), ("bayes_risk", "Bayes risk at least"))
     facts += [(f"Threshold: {w}", number(threshold[k])) for k, w in names if threshold.get(k)]
     facts += [(f"Threshold: {k}", threshold[k]) for k in ("reason", "origin") if threshold.get(k)]
@@ -250,22 +263,22 @@ def _threat(record: Record, result: Answer) -> Section:
             ),
             Facts(facts),
             Items(
-                "Taken as given (assumptions; nothing here tests them)", [ASSUMED[result["source"]]]
+                "Taken as given (assumptions; nothing here tests them)", [ASSUMED[result.source]]
             ),
         ],
     )
 
 
-def _method(result: Answer) -> Section:
-    if result["source"] != "samples":
+def _method(result: ExactChannel | SampledChannel) -> Section:
+    if isinstance(result, ExactChannel):
         text = (
             "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
             "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
             "among all pairs."
         )
         return Section("Method", [Text([text])])
-    found = result["estimated"]
-    errors = sorted(found["estimators"].items(), key=lambda e: e[1])
+    found = result.estimated
+    errors = sorted(found.estimators.items(), key=lambda e: e[1])
     return Section(
         "Method",
         [
@@ -290,20 +303,18 @@ def _method(result: Answer) -> Section:
 
 def page(record: Record) -> Page:
     """Turn the record of a channel's study into a page."""
-    result: Answer = record.to_dict()["results"]
+    result = cast("ExactChannel | SampledChannel", record.results)
     blocks: list[Block] = []
-    if (exact := result.get("exact")) is not None:
-        blocks.append(_measures(exact))
-        if "pairwise" in result:
-            blocks.append(_pairs(result["pairwise"], result["pair"]))
-        if "profile" in result:
-            blocks.append(_profile(result["profile"]))
+    if isinstance(result, ExactChannel):
+        blocks.append(_measures(result.exact))
+        blocks += [] if result.pairwise is None else [_pairs(result.pairwise, result.pair)]
+        blocks += [] if result.profile is None else [_profile(result.profile)]
     else:
-        blocks.append(_settling(result["estimated"]))
-    how = "from samples" if result["source"] == "samples" else "exact"
+        blocks.append(_settling(result.estimated))
+    how = "exact" if isinstance(result, ExactChannel) else "from samples"
     return Page(
         title=record.title,
-        subtitle=f"{number(result['secrets'])} secrets, {how}",
+        subtitle=f"{number(result.secrets)} secrets, {how}",
         verdict=Verdict(
             status=record.status,
             headline=record.verdict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import (
@@ -18,17 +18,16 @@ from narcissus.report.page import (
 )
 from narcissus.results import Grade
 from narcissus.study.record import Record
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.extraction import ExtractionResults
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-Answer = dict[str, Any]
-
 
 def page(record: Record) -> Page:
     """Turn the record of an extraction study into a page."""
-    results = record.to_dict()["results"]
-    assert isinstance(results, dict)
+    results = cast("ExtractionResults", record.results)
     return Page(
         title=record.title,
         subtitle="Does one program extract the data from one release?",
@@ -43,42 +42,42 @@ def page(record: Record) -> Page:
     )
 
 
-def _share(label: str, value: Answer | None) -> tuple[str, str, str, Grade]:
+def _share(label: str, value: SampledShare | None) -> tuple[str, str, str, Grade]:
     if value is None:
         return label, MISSING, "no shadow data was given", "not assessed"
-    text = f"{100 * value['confidence']:g}% limits {limits(value['low'], value['high'])}"
-    return label, percent(value["value"]), text, "sampled"
+    text = f"{100 * value.confidence:g}% limits {limits(value.low, value.high)}"
+    return label, percent(value.value), text, value.grade
 
 
-def _verdict(record: Record, results: Answer) -> Verdict:
-    is_found = results["verdict"] == "extraction"
-    runs = results["success"]["trials"]
+def _verdict(record: Record, results: ExtractionResults) -> Verdict:
+    is_found = results.verdict == "extraction"
+    runs = results.success.trials
     return Verdict(
         status=record.status,
         headline=record.verdict,
         odds=(
-            f"Of 100 runs, {round(100 * results['success_without_release']['value'])} succeed "
-            f"without the release and {round(100 * results['success']['value'])} with it "
+            f"Of 100 runs, {round(100 * results.success_without_release.value)} succeed "
+            f"without the release and {round(100 * results.success.value)} with it "
             f"(measured in {runs}); an extractor needs 67."
         ),
         # What is inconclusive speaks for nobody; the headline says why it is.
-        evidence_for=results["reasons"] if results["verdict"] == "no extraction" else [],
-        evidence_against=results["reasons"] if is_found else [],
+        evidence_for=results.reasons if results.verdict == "no extraction" else [],
+        evidence_against=results.reasons if is_found else [],
         numbers=[
-            _share("Success without the release", results["success_without_release"]),
-            _share("Success with the release", results["success"]),
-            _share("Shadow data that fit as well", results["success_on_shadow"]),
+            _share("Success without the release", results.success_without_release),
+            _share("Success with the release", results.success),
+            _share("Shadow data that fit as well", results.success_on_shadow),
             (
                 "Quality of the extraction",
-                f"at most {results['quality']:.3g}",
-                f"{number(results['extractable_bits'])} extractable bits at most",
+                f"at most {results.quality:.3g}",
+                f"{number(results.extractable_bits)} extractable bits at most",
                 "approximate",
             ),
         ],
     )
 
 
-def _question(record: Record, results: Answer) -> list[Block]:
+def _question(record: Record, results: ExtractionResults) -> list[Block]:
     study = record.study
     return [
         Text(
@@ -91,26 +90,26 @@ def _question(record: Record, results: Answer) -> list[Block]:
         ),
         Facts(
             [
-                ("Data", str(study["data"])),
-                ("Release", str(study["release"])),
-                ("Program", f"{study['program']}, {results['program_bytes']} bytes "
-                 f"({results['program_bytes_compressed']} after zlib)"),
-                ("It succeeds if", results["relation"]),
-                ("Output", "the same in every run" if results["deterministic"]
+                ("Data", str(study.get("data", MISSING))),
+                ("Release", str(study.get("release", MISSING))),
+                ("Program", f"{study.get('program', MISSING)}, {results.program_bytes} bytes "
+                 f"({results.program_bytes_compressed} after zlib)"),
+                ("It succeeds if", results.relation),
+                ("Output", "the same in every run" if results.deterministic
                  else "differs from run to run"),
-                ("Runs ended", ", ".join(f"{n} {e}" for e, n in results["endings"].items())),
+                ("Runs ended", ", ".join(f"{n} {e}" for e, n in results.endings.items())),
             ]
         ),
     ]  # fmt: skip
 
 
-def _success_table(results: Answer) -> Table:
-    rows: list[tuple[str, Answer | None]] = [
-        ("with the release", results["success"]),
-        *((f"with {name}", value) for name, value in results["stand_ins"].items()),
+def _success_table(results: ExtractionResults) -> Table:
+    rows: list[tuple[str, SampledShare | None]] = [
+        ("with the release", results.success),
+        *((f"with {name}", value) for name, value in results.stand_ins.items()),
         (
             "outputs with the release: share of shadow data that they fit",
-            results["success_on_shadow"],
+            results.success_on_shadow,
         ),
     ]
     grades: list[Grade] = ["sampled" if v else "not assessed" for _, v in rows]
@@ -118,7 +117,7 @@ def _success_table(results: Answer) -> Table:
         "How often the output counts",
         ["Runs", "Share that counts", "Limits", "Trials"],
         [
-            (name, *((v["value"], limits(v["low"], v["high"]), v["trials"]) if v else (None,) * 3))
+            (name, *((v.value, limits(v.low, v.high), v.trials) if v else (None,) * 3))
             for name, v in rows
         ],
         grades=grades,
@@ -126,13 +125,13 @@ def _success_table(results: Answer) -> Table:
     )
 
 
-def _complexity(results: Answer) -> list[Block]:
-    sizes = sorted(results["complexity"].items(), key=lambda item: item[1])
+def _complexity(results: ExtractionResults) -> list[Block]:
+    sizes = sorted(results.complexity.items(), key=lambda item: item[1])
     grades: list[Grade] = ["approximate" for _ in sizes]
     table = Table(
         "Programs that print an output that counts, without the release",
         ["Method", "Bytes", "Quality if this were the shortest"],
-        [(name, size, round(1 - results["program_bytes"] / size, 4)) for name, size in sizes],
+        [(name, size, round(1 - results.program_bytes / size, 4)) for name, size in sizes],
         grades=grades,
     )
 
@@ -140,23 +139,21 @@ def _complexity(results: Answer) -> list[Block]:
         axes = figure.add_subplot()
         names = [name for name, _ in sizes][::-1]
         axes.barh(names, [size for _, size in sizes][::-1], color="#4477aa", height=0.6)
-        axes.axvline(results["program_bytes"], color="#aa3377", linewidth=2)
+        axes.axvline(results.program_bytes, color="#aa3377", linewidth=2)
         axes.set_xscale("log")
-        axes.set_xlabel(
-            f"bytes of program (line: the extraction program, {results['program_bytes']})"
-        )
+        axes.set_xlabel(f"bytes of program (line: the extraction program, {results.program_bytes})")
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
 
-    best = f"{results['complexity_estimate']} bytes by {results['complexity_method']}"
+    best = f"{results.complexity_estimate} bytes by {results.complexity_method}"
     return [
-        Text([results["caveat"]]),
+        Text([results.caveat]),
         Figure(
             title=f"The shortest program found that needs no release has {best}",
             description=(
                 "Bars of the length in bytes of each program that prints an output that counts "
                 f"without the release; the shortest has {best}. A line marks the extraction "
-                f"program at {results['program_bytes']} bytes."
+                f"program at {results.program_bytes} bytes."
             ),
             draw=draw,
             table=table,
@@ -166,13 +163,13 @@ def _complexity(results: Answer) -> list[Block]:
     ]
 
 
-def _changes(results: Answer) -> Items:
-    return Items("Any of these would", results["would_change"])
+def _changes(results: ExtractionResults) -> Items:
+    return Items("Any of these would", results.would_change)
 
 
-def _sandbox(results: Answer) -> list[Block]:
-    isolation = results["isolation"]
-    if isolation["method"] == "none":
+def _sandbox(results: ExtractionResults) -> list[Block]:
+    isolation = results.isolation
+    if isolation.method == "none":
         return [
             Items(
                 "No isolation",
@@ -183,22 +180,22 @@ def _sandbox(results: Answer) -> list[Block]:
     reduced: list[Block] = [
         Items(
             "Reduced isolation: Landlock alone does not hide",
-            list(isolation.get("not_hidden", [])),
+            isolation.not_hidden,
             tone="warning",
         )
     ]
     return [
-        *(reduced if isolation.get("reduced") else []),
+        *(reduced if isolation.reduced else []),
         Facts(
             [
-                ("Walls", "; ".join(isolation["layers"])),
-                *([("Not on this machine", "; ".join(isolation["missing"]))]
-                  if isolation["missing"] else []),
+                ("Walls", "; ".join(isolation.layers)),
+                *([("Not on this machine", "; ".join(isolation.missing))]
+                  if isolation.missing else []),
             ]
         ),
         Table(
             "Attempts to break out, made before the program was run",
             ["Attempt", "What came of it"],
-            [(c["attempt"], c["outcome"]) for c in isolation["checks"]],
+            [(c.attempt, c.outcome) for c in isolation.checks],
         ),
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import (
@@ -18,147 +18,142 @@ from narcissus.report.page import (
 )
 from narcissus.results import Grade
 from narcissus.study.record import Record
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.game import AttackerResult, GameResults
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-Answer = dict[str, Any]
-
-_SAMPLED: Grade = "sampled"
-
+Headline = tuple[str, str, str, Grade]
 
 _STRIKING = 0.05
 """A gain that is shown though its limits still allow none."""
 
 
-def _best(results: Answer) -> Answer | None:
+def _best(results: GameResults) -> AttackerResult | None:
     """Give the attacker that gains most over its own baseline."""
-    played = results["attackers"]
+    played = results.attackers
     if not played:
         return None
     return max(played, key=_gain)
 
 
-def _gain(one: Answer) -> float:
-    return one["success"]["value"] - one["baseline"]["value"]
+def _gain(one: AttackerResult) -> float:
+    return one.success.value - one.baseline.value
 
 
-def _sampled(label: str, estimate: Answer, where: str) -> tuple[str, str, str, Grade]:
-    level = f"{100 * estimate['confidence']:g}% limits"
-    text = f"{level} {limits(estimate['low'], estimate['high'])}{where}"
-    return label, percent(estimate["value"]), text, "sampled"
+def _sampled(label: str, estimate: SampledShare, where: str) -> Headline:
+    level = f"{100 * estimate.confidence:g}% limits"
+    text = f"{level} {limits(estimate.low, estimate.high)}{where}"
+    return label, percent(estimate.value), text, estimate.grade
 
 
-def _numbers(results: Answer) -> list[tuple[str, str, str, Grade]]:
-    rows: list[tuple[str, str, str, Grade]] = []
-    best, exact = _best(results), results["exact"]
+def _numbers(results: GameResults) -> list[Headline]:
+    rows: list[Headline] = []
+    best, exact = _best(results), results.exact
     if best is not None:
-        where = f", for {results['member']}" if results["member"] else ""
+        where = f", for {results.member}" if results.member else ""
         rows += [
-            _sampled(
-                "The same attempts against fresh data (own baseline)", best["baseline"], where
-            ),
-            _sampled(f"Success of the attack {best['name']}", best["success"], where),
+            _sampled("The same attempts against fresh data (own baseline)", best.baseline, where),
+            _sampled(f"Success of the attack {best.name}", best.success, where),
         ]
     if exact is not None:
-        top = exact["best_attacker"]
-        grade = _exact_grade(exact)
-        where = f"at epsilon {top['at_epsilon']:g}"
-        if top["success"] == top["baseline"] == 0:
-            where += f": no attempt gains {exact['rounding']:g} or more"
-        if exact["member"]:
-            where += f", for {top['member']}"
+        top = exact.best_attacker
+        where = f"at epsilon {top.at_epsilon:g}"
+        if top.success == top.baseline == 0 and exact.rounding is not None:
+            where += f": no attempt gains {exact.rounding:g} or more"
+        if exact.member:
+            where += f", for {top.member}"
         any_baseline = "at any baseline, also one as large"
         for label, value, said in (
-            ("Baseline of the attacker with the largest gap", top["baseline"], where),
-            ("Success of the attacker with the largest gap", top["success"], where),
-            ("Largest success of any attacker", exact["best_success"], any_baseline),
+            ("Baseline of the attacker with the largest gap", top.baseline, where),
+            ("Success of the attacker with the largest gap", top.success, where),
+            ("Largest success of any attacker", exact.best_success, any_baseline),
         ):
+            grade: Grade = "not assessed" if value is None else exact.grade
             rows.append((label, percent(value), said, grade))
-    for bound in results["proofs"]:
-        label = f"{bound['grade'].capitalize()}: {bound['quantity']}"
-        rows.append((label, bound["at_most"], bound["theorem"], bound["grade"]))
+    for bound in results.proofs:
+        label = f"{bound.grade.capitalize()}: {bound.quantity}"
+        rows.append((label, bound.at_most, bound.theorem, bound.grade))
     return rows
 
 
-def _exact_grade(exact: Answer) -> Grade:
-    return "proved if" if exact["assumptions"] else "proved"
-
-
-def _against(results: Answer) -> list[str]:
+def _against(results: GameResults) -> list[str]:
     """Say what speaks against the release."""
     said: list[str] = []
-    exact = results["exact"]
-    if exact is not None and not exact["holds"]:
-        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
-    confidence = percent(results["confidence"])
-    if results["decided"] is not None:
+    exact = results.exact
+    if exact is not None and not exact.holds:
+        said.append(f"exact: {exact.words} ({exact.grade})")
+    confidence = percent(results.confidence)
+    if results.decided is not None:
         said.append(
-            f"the attackers broke the statement; certain after {results['decided']} trials, at "
+            f"the attackers broke the statement; certain after {results.decided} trials, at "
             f"{confidence} confidence (sampled)"
         )
-        if results["largest_epsilon_refuted"] is not None:
-            refuted = results["largest_epsilon_refuted"]
+        if results.largest_epsilon_refuted is not None:
+            refuted = results.largest_epsilon_refuted
             said.append(f"refuted up to epsilon {refuted:.2f} at this delta (sampled)")
-    for one in results["attackers"]:
-        won, lost = one["success"], one["baseline"]
-        if won["low"] > lost["high"]:
+    for one in results.attackers:
+        won, lost = one.success, one.baseline
+        if won.low is not None and lost.high is not None and won.low > lost.high:
             said.append(
-                f"the attack {one['name']} succeeds in {percent(won['value'])} of trials, the same "
-                f"attempts against fresh data in {percent(lost['value'])}: at least "
-                f"{percent(won['low'], 'down')} against at most {percent(lost['high'], 'up')} "
+                f"the attack {one.name} succeeds in {percent(won.value)} of trials, the same "
+                f"attempts against fresh data in {percent(lost.value)}: at least "
+                f"{percent(won.low, 'down')} against at most {percent(lost.high, 'up')} "
                 "(sampled)"
             )
         elif _gain(one) > _STRIKING:
             said.append(
-                f"the attack {one['name']} succeeded in {percent(won['value'])} of "
-                f"{number(won['trials'])} trials, the same attempts against fresh data in "
-                f"{percent(lost['value'])}; too few trials to be sure that it gains (sampled)"
+                f"the attack {one.name} succeeded in {percent(won.value)} of "
+                f"{number(won.trials)} trials, the same attempts against fresh data in "
+                f"{percent(lost.value)}; too few trials to be sure that it gains (sampled)"
             )
     return said
 
 
-def _for(results: Answer) -> list[str]:
+def _for(results: GameResults) -> list[str]:
     """Say what speaks for the release: what is proved or limited below what is allowed."""
     said: list[str] = []
-    exact = results["exact"]
-    if exact is not None and exact["holds"]:
-        said.append(f"exact: {exact['words']} ({_exact_grade(exact)})")
+    exact = results.exact
+    if exact is not None and exact.holds:
+        said.append(f"exact: {exact.words} ({exact.grade})")
     said += [
-        f"{bound['quantity']} is {bound['at_most']}, by {bound['theorem']} ({bound['grade']})"
-        for bound in results["proofs"]
-        if bound["sufficient"] and bound["value"] < 1
+        f"{bound.quantity} is {bound.at_most}, by {bound.theorem} ({bound.grade})"
+        for bound in results.proofs
+        if bound.sufficient and bound.value < 1
     ]
-    allowed = results["statement"].get("delta", 0.0)
-    for one in results["attackers"]:
+    allowed = results.statement.delta or 0.0
+    for one in results.attackers:
         # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
-        hits = one["success"]["value"] > 0 or one["baseline"]["value"] > 0
-        gap, tried = one["gap"], hits and one["attempts"] > 0 and not one["failed"]
-        if gap is not None and tried and gap["high"] < min(allowed, 1.0):
+        hits = one.success.value > 0 or one.baseline.value > 0
+        if one.gap is None or not hits or not one.attempts or one.failed:
+            continue
+        if one.gap.high is not None and one.gap.high < min(allowed, 1.0):
             said.append(
-                f"the attack {one['name']} gains at most {gap['high']:.3g} over "
-                f"{gap['quantity'].partition('less ')[2]}, below the {allowed:g} that is allowed "
-                f"({100 * gap['confidence']:g}% limit, sampled); other attackers may gain more"
+                f"the attack {one.name} gains at most {one.gap.high:.3g} over "
+                f"e^{results.statement.epsilon or 0:g} times the own baseline, below the "
+                f"{allowed:g} that is allowed ({100 * one.gap.confidence:g}% limit, sampled); "
+                "other attackers may gain more"
             )
     return said
 
 
-def _evidence(results: Answer) -> tuple[list[str], list[str]]:
+def _evidence(results: GameResults) -> tuple[list[str], list[str]]:
     """Give what speaks for the release, and what against it; numbers at odds speak for nothing."""
-    if results["outcome"] == "contradicted":
+    if results.outcome == "contradicted":
         return [], _against(results)
     return _for(results), _against(results)
 
 
-def _verdict(record: Record, results: Answer) -> Verdict:
+def _verdict(record: Record, results: GameResults) -> Verdict:
     good, bad = _evidence(results)
     best = _best(results)
     odds = ""
     if best is not None:
-        hits, base = best["success"]["value"] * 100, best["baseline"]["value"] * 100
-        where = f" for {results['member']}" if results["member"] else ""
+        hits, base = best.success.value * 100, best.baseline.value * 100
+        where = f" for {results.member}" if results.member else ""
         odds = (
-            f"Of 100 attempts of {best['name']}{where}, {hits:.3g} fit the data that was "
+            f"Of 100 attempts of {best.name}{where}, {hits:.3g} fit the data that was "
             f"released, and {base:.3g} would have fitted fresh data as well."
         )
     return Verdict(
@@ -174,7 +169,7 @@ def _verdict(record: Record, results: Answer) -> Verdict:
 def _part(part: Any) -> str:
     """Say a section of the study in one line."""
     if not isinstance(part, dict):
-        return str(part)
+        return MISSING if part is None else str(part)
     keys = [k for k in part if k != "name" and part[k] not in (None, [], {}, "")]
     values = ", ".join(f"{key} = {_short(part[key])}" for key in keys)
     return f"{part.get('name', '')}: {values}" if values else str(part.get("name", ""))
@@ -185,50 +180,53 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _setting(record: Record, results: Answer) -> Section:
-    study, statement = record.study, results["statement"]
+def _setting(record: Record, results: GameResults) -> Section:
+    study, statement = record.study, results.statement
     rows = [
-        ("World: who the data is about", _part(study["world"])),
-        ("Mechanism: what is released", _part(study["mechanism"])),
-        ("Success: what counts", _part(study["success"])),
+        ("World: who the data is about", _part(study.get("world"))),
+        ("Mechanism: what is released", _part(study.get("mechanism"))),
+        ("Success: what counts", _part(study.get("success"))),
     ]
     if study.get("looser"):
         rows.append(("What counts for fresh data", _part(study["looser"])))
     side = study.get("side-information")
     rows.append(("What the attacker is told besides", "nothing" if not side else _part(side)))
-    rows += [(f"Attacker {n}", _part(part)) for n, part in enumerate(study["attack"], start=1)]
     rows += [
-        ("Statement", f"{statement['name']} ({statement['definition']})"),
-        ("In a formula", statement["words"]),
-        ("For", statement["scope"]),
+        (f"Attacker {n}", _part(part)) for n, part in enumerate(study.get("attack", []), start=1)
     ]
-    if results["source"]:
-        rows.append(("Source of the study", results["source"]))
-    if results["expected"]:
-        rows.append(("Expected by the source", results["expected"]))
-    blocks: list[Block] = [Text([results["about"]])] if results["about"] else []
+    rows += [
+        ("Statement", f"{statement.name} ({statement.definition})"),
+        ("In a formula", statement.words),
+    ]
+    if statement.scope:
+        rows.append(("For", statement.scope))
+    if results.source:
+        rows.append(("Source of the study", results.source))
+    if results.expected:
+        rows.append(("Expected by the source", results.expected))
+    blocks: list[Block] = [Text([results.about])] if results.about else []
     blocks.append(Facts(rows))
-    assumed = [text for bound in results["proofs"] for text in bound["assumptions"]]
-    assumed += results["exact"]["assumptions"] if results["exact"] is not None else []
+    assumed = [text for bound in results.proofs for text in bound.assumptions]
+    assumed += results.exact.assumptions if results.exact is not None else []
     if assumed:
         title = "Taken as given by what is proved if (assumptions; tested as far as was played)"
         blocks.append(Items(title, list(dict.fromkeys(assumed))))
     return Section("Threat model and statement", blocks)
 
 
-def _attackers(results: Answer) -> list[Block]:
+def _attackers(results: GameResults) -> list[Block]:
     rows: list[list[Any]] = []
     grades: list[Grade] = []
-    for one in results["attackers"]:
-        won, lost = one["success"], one["baseline"]
+    for one in results.attackers:
+        won, lost = one.success, one.baseline
         rows.append(
             [
-                one["name"],
-                won["value"],
-                limits(won["low"], won["high"]),
-                lost["value"],
-                limits(lost["low"], lost["high"]),
-                one["failed"],
+                one.name,
+                won.value,
+                limits(won.low, won.high),
+                lost.value,
+                limits(lost.low, lost.high),
+                one.failed,
             ]
         )
         grades.append("sampled")
@@ -236,43 +234,45 @@ def _attackers(results: Answer) -> list[Block]:
         return []
     columns = ["attacker", "success", "limits", "own baseline", "its limits", "failures"]
     where = (
-        f" of {results['member']}, the one of {number(results['members'])} distributions with the "
+        f" of {results.member}, the one of {number(results.members)} distributions with the "
         "strongest evidence; the limits hold for all of them at once"
-        if results["member"]
+        if results.member
         else ""
     )
     if len(rows) > 1:
         where += f"; the limits of all {len(rows)} attackers hold at once"
     blocks: list[Block] = [
         Table(
-            f"Success and own baseline in {number(results['trials'])} trials{where}",
+            f"Success and own baseline in {number(results.trials)} trials{where}",
             columns,
             rows,
             grades,
             percent=("success", "own baseline"),
         )
     ]
-    refuted = results["largest_epsilon_refuted"]
+    refuted = results.largest_epsilon_refuted
     if refuted is not None:
         words = f"{refuted:.2f}, by all attackers together (sampled)"
         blocks.append(Facts([("Largest epsilon refuted at the statement's delta", words)]))
-    if results["remarks"]:
-        blocks.append(Items("Remarks", results["remarks"], "warning"))
+    if results.remarks:
+        blocks.append(Items("Remarks", results.remarks, "warning"))
     return blocks
 
 
-def _profile(results: Answer) -> list[Block]:
-    exact = results["exact"]
+def _profile(results: GameResults) -> list[Block]:
+    exact = results.exact
     if exact is None:
         return []
-    epsilon, delta = exact["epsilon"], exact["delta"]
-    lost = f"<{exact['rounding']:g}"  # 0 may be a delta that is lost to rounding
+    epsilon, delta = exact.epsilon, exact.delta
+    lost = (
+        "0" if exact.rounding is None else f"<{exact.rounding:g}"
+    )  # 0 may be a delta that is lost to rounding
 
     def draw(figure: MplFigure) -> None:
         axes = figure.add_subplot()
         axes.plot(epsilon, delta, marker="o", markersize=3)
-        statement = results["statement"]
-        axes.axhline(statement.get("delta", 0.0), linestyle="--", linewidth=1, color="0.4")
+        statement = results.statement
+        axes.axhline(statement.delta or 0.0, linestyle="--", linewidth=1, color="0.4")
         axes.set_xlabel("epsilon")
         axes.set_ylabel("delta")
         axes.set_ylim(bottom=0)
@@ -281,7 +281,7 @@ def _profile(results: Answer) -> list[Block]:
         "The exact profile",
         ["epsilon", "delta"],
         [[e, d or lost] for e, d in zip(epsilon, delta, strict=True)],
-        [_exact_grade(exact) for _ in epsilon],
+        [exact.grade for _ in epsilon],
     )
     first = (f"{delta[0]:.4g}" if delta[0] else lost) if delta else MISSING
     return [
@@ -298,16 +298,16 @@ def _profile(results: Answer) -> list[Block]:
     ]
 
 
-def _curve(results: Answer) -> list[Block]:
-    rows = results["curve"]
+def _curve(results: GameResults) -> list[Block]:
+    rows = results.curve
     if not rows:
         return []
 
     def draw(figure: MplFigure) -> None:
         axes = figure.add_subplot()
-        weights = [row["w"] for row in rows]
-        axes.plot(weights, [row["success"] for row in rows], label="with the release")
-        axes.plot(weights, [row["baseline"] for row in rows], "--", label="best without it")
+        weights = [row.w for row in rows]
+        axes.plot(weights, [row.success for row in rows], label="with the release")
+        axes.plot(weights, [row.baseline for row in rows], "--", label="best without it")
         axes.set_xscale("log")
         axes.set_xlabel("weight of the predicate, at most")
         axes.set_ylabel("chance to isolate")
@@ -316,8 +316,8 @@ def _curve(results: Answer) -> list[Block]:
     table = Table(
         "Isolating with light predicates",
         ["weight at most", "with the release", "best without it"],
-        [[row["w"], row["success"], row["baseline"]] for row in rows],
-        [_SAMPLED for _ in rows],
+        [[row.w, row.success, row.baseline] for row in rows],
+        ["sampled" for _ in rows],
     )
     return [
         Figure(
@@ -335,15 +335,15 @@ def _curve(results: Answer) -> list[Block]:
 
 def page(record: Record) -> Page:
     """Turn the record of a game into a page."""
-    results: Answer = record.to_dict()["results"]
+    results = cast("GameResults", record.results)
     blocks = [*_attackers(results), *_profile(results), *_curve(results)]
-    if results["memorized_bits"] is not None:
+    if results.memorized_bits is not None:
         blocks.append(
             Facts(
                 [
                     (
                         "Memorized information I(S; release | Nature)",
-                        f"{results['memorized_bits']:.6g} bits (proved)",
+                        f"{results.memorized_bits:.6g} bits (proved)",
                     )
                 ]
             )
@@ -351,4 +351,4 @@ def page(record: Record) -> Page:
     sections = [_setting(record, results)]
     if blocks:
         sections.append(Section("Results", blocks))
-    return Page(record.title, results["statement"]["words"], _verdict(record, results), sections)
+    return Page(record.title, results.statement.words, _verdict(record, results), sections)

@@ -3,135 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
-from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
-from narcissus.report.kinds.table_pictures import (
-    attacks_picture,
-    columns_picture,
-    curves_picture,
-    distribution_picture,
-    groups_picture,
-)
-from narcissus.report.kinds.table_results import (
+from narcissus.report.format import MISSING, limits, number, percent, points
+from narcissus.report.kinds.table_groups import groups_section
+from narcissus.report.kinds.table_names import (
     attack_name,
-    best_count,
-    best_of,
     gain_of,
-    grade_of,
     label_of,
     level_of,
     most_relevant,
-    proved_bounds,
-    settings_of,
-    share_proved,
-    threshold_of,
-    without_release,
 )
-from narcissus.report.kinds.table_threat import threat_facts
+from narcissus.report.kinds.table_pictures import (
+    attacks_picture,
+    columns_picture,
+    distribution_picture,
+)
+from narcissus.report.kinds.table_sweep import curves_picture, glance
+from narcissus.report.kinds.table_threat import are_real, threat_facts
 from narcissus.report.page import Block, Facts, Items, Page, Section, Table, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
+from narcissus.study.results.table import CountBound, SettingResult, ShareBound, TableResults
+from narcissus.study.results.table_attacks import AttackResult, LimitedMean
 
-Answer = dict[str, Any]
 Headline = tuple[str, str, str, Grade]
 
 
-def _sampled(label: str, value: Answer | None, level: str, more: str = "") -> Headline:
+def _sampled(label: str, value: LimitedMean | None, level: str, more: str = "") -> Headline:
     """Give a sampled number of the headline, or say that it was not assessed."""
     if value is None:
         return label, MISSING, "", "not assessed"
-    text = f"{more}{level} {limits(value.get('low'), value.get('high'))}"
-    rough = value.get("approximate")
-    if rough is not None:
-        text += f"; approximately {limits(rough['low'], rough['high'])}"
-    return label, percent(value["share"]), text, "sampled"
+    text = f"{more}{level} {limits(value.low, value.high)}"
+    if isinstance(value, AttackResult) and value.approximate is not None:
+        text += f"; approximately {limits(value.approximate.low, value.approximate.high)}"
+    return label, percent(value.share), text, "sampled"
 
 
-def _headline(record: Record, result: Answer) -> list[Headline]:
+def _headline(setting: SettingResult) -> list[Headline]:
     """Give the numbers of the verdict: without the release, with it, ceiling, proved."""
-    level = level_of(record, result)
-    best = best_of(result)
-    gain = "" if best is None else f"{points(gain_of(result, best))} points; "
-    if_right = "" if result.get("prior_is_exact", True) else ", if the prior is right"
+    level, best = level_of(setting), setting.best_attack
+    gain = "" if best is None else f"{points(gain_of(setting))} points; "
+    if_right = "" if setting.prior_is_exact else ", if the prior is right"
     return [
-        _sampled("Guessed right without the release", without_release(result), level),
+        _sampled("Guessed right without the release", setting.guess, level),
         _sampled("Recovered with it by the best attack", best, level, gain),
-        _sampled(f"Ceiling, whoever attacks{if_right}", result.get("ceiling"), level),
-        _proved_row(record, result),
+        _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level),
+        _proved(setting),
     ]
 
 
-def _proved_row(record: Record, result: Answer) -> tuple[str, str, str, Grade]:
+def _proved(setting: SettingResult) -> Headline:
     """Give the proved number of the headline: the mean share if there is one, else a count."""
-    share, count = share_proved(result), best_count(result)
+    share, count = setting.share_bound, setting.count_bound
     bound = share or count
     if bound is None:
         label = "Proved: no attacker recovers more"
         return label, MISSING, "nothing is proved at this setting", "not assessed"
-    grade = grade_of(bound, result)
+    grade = setting.grade_of(bound)
     heads: dict[Grade, str] = {
         "proved": "Proved: no attacker recovers more",
         "proved if": "Proved if the prior is right: no attacker recovers more",
     }
     label = heads.get(grade, "Contradicted: no attacker recovers more")
-    in_one = "" if count is None else _count(count)
     if share is not None:
         notes = "of these people, on average"
-        if share.get("share_of_population") is not None:
-            whole = percent(share["share_of_population"], "up")
+        if share.share_of_population is not None:
+            whole = percent(share.share_of_population, "up")
             notes += f" (of all like them at most {whole}, sampled)"
-        notes += f"; in one release {in_one}" if in_one else ""
-        return label, percent(share["share_at_most"], "up"), notes, grade
+        notes += "" if count is None else f"; in one release {_count(count)}"
+        return label, percent(share.share_at_most, "up"), notes, grade
     assert count is not None
-    value = f"{number(count['at_most'])} of {number(count['of'])}"
+    value = f"{number(count.at_most)} of {number(count.of)}"
     return label, value, f"in one release, with {_sure(count)} confidence", grade
 
 
-def _sure(bound: Answer) -> str:
-    return f"{100 * bound['confidence']:g}%"
+def _sure(bound: CountBound) -> str:
+    return f"{100 * bound.confidence:g}%"
 
 
-def _count(bound: Answer) -> str:
+def _count(bound: CountBound) -> str:
     """Give a bound on a count in words."""
-    most, people = number(bound["at_most"]), number(bound["of"])
+    most, people = number(bound.at_most), number(bound.of)
     return f"at most {most} of {people}, with {_sure(bound)} confidence"
 
 
-def _verdict(record: Record, result: Answer, *, is_sweep: bool) -> Verdict:
+def _verdict(record: Record, settings: Sequence[SettingResult], setting: SettingResult) -> Verdict:
     """Give the verdict; odds that are a sentence of it are said once, in their own place."""
-    headline, odds = record.verdict, str(result.get("odds", ""))
+    is_sweep = len(settings) > 1
+    headline, odds = record.verdict, setting.odds
     before, found, after = headline.partition(odds) if odds else (headline, "", "")
     if is_sweep:  # the setting is named above the numbers
-        before = before.removesuffix(f"At {result.get('label')}: ")
+        before = before.removesuffix(f"At {setting.label}: ")
     if found and (before.endswith(". ") or (not before and after)):
         headline = (before + after.lstrip()).strip()
     elif found:
         odds = ""
     # a status that one setting earns must not look like one of all
-    decides = is_sweep and sum(bool(r.get("decides")) for r in settings_of(record)) == 1
-    all_alike = all(r.get("status") == record.status for r in settings_of(record))
+    decides = is_sweep and sum(s.decides for s in settings) == 1
+    all_alike = all(s.status == record.status for s in settings)
     return Verdict(
         status=record.status,
-        where=f"at {label_of(result)}" if decides and not all_alike else "",
+        where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=headline,
         odds=odds,
-        evidence_for=result.get("evidence_for", []),
-        evidence_against=result.get("evidence_against", []),
-        numbers=_headline(record, result),
-        setting=label_of(result) if is_sweep else "",
+        evidence_for=setting.evidence_for,
+        evidence_against=setting.evidence_against,
+        numbers=_headline(setting),
+        setting=label_of(setting) if is_sweep else "",
     )
 
 
-def _threat(record: Record, result: Answer) -> Section:
+def _threat(record: Record, setting: SettingResult) -> Section:
     """Say whom the audit is about, and what it takes as given."""
-    assumptions = [text for bound in proved_bounds(result) for text in bound.get("assumptions", [])]
-    given = [text for bound in proved_bounds(result) for text in bound.get("takes_as_given", [])]
-    if given:
-        assumptions += [
-            f"{text} (tested on average, see the method)" for text in dict.fromkeys(given)
-        ]
-    if record.study.get("threat", {}).get("people") == "rows":
+    bounds = [bound for bound in setting.bounds if bound.counts]
+    assumptions = [text for bound in bounds for text in bound.assumptions]
+    given = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
+    assumptions += [f"{text} (tested on average, see the method)" for text in given]
+    if are_real(record):
         assumptions.append(
             "The targets are real people of the table: the ceiling and the bounds hold if they "
             "are like draws from the prior, which was fitted to the same table."
@@ -145,7 +134,7 @@ def _threat(record: Record, result: Answer) -> Section:
                 "guesses on a fresh set of people."
             ]
         ),
-        Facts(threat_facts(record)),
+        Facts(threat_facts(record, setting)),
     ]
     if assumptions:
         title = "Taken as given by the proved numbers (assumptions; nothing here tests them"
@@ -154,206 +143,139 @@ def _threat(record: Record, result: Answer) -> Section:
     return Section("Threat model and assumptions", blocks)
 
 
-def _with_limits(value: Answer | None) -> str:
-    if value is None:
-        return MISSING
-    return with_limits(value["share"], value.get("low"), value.get("high"))
-
-
-def _glance(record: Record, results: Sequence[Answer]) -> Table:
-    """Give the headline numbers of every setting."""
-    rows: list[list[str]] = []
-    for result in results:
-        best, without = best_of(result), without_release(result)
-        share, count = share_proved(result), best_count(result)
-        rows.append(
-            [
-                label_of(result),
-                MISSING if without is None else percent(without["share"]),
-                _with_limits(best),
-                MISSING if best is None else points(gain_of(result, best)),
-                _with_limits(result.get("ceiling")),
-                MISSING if share is None else percent(share["share_at_most"], "up"),
-                MISSING if count is None else f"{number(count['at_most'])} of {count['of']}",
-                str(result.get("status", MISSING)),
-            ]
-        )
-    return Table(
-        "Every setting: shares are sampled (limits in brackets) but for the two proved columns",
-        (
-            "Setting",
-            "Without",
-            "Best attack",
-            "Gain, points",
-            "Ceiling",
-            "Proved on average",
-            "Proved in one release",
-            "Threshold",
-        ),
-        rows,
-    )
-
-
-def _bounds(results: Sequence[Answer]) -> Table:
+def _bounds(settings: Sequence[SettingResult]) -> Table:
     rows: list[list[str]] = []
     grades: list[Grade] = []
-    for result in results:
-        for bound in result.get("bounds", []):
-            if bound.get("share_at_most") is not None:
-                says = f"mean share of these people at most {percent(bound['share_at_most'], 'up')}"
-                whole = bound.get("share_of_population")
+    for setting in settings:
+        for bound in setting.bounds:
+            if isinstance(bound, ShareBound):
+                says = f"mean share of these people at most {percent(bound.share_at_most, 'up')}"
+                whole = bound.share_of_population
                 says += "" if whole is None else f"; of all like them {percent(whole, 'up')}"
             else:
                 says = _count(bound)
-                whole = bound.get("at_most_of_population")
+                whole = bound.at_most_of_population
                 says += "" if whole is None else f"; of all like them {number(whole)}"
-            name, theorem = str(bound.get("name") or ""), str(bound["theorem"])
-            theorem += f": {name}" if name and name not in theorem else ""
-            theorem += " (for comparison)" if bound.get("for_comparison") else ""
-            rows.append([label_of(result), theorem, str(bound.get("guarantee") or MISSING), says])
-            grades.append(grade_of(bound, result))
+            name = f": {bound.name}" if bound.name and bound.name not in bound.theorem else ""
+            name += " (for comparison)" if bound.for_comparison else ""
+            guarantee = bound.guarantee or MISSING
+            rows.append([label_of(setting), f"{bound.theorem}{name}", guarantee, says])
+            grades.append(setting.grade_of(bound))
     return Table(
         "Bounds for the same prior: what no attacker exceeds",
         ("Setting", "Theorem", "From the guarantee", "Says"),
         rows,
         grades=grades,
-        folded=len(results) > 1,
+        folded=len(settings) > 1,
     )
 
 
-def _findings(results: Sequence[Answer]) -> Table:
+def _findings(settings: Sequence[SettingResult]) -> Table:
     """List every statement that was compared with the others, with its grade."""
-    rows: list[list[str]] = []
-    grades: list[Grade] = []
-    for found in (f for r in results for f in r.get("findings", [])):
-        given = found.get("assumptions") or []
-        says = limits(found.get("low"), found.get("high"))
-        rows.append([found["quantity"], found["source"], says, "; ".join(given) or MISSING])
-        grades.append(found["grade"])
+    findings = [found for setting in settings for found in setting.findings]
     return Table(
         "Every statement, compared pair by pair where it is about the same",
         ("About", "Said by", "Limits", "Only if"),
-        rows,
-        grades=grades,
+        [
+            [f.quantity, f.source, limits(f.low, f.high), "; ".join(f.assumptions) or MISSING]
+            for f in findings
+        ],
+        grades=[f.grade for f in findings],
         folded=True,
     )
 
 
-def _results(record: Record, results: Sequence[Answer], result: Answer) -> Section:
+def _results(settings: Sequence[SettingResult], setting: SettingResult) -> Section:
     blocks: list[Block] = []
-    if len(results) > 1:
-        blocks += [_glance(record, results), curves_picture(record, results)]
-    attacks = list(result.get("attacks", {}).values())
-    if attacks or result.get("ceiling"):
-        blocks.append(attacks_picture(record, result, is_sweep=len(results) > 1))
-    if any(a.get("distribution") for a in attacks):
-        blocks.append(distribution_picture(record, result))
-    if len((best_of(result) or {}).get("columns") or {}) > 1:
-        blocks.append(columns_picture(result))
-    if any(r.get("bounds") for r in results):
-        blocks.append(_bounds(results))
-    if any(r.get("findings") for r in results):
-        blocks.append(_findings(results))
+    is_sweep, best = len(settings) > 1, setting.best_attack
+    if is_sweep:
+        blocks += [glance(settings), curves_picture(settings)]
+    if setting.attacks or setting.ceiling is not None:
+        blocks.append(attacks_picture(setting, is_sweep=is_sweep))
+    if best is not None:
+        blocks.append(distribution_picture(setting))
+        if len(best.columns) > 1:
+            blocks.append(columns_picture(setting))
+    if any(s.bounds for s in settings):
+        blocks.append(_bounds(settings))
+    if any(s.findings for s in settings):
+        blocks.append(_findings(settings))
     return Section("Results", blocks)
 
 
-def _groups(result: Answer, *, is_sweep: bool) -> Section | None:
-    if not result.get("groups"):
-        return None
-    where = f" at {label_of(result)}" if is_sweep else ""
-    return Section(
-        "How groups fare: the most vulnerable beside the average",
-        [
-            Text(
-                [
-                    "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}; the limits hold for all groups, attacks and settings at once."
-                ]
-            ),
-            groups_picture(result),
-        ],
-    )
-
-
-def _method(record: Record, results: Sequence[Answer], result: Answer) -> Section:
-    attacks: dict[str, Answer] = result.get("attacks", {})
-    what = [
-        [attack_name(name), a.get("title", ""), a.get("uses", ""), a.get("trials")]
-        for name, a in attacks.items()
-    ]
-    if (ceiling := result.get("ceiling")) is not None:
-        uses = ceiling.get("uses", "")
-        what.append(["ceiling", ceiling.get("title", ""), uses, ceiling.get("trials")])
-    noise = [
-        [
-            label_of(r),
-            r.get("delta"),
-            r.get("mu"),
-            (r.get("noise") or {}).get("kind") or "none",
-            (r.get("noise") or {}).get("scale"),
-        ]
-        for r in results
-    ]
-    facts = [("Marginals in a release", r) for r in [result.get("marginals")] if r is not None] + [
-        ("Cells in a release", r) for r in [result.get("cells")] if r is not None
-    ]
-    methods = sorted({a["method"] for a in attacks.values() if a.get("method")})
-    exact = any(a.get("baseline_exact") for a in attacks.values())
-    real = record.study.get("threat", {}).get("people") == "rows"
+def _how_played(record: Record, setting: SettingResult) -> list[str]:
+    """Say in paragraphs how a trial goes, and what limits and decoys are."""
+    attacks = setting.attacks.values()
+    exact = any(attack.baseline_exact for attack in attacks)
     second = (
         ", and scores the guesses on those people and on a fresh set of people who had no part in "
         "the release."
     )
+    source = "the rows of the table" if are_real(record) else "the prior"
     text = [
-        f"One trial draws the people from {'the rows of the table' if real else 'the prior'}, "
-        "makes the release, lets every attack guess"
+        f"One trial draws the people from {source}, makes the release, lets every attack guess"
         + (second if exact else " and scores the guesses.")
         + (" The second score is computed exactly from the prior." if exact else ""),
         "The ceiling is an attacker who is also told everybody else's secrets: no attacker who is "
         "not told them does better, for this mechanism and this prior. It is sampled, so its upper "
         "limit is what counts.",
     ]
-    if methods:
+    if methods := sorted({attack.method for attack in attacks if attack.method}):
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
             "distribution, and verdicts rest on them; with few trials no valid limits are narrow. "
             "Approximate limits (Student's t on the trials) stand beside them and decide nothing."
         )
-    if not result.get("prior_is_exact", True):
+    if not setting.prior_is_exact:
         text.append(
             "The prior may be wrong about these people. So every attack is also shown a decoy: a "
             "release of other secrets, drawn from the prior for the same known columns. What it "
             "scores there on the true secrets is its baseline, and is held against what the prior "
             "says of the same guesses; where the two differ beyond limits, the prior is refuted."
         )
-    blocks: list[Block] = [Text(text)]
-    if facts:
-        blocks.append(Facts([(name, number(value)) for name, value in facts]))
-    blocks += [
-        Table("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
-        Table("Noise", ("Setting", "delta", "mu", "Noise", "Scale, counts"), noise),
-    ]
-    return Section("Method", blocks)
+    return text
+
+
+def _method(record: Record, settings: Sequence[SettingResult], setting: SettingResult) -> Section:
+    what = [[attack_name(name), a.title, a.uses, a.trials] for name, a in setting.attacks.items()]
+    if (ceiling := setting.ceiling) is not None:
+        what.append(["ceiling", ceiling.title, ceiling.uses, ceiling.trials])
+    return Section(
+        "Method",
+        [
+            Text(_how_played(record, setting)),
+            Facts(
+                [
+                    ("Marginals in a release", number(setting.marginals)),
+                    ("Cells in a release", number(setting.cells)),
+                ]
+            ),
+            Table("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
+            Table(
+                "Noise",
+                ("Setting", "delta", "mu", "Noise", "Scale, counts"),
+                [[label_of(s), s.delta, s.mu, s.noise.kind, s.noise.scale] for s in settings],
+            ),
+        ],
+    )
 
 
 def page(record: Record) -> Page:
     """Turn the record of a table's audit into a page."""
-    results = settings_of(record)
-    result = most_relevant(results, threshold=threshold_of(record) is not None)
-    is_sweep = len(results) > 1
-    people, marginals = result.get("people"), result.get("marginals")
-    parts = [f"{number(people)} people in a release"] if people else []
-    parts += [f"{number(marginals)} noisy marginals"] if marginals else []
-    parts += [f"{len(results)} settings"] if is_sweep else [label_of(result)]
-    sections = [
-        _threat(record, result),
-        _results(record, results, result),
-        _groups(result, is_sweep=is_sweep),
-        _method(record, results, result),
-    ]
+    settings = cast("TableResults", record.results).settings
+    setting = most_relevant(settings)
+    is_sweep = len(settings) > 1
+    last = f"{len(settings)} settings" if is_sweep else label_of(setting)
+    groups = groups_section(setting, is_sweep=is_sweep)
     return Page(
         title=record.title,
-        subtitle=", ".join(parts),
-        verdict=_verdict(record, result, is_sweep=is_sweep),
-        sections=[section for section in sections if section is not None],
+        subtitle=f"{number(setting.people)} people in a release, "
+        f"{number(setting.marginals)} noisy marginals, {last}",
+        verdict=_verdict(record, settings, setting),
+        sections=[
+            _threat(record, setting),
+            _results(settings, setting),
+            *([] if groups is None else [groups]),
+            _method(record, settings, setting),
+        ],
     )

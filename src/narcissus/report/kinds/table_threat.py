@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from narcissus.report.format import number, percent
-from narcissus.report.kinds.table_results import threshold_of
 from narcissus.study.record import Record
+from narcissus.study.results.table import SettingResult
 
 Answer = dict[str, Any]
 Rows = list[tuple[str, str]]
@@ -77,7 +77,7 @@ def _attacker(threat: Answer) -> Rows:
 
 
 def _prior(prior: Answer) -> Rows:
-    kind = prior.get("kind")
+    kind = prior.get("name", prior.get("kind"))  # "kind" in version 0.1
     if kind is None:
         return []
     words = {
@@ -113,37 +113,40 @@ def _release(mechanism: Answer) -> Rows:
     return rows
 
 
-def _threshold(record: Record) -> Rows:
+def _threshold(record: Record, setting: SettingResult) -> Rows:
     rows: Rows = []
-    threshold = threshold_of(record)
+    threshold = setting.threshold
     if threshold is not None:
-        if "share" in threshold:
-            text = f"a mean share of at most {percent(threshold['share'])}"
-        elif "advantage" in threshold:
-            text = f"a mean advantage of at most {percent(threshold['advantage'])}"
+        if threshold.share is not None:
+            text = f"a mean share of at most {percent(threshold.share)}"
+        elif threshold.advantage is not None:
+            text = f"a mean advantage of at most {percent(threshold.advantage)}"
         else:
-            text = f"at most {number(threshold.get('targets', 0))} targets in one release"
-        if "worst_group" in threshold:
-            text += (
-                f"; in each group that can be told beforehand {percent(threshold['worst_group'])}"
-            )
+            text = f"at most {number(threshold.targets or 0)} targets in one release"
+        if threshold.worst_group is not None:
+            text += f"; in each group that can be told beforehand {percent(threshold.worst_group)}"
         rows.append(("Threshold", text))
-        if "at" in threshold:
-            rows.append(("Decided at the level", _level(threshold["at"], "")))
-        for key, title in (("reason", "Its reason"), ("origin", "Who set it")):
-            if key in threshold:
-                rows.append((title, str(threshold[key])))
+        if threshold.decided_at is not None:
+            rows.append(("Decided at the level", threshold.decided_at))
+        for text, title in ((threshold.reason, "Its reason"), (threshold.origin, "Who set it")):
+            if text:
+                rows.append((title, text))
     if policy := record.study.get("policy"):
         rows.append(("Policy", str(policy)))
     return rows
 
 
-def threat_facts(record: Record) -> Rows:
+def are_real(record: Record) -> bool:
+    """Tell whether the targets are real people, rows of the table."""
+    return _section(record, "threat").get("people") == "rows"
+
+
+def threat_facts(record: Record, setting: SettingResult) -> Rows:
     """Give the study as terms and what they are; a section that is missing is left out."""
     return [
         *_table(_section(record, "data")),
         *_attacker(_section(record, "threat")),
         *_prior(_section(record, "prior")),
         *_release(_section(record, "mechanism")),
-        *_threshold(record),
+        *_threshold(record, setting),
     ]

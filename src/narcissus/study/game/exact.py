@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from narcissus.profiles import WrittenFamily, WrittenOut
 from narcissus.profiles.family import ROUNDING, Worst, number
+from narcissus.study.results.game import BestAttacker, ExactGame
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -20,44 +21,12 @@ from narcissus.success.statements import (
 )
 
 
-@dataclass(frozen=True)
-class Exactly:
-    """What writing the game out came to, for the statement.
-
-    Attributes
-    ----------
-    holds
-        Whether the statement holds, for every distribution of the world.
-    least, limit
-        What is needed and what is allowed, of the distribution where least exceeds it most.
-    best_success
-        The largest success of any attacker on any distribution, whatever its baseline.
-    best_fixed
-        The chance of the best fixed guess; None for statements without one.
-    words
-        ``least`` and ``limit`` in words.
-    assumptions
-        What must be true of parts that the user wrote.
-    data
-        For the record.
-    """
-
-    holds: bool
-    least: float
-    limit: float
-    best_success: float
-    best_fixed: float | None
-    words: str
-    assumptions: tuple[str, ...]
-    data: dict[str, Any]
-
-
 def has_epsilon(statement: Any) -> bool:
     """Say whether the epsilon of a statement is a factor on a baseline."""
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
-def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -> Exactly | None:
+def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -> ExactGame | None:
     """Judge a statement; None where it has no exact form in this game."""
     points: list[float] = sorted(set(epsilons))
     at = points[0]
@@ -71,36 +40,30 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
         return None
     member, least, limit, what, fixed = found
     success, baseline = worst[at].best.rates
-    best_success = worst[-math.inf].best.rates[0]
     several = len(written.members) > 1
-    data: dict[str, Any] = {
-        "epsilon": points,
-        "delta": [worst[point].best.delta for point in points],
-        "best_attacker": {"at_epsilon": at, "success": success, "baseline": baseline}
-        | ({"member": worst[at].member} if several else {}),
-        "best_success": best_success,
-        **written.sizes(),
-        "members": len(written.members),
-        "member": member if several else None,
-        "rounding": ROUNDING,
-        "least": least,
-        "limit": limit,
-    }
-    if fixed is not None:
-        data["best_fixed_guess"] = fixed
     given = written.assumptions
     words = f"{what}: {number(least)}, allowed {limit:g}"
-    words = f"{words}; the most needed at {member}" if several else words
-    data |= {"holds": least <= limit + ROUNDING, "words": words, "assumptions": list(given)}
-    return Exactly(
-        holds=data["holds"],
-        least=least,
+    return ExactGame(
+        grade="proved if" if given else "proved",
+        epsilon=tuple(points),
+        delta=tuple(worst[point].best.delta for point in points),
+        best_attacker=BestAttacker(
+            at_epsilon=at,
+            success=success,
+            baseline=baseline,
+            member=worst[at].member if several else None,
+        ),
+        best_success=worst[-math.inf].best.rates[0],
+        **written.sizes(),
+        members=len(written.members),
+        member=member if several else None,
+        rounding=ROUNDING,
+        least=least if math.isfinite(least) else None,
         limit=limit,
-        best_success=best_success,
-        best_fixed=fixed,
-        words=words,
+        best_fixed_guess=fixed,
+        holds=least <= limit + ROUNDING,
+        words=f"{words}; the most needed at {member}" if several else words,
         assumptions=given,
-        data=data,
     )
 
 

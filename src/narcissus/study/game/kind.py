@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from narcissus._random import child
 from narcissus.errors import InputError, TooLargeError
@@ -16,60 +16,26 @@ from narcissus.game import Attacked, Play, play
 from narcissus.game.gap import gap_limits
 from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_lemmas, from_privacy
-from narcissus.results import Bound, Estimate, NotAssessed
-from narcissus.study.game.exact import Exactly, exactly
+from narcissus.results import Estimate, NotAssessed
+from narcissus.study.game.answer import answer
+from narcissus.study.game.exact import exactly
 from narcissus.study.game.identity import identity_of
-from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
+from narcissus.study.game.schema import GameStudy, GameStudyBase, Setup
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
-from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, sufficient
+from narcissus.study.game.verdict import Ground, Proof, judge
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
+from narcissus.study.results.game import ExactGame, GameResults
 from narcissus.study.store import TrialStore
-from narcissus.success.singling_out import SAME, SinglingOut
+from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import FixedBaseline, Resilience, prepared
-
-NUMBER = {"type": ["number", "null"]}
-RESULTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["outcome", "statement", "attackers", "exact", "proofs", "confidence", "trials"],
-    "properties": {
-        "outcome": {
-            "enum": [
-                "violates, proved",
-                "violates, proved if",
-                "violates",
-                "no violation found",
-                "resilient, proved",
-                "resilient, proved if",
-                "contradicted",
-                "not assessed",
-            ]
-        },
-        "expected": {"type": ["string", "null"]},
-        "about": {"type": "string"},
-        "source": {"type": "string"},
-        "statement": {"type": "object"},
-        "confidence": {"type": "number"},
-        "trials": {"type": "integer"},
-        "decided": {"type": ["integer", "null"]},
-        "member": {"type": ["string", "null"]},
-        "members": {"type": "integer"},
-        "largest_epsilon_refuted": NUMBER,
-        "attackers": {"type": "array", "items": {"type": "object"}},
-        "exact": {"type": ["object", "null"]},
-        "proofs": {"type": "array", "items": {"type": "object"}},
-        "curve": {"type": "array", "items": {"type": "object"}},
-        "memorized_bits": NUMBER,
-        "remarks": {"type": "array", "items": {"type": "string"}},
-    },
-}
 
 
 class GameKind:
     """Plays studies of the kind "game"."""
 
     model: type[BaseModel] = GameStudy
-    results_schema = RESULTS_SCHEMA
+    results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
     def check(self, study: GameStudyBase, folder: Path) -> None:
         """Make all parts once, and see that they fit each other."""
@@ -140,32 +106,9 @@ def _outcome(
         grade=judged.grade,
         assumptions=judged.assumptions,
         contradictions=judged.contradictions,
-        results={
-            "outcome": judged.outcome,
-            "expected": study.expected,
-            "about": study.about,
-            "source": study.source,
-            "statement": {
-                **study.statement.model_dump(mode="json"),
-                "words": statement.words(),
-                "definition": CLAIMS[study.statement.name][1],
-                "scope": scope,
-            },
-            "confidence": study.run.confidence,
-            "trials": 0 if played is None else played.trials,
-            "decided": None if played is None else played.decided,
-            "member": (played.member or None) if played is not None else None,
-            "members": len(members),
-            "largest_epsilon_refuted": None if played is None else played.refuted,
-            "attackers": []
-            if played is None
-            else [_attacker(a, gaps.get(a.name)) for a in played.attackers],
-            "exact": None if exact is None else exact.data,
-            "proofs": [_proof(bound, statement) for bound in proofs],
-            "curve": [] if played is None else _curve(played.statement, played),
-            "memorized_bits": memorized,
-            "remarks": [] if played is None else list(played.remarks),
-        },
+        results=answer(
+            study, ground, judged, played=played, members=len(members), memorized=memorized
+        ),
         assessed=_assessed(exact, proofs, played),
         not_assessed=unanswered,
         not_covered=[
@@ -238,7 +181,7 @@ def _gaps(study: GameStudyBase, statement: Any, played: Play) -> dict[str, Estim
     }
 
 
-def _gaps_in(statement: Any, exact: Exactly | None, played: Play | None) -> list[NotAssessed]:
+def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> list[NotAssessed]:
     """Say what was asked and has no answer."""
     found: list[NotAssessed] = []
     tested = statement if played is None else played.statement
@@ -273,27 +216,21 @@ def _gaps_in(statement: Any, exact: Exactly | None, played: Play | None) -> list
     return found
 
 
-def _proof(bound: Bound, statement: Any) -> dict[str, Any]:
-    return {
-        **bound.to_dict(),
-        "grade": grade_of(bound.assumptions),
-        "sufficient": sufficient(bound, statement),
-        "at_most": at_most(bound),
-    }
-
-
-def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
+def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Proof]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return []
-    bounds: list[Bound | None] = [from_lemmas(setup.game)]
+    found = from_lemmas(setup.game)
+    proofs = [] if found is None else [Proof(found, "success")]
     if isinstance(statement, Resilience) and not getattr(
         setup.game.mechanism, "interactive", False
     ):
-        bounds.append(from_privacy(setup.game, statement.epsilon))
+        promises: list[tuple[float, float] | None] = [None]
         if study.privacy is not None:
-            promise = (study.privacy.epsilon, study.privacy.delta)
-            bounds.append(from_privacy(setup.game, statement.epsilon, promise))
-    return [bound for bound in bounds if bound is not None]
+            promises.append((study.privacy.epsilon, study.privacy.delta))
+        for promise in promises:
+            bound = from_privacy(setup.game, statement.epsilon, promise)
+            proofs += [] if bound is None else [Proof(bound, "delta")]
+    return proofs
 
 
 def _played(
@@ -341,10 +278,6 @@ def _memorized(study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]
     return None
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    return {**estimate.to_dict(), "grade": estimate.grade}
-
-
 def _failures(played: Play | None) -> str:
     """Say which attackers raised: a reader must not take their failures for safety."""
     if played is None:
@@ -362,46 +295,14 @@ def _useless(one: Attacked) -> bool:
     return one.failed == one.success.trials
 
 
-def _attacker(one: Attacked, gap: Estimate | None) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "success": _estimate(one.success),
-        "baseline": _estimate(one.baseline),
-        "gap": None if gap is None else _estimate(gap),
-        "baseline_exact_per_attempt": one.scores.fresh == 0,
-        "attempts": one.attempts,
-        "failed": one.failed,
-        "failures": [
-            {"trial": f.trial, "seed": str(f.seed), "error": f.error} for f in one.failures
-        ],
-    }
-
-
-def _curve(statement: Any, played: Play) -> list[dict[str, float]]:
-    """Give, for each weight, how often predicates that light isolate, and the best without."""
-    if not isinstance(statement, SinglingOut):
-        return []
-    rows: list[dict[str, float]] = []
-    for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
-        light = w * (1 + SAME)  # what has no weight, NaN, is not light
-        shares = [
-            float((one.scores.success & (one.scores.weight <= light)).mean())
-            for one in played.attackers
-        ]
-        rows.append(
-            {"w": float(w), "success": max(shares), "baseline": float(statement.baseline(float(w)))}
-        )
-    return rows
-
-
-def _assessed(exact: Exactly | None, proofs: list[Bound], played: Play | None) -> list[str]:
+def _assessed(exact: ExactGame | None, proofs: list[Proof], played: Play | None) -> list[str]:
     said: list[str] = []
     if exact is not None:
         said.append(
-            f"every attacker, exactly: {exact.data['data_sets']:,} data sets, "
-            f"{exact.data['releases']:,} releases, {exact.data['guesses']:,} guesses"
+            f"every attacker, exactly: {exact.data_sets:,} data sets, "
+            f"{exact.releases:,} releases, {exact.guesses:,} guesses"
         )
-    said += [f"every attacker, by {bound.theorem}" for bound in proofs]
+    said += [f"every attacker, by {proof.bound.theorem}" for proof in proofs]
     if played is not None:
         said += [
             f"the attacker {one.name}, by {played.trials:,} trials" for one in played.attackers

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
-from typing import Any
+from typing import Any, Literal
 
 from narcissus.findings import Finding, contradictions, weakest
 from narcissus.game import Play
 from narcissus.profiles.family import ROUNDING
 from narcissus.results import Bound, Estimate, Grade
-from narcissus.study.game.exact import Exactly
 from narcissus.study.record import Status
+from narcissus.study.results.game import ExactGame, GameOutcome
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A theorem that applies, and which of the two numbers of a game it limits."""
+
+    bound: Bound
+    limits: Literal["success", "delta"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +45,8 @@ class Ground:
 
     statement: Any
     scope: str
-    exact: Exactly | None
-    proofs: Sequence[Bound]
+    exact: ExactGame | None
+    proofs: Sequence[Proof]
     played: Play | None
     gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
     chosen: tuple[str, ...] = ()
@@ -48,7 +56,7 @@ class Ground:
 class Judged:
     """The verdict: outcome and status, the sentence, what it rests on."""
 
-    outcome: str
+    outcome: GameOutcome
     status: Status
     words: str
     grade: Grade
@@ -95,7 +103,7 @@ def judge(ground: Ground) -> Judged:
             "nothing is assumed: a false alarm or an error in this software. Run the study again "
             "with another seed, and report it if this comes back."
         )
-    if alone.outcome == "violates, proved" and not alone.assumptions:
+    if alone.status == "exceeded" and alone.grade == "proved":
         words = f"{words} {alone.words}"
     return Judged(
         "contradicted",
@@ -110,7 +118,7 @@ def _uncontradicted(ground: Ground) -> Judged:
     exact, statement, played = ground.exact, ground.statement, ground.played
     if exact is not None:
         return _exact_verdict(exact, ground.scope)
-    proving = [bound for bound in ground.proofs if sufficient(bound, statement)]
+    proving = [one.bound for one in ground.proofs if sufficient(one.bound, statement)]
     if proving:
         # what assumes nothing comes first; of those, the smallest
         best = min(proving, key=lambda bound: (len(bound.assumptions), bound.value))
@@ -118,8 +126,8 @@ def _uncontradicted(ground: Ground) -> Judged:
             f"Resilient, {grade_of(best.assumptions)}, by {best.theorem}, against every attacker, "
             f"for {ground.scope}: delta {at_most(best)}, allowed {statement.delta:g}."
         )
-        outcome = f"resilient, {grade_of(best.assumptions)}"
-        return Judged(outcome, "met", words, grade_of(best.assumptions), best.assumptions)
+        outcome, grade = _resilient(best.assumptions)
+        return Judged(outcome, "met", words, grade, best.assumptions)
     if played is None:
         words = "Not assessed: nothing was written out, proved or played."
         return Judged("not assessed", "not assessed", words, "not assessed")
@@ -133,16 +141,22 @@ def _uncontradicted(ground: Ground) -> Judged:
     return Judged("no violation found", "inconclusive", words, "sampled", ground.chosen)
 
 
-def _exact_verdict(exact: Exactly, scope: str) -> Judged:
-    grade = grade_of(exact.assumptions)
+def _resilient(assumptions: Sequence[str]) -> tuple[GameOutcome, Grade]:
+    return ("resilient, proved if", "proved if") if assumptions else ("resilient, proved", "proved")
+
+
+def _exact_verdict(exact: ExactGame, scope: str) -> Judged:
+    given = exact.assumptions
     if exact.holds:
+        outcome, grade = _resilient(given)
         words = f"Resilient, {grade}, against every attacker, for {scope} ({exact.words})."
-        return Judged(f"resilient, {grade}", "met", words, grade, exact.assumptions)
+        return Judged(outcome, "met", words, grade, given)
     words = (
-        f"Violated, {grade}: the best attacker does better than the statement allows "
+        f"Violated, {exact.grade}: the best attacker does better than the statement allows "
         f"({exact.words})."
     )
-    return Judged(f"violates, {grade}", "exceeded", words, grade, exact.assumptions)
+    outcome = "violates, proved if" if given else "violates, proved"
+    return Judged(outcome, "exceeded", words, exact.grade, given)
 
 
 def _violated(played: Play) -> str:
@@ -182,15 +196,15 @@ def findings(ground: Ground) -> list[Finding]:
         if about_gap:
             least = exact.least
             found.append(Finding(delta, "the exact answer", least, least, assumptions=given))
-        if isinstance(statement, FixedBaseline) and exact.best_fixed is not None:
-            what, fixed = "chance of the best fixed guess", exact.best_fixed
+        if isinstance(statement, FixedBaseline) and exact.best_fixed_guess is not None:
+            what, fixed = "chance of the best fixed guess", exact.best_fixed_guess
             found.append(Finding(what, "the exact answer", fixed, fixed, assumptions=given))
             if statement.best is not None and ground.chosen:
                 high = statement.best
                 found.append(Finding(what, "[statement]", high=high, assumptions=ground.chosen))
-    for bound in ground.proofs:
-        given = bound.assumptions
-        if bound.quantity.startswith("success"):
+    for proof in ground.proofs:
+        bound, given = proof.bound, proof.bound.assumptions
+        if proof.limits == "success":
             found.append(Finding(success, bound.theorem, high=bound.value, assumptions=given))
         if about_gap:
             found.append(Finding(delta, bound.theorem, high=bound.value, assumptions=given))
@@ -209,7 +223,7 @@ def findings(ground: Ground) -> list[Finding]:
 def _broken(ground: Ground, alone: Judged) -> str | None:
     """Say that the attackers broke a statement that is called proved; None where they did not."""
     played = ground.played
-    if played is None or played.outcome != "violates" or not alone.outcome.startswith("resilient"):
+    if played is None or played.outcome != "violates" or alone.status != "met":
         return None
     where = f", for {played.member}" if played.member else ""
     event = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,47 +22,14 @@ from narcissus.evidence import (
     population_mean_upper,
     trials_for,
 )
-from narcissus.results import Estimate, Grade
+from narcissus.results import Estimate
+from narcissus.study.results.table import Excess
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 
 Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]
-
-
-@dataclass(frozen=True)
-class Excess:
-    """One finding, held against the threshold.
-
-    Attributes
-    ----------
-    role
-        What it is: an attack that was played, the ceiling, or a bound.
-    name
-        The attack's name, "ceiling", or the bound's.
-    group
-        The group that it is about; empty for everybody.
-    value
-        The excess: positive is beyond the threshold.
-    low, high
-        Its limits; of a bound only ``high``.
-    kind
-        Grade of the numbers: a bound is "proved" for the people played, and "sampled" for the
-        population that they were drawn from.
-    trials
-        How many trials would tell the sign of ``value``, roughly; None if its limits do already,
-        or if no number of trials would.
-    """
-
-    role: Literal["attack", "ceiling", "bound"]
-    name: str
-    group: str
-    value: float
-    low: float | None
-    high: float | None
-    kind: Grade
-    trials: int | None = None
 
 
 def family(experiment: Experiment, groups: int = 1) -> int:
@@ -82,6 +48,27 @@ def excesses(
     if threshold.worst_group is not None:
         found += _of_groups(experiment, number, trials, threshold)
     return found
+
+
+def _excess(
+    role: Literal["attack", "ceiling", "bound"],
+    name: str,
+    group: str,
+    limits: tuple[float, float | None, float | None],
+    trials: int | None,
+) -> Excess:
+    """Make an excess from its value and its limits."""
+    value, low, high = limits
+    return Excess(
+        role=role,
+        name=name,
+        group=group,
+        value=value,
+        low=low,
+        high=high,
+        kind="sampled",
+        trials=trials,
+    )
 
 
 def _limits(
@@ -146,7 +133,7 @@ def _of_means(
         confidence = level if attack.informed else joint
         found, needed = _limits(values, *ends, confidence=confidence, people=n)
         role = "ceiling" if attack.informed else "attack"
-        yield Excess(role, name, "", found.value, found.low, found.high, "sampled", needed)
+        yield _excess(role, name, "", (found.value, found.low, found.high), needed)
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t["bound"] for t in trials])
         counts = np.full(len(trials), float(n))
@@ -203,7 +190,7 @@ def _of_bound(
         variance = max(0.0, square.sum() / people - (total.sum() / people) ** 2)
         more = trials_for(-value / width, variance, confidence=experiment.confidence)
         needed = _more(math.ceil(more / people * len(counts)), len(counts))
-    return Excess("bound", "mean share", group, value, None, high, "sampled", needed)
+    return _excess("bound", "mean share", group, (value, None, high), needed)
 
 
 def _of_groups(
@@ -232,7 +219,7 @@ def _of_groups(
             found, needed = _limits(values, *ends, confidence=confidence, people=1)
             needed = _with_members(needed, some)
             role = "ceiling" if attack.informed else "attack"
-            yield Excess(role, name, group, found.value, found.low, found.high, "sampled", needed)
+            yield _excess(role, name, group, (found.value, found.low, found.high), needed)
         if experiment.settings[number].guarantee is not None:
             sums = np.array([t["group_bound"][g] for t in trials])
             some = people[:, g] > 0
@@ -247,9 +234,7 @@ def _of_groups(
             values = values - _allowed(limit, of_advantage, sums[some, 2] / among)
             found, more = _limits(values, *ends, confidence=level, people=1)
             needed = _with_members(more, some)
-            yield Excess(
-                "bound", "mean share", group, found.value, None, found.high, "sampled", needed
-            )
+            yield _excess("bound", "mean share", group, (found.value, None, found.high), needed)
 
 
 def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
@@ -279,16 +264,9 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
         if value > 0 >= (found.low or 0.0) - alpha:
             variance = found.value * (1 - found.value)
             needed = _more(trials_for(value, variance=variance, confidence=joint), count)
-        yield Excess(
-            "attack",
-            name,
-            "",
-            value,
-            (found.low or 0.0) - alpha,
-            (1.0 if found.high is None else found.high) - alpha,
-            "sampled",
-            needed,
-        )
+        low = (found.low or 0.0) - alpha
+        high = (1.0 if found.high is None else found.high) - alpha
+        yield _excess("attack", name, "", (value, low, high), needed)
     if experiment.settings[number].guarantee is None:
         return
     tails = np.mean([t["tails/0"] for t in trials], axis=0)
@@ -301,4 +279,4 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
             if tail_of_population(experiment, number, trials, 0, times=times)[place] <= alpha:
                 needed = times * len(trials)
                 break
-    yield Excess("bound", "domination", "", value, None, high, "sampled", needed)
+    yield _excess("bound", "domination", "", (value, None, high), needed)

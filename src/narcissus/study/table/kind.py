@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from narcissus.attacks.table import MeanField
 from narcissus.errors import InputError
-from narcissus.evidence import each_confidence
-from narcissus.findings import contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.pool import play_all
+from narcissus.study.results.table import TableResults
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
-from narcissus.study.table.excess import excesses, family
+from narcissus.study.table.conclude import conclude
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.findings import findings_of
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.precision import with_trials
 from narcissus.study.table.prepare import own_code, prepare
-from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
-from narcissus.study.table.summary import summarise
-from narcissus.study.table.sweep import in_sequence, overall
-from narcissus.study.table.verdict import judge
+from narcissus.study.table.sweep import overall
 from narcissus.study.toml import read_document, validate
 
 NOT_COVERED = [
@@ -52,7 +45,7 @@ class TableKind:
     """Audits of noisy marginals."""
 
     model: type[BaseModel] = TableStudy
-    results_schema: dict[str, Any] = RESULTS_SCHEMA
+    results: TypeAdapter[Any] = TypeAdapter(TableResults)
 
     def check(self, study: TableStudy, folder: Path) -> None:
         """Read and fit everything once: what is wrong is said before any work."""
@@ -106,11 +99,8 @@ class TableKind:
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment)
-        results = _judged(experiment, trials, threshold)
         decided_at = _decided_at(study, experiment, threshold)
-        for result in results:
-            result["decides"] = decided_at in (None, result["label"])
-        in_sequence(results, decided_at)
+        results = conclude(experiment, trials, threshold, decided_at)
         whole = overall(results, threshold, decided_at)
         return Outcome(
             title=study.title or f"Noisy {experiment.queries.k}-way marginals of {_source(study)}",
@@ -119,47 +109,12 @@ class TableKind:
             grade=whole.grade,
             assumptions=whole.assumptions,
             contradictions=whole.contradictions,
-            results=results if study.mechanism.swept else results[0],
+            results=TableResults(tuple(results) if study.mechanism.swept else results[0]),
             assessed=_assessed(experiment),
             not_assessed=_not_assessed(experiment),
             not_covered=NOT_COVERED,
             digests=digests,
         )
-
-
-def _judged(
-    experiment: Experiment,
-    trials: Mapping[str, Mapping[str, NDArray[Any]]],
-    threshold: ThresholdSpec | None,
-) -> list[dict[str, Any]]:
-    """Summarise every setting, hold all findings against each other, and judge each setting.
-
-    What is taken as given is the same at all settings: refuted at one, it is refuted at all.
-    """
-    joint = each_confidence(experiment.confidence, family(experiment))
-    given = experiment.takes_as_given
-    settings = range(len(experiment.settings))
-    own = [[trials[f"{t}/{number}"] for t in range(experiment.trials)] for number in settings]
-    summaries = [summarise(experiment, number, own[number]) for number in settings]
-    findings = [findings_of(summary, given, joint) for summary in summaries]
-    clashes = [contradictions(found) for found in findings]
-    refuting = [clash for found in clashes for clash in found if clash.refuted]
-    results: list[dict[str, Any]] = []
-    for number, summary in enumerate(summaries):
-        held = [] if threshold is None else excesses(experiment, number, own[number], threshold)
-        elsewhere = [clash for clash in refuting if clash not in clashes[number]]
-        judgement = judge(summary, threshold, held, [*clashes[number], *elsewhere], given)
-        results.append(
-            {
-                **summary,
-                # a policy's threshold is in no study: what was judged by stands with the judgement
-                "threshold": None if threshold is None else threshold.model_dump(exclude_none=True),
-                "excesses": [asdict(excess) for excess in held],
-                "findings": [{**one.to_dict(), "grade": one.grade} for one in findings[number]],
-                **vars(judgement),
-            }
-        )
-    return results
 
 
 def _decided_at(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from narcissus.evidence import first_in_sequence
 from narcissus.findings import weakest
 from narcissus.results import Grade
 from narcissus.study.record import Status
+from narcissus.study.results.table import SettingNumbers, SettingResult
 from narcissus.study.table.schema import ThresholdSpec
+from narcissus.study.table.verdict import Judgement
 from narcissus.study.table.words import threshold_text
-
-Answer = dict[str, Any]
 
 # A sweep has the status of the setting that is worst, in this order.
 WORST: tuple[Status, ...] = (
@@ -39,49 +38,49 @@ class Overall:
     decided_at: str | None
 
 
-def in_sequence(settings: list[Answer], decided_at: str | None) -> None:
+def in_sequence(
+    settings: Sequence[SettingNumbers], judgements: Sequence[Judgement], decided_at: str | None
+) -> list[Judgement]:
     """Take back "met" after the first setting, from most noise to least, that is not met.
 
     Each setting is held against the threshold at the full level. "Met" is claimed of the settings
     in an order that was fixed beforehand, up to the first failure: so all claims together have
     the level of one. The setting that the threshold names beforehand stands by itself.
     """
-    order = sorted(settings, key=lambda s: -s["noise"]["scale"])
-    kept = first_in_sequence(s["status"] == "met" for s in order)
-    for setting in order[kept:]:
-        if setting["status"] != "met" or setting["label"] == decided_at:
-            continue
-        setting["status"], setting["trials_needed"] = "inconclusive", None
-        setting["verdict"] = setting["verdict"].replace(") is met", ") would be met by itself")
-        setting["verdict"] += (
-            f" Not claimed in the sweep: at {order[kept]['label']}, with more noise, the threshold "
-            "is not met, and levels are taken in order, most noise first."
-        )
-        setting["evidence_for"] = []
+    found = list(judgements)
+    order = sorted(range(len(found)), key=lambda number: -settings[number].noise.scale)
+    kept = first_in_sequence(found[number].status == "met" for number in order)
+    for number in order[kept:]:
+        if found[number].status == "met" and settings[number].label != decided_at:
+            found[number] = replace(
+                found[number],
+                status="inconclusive",
+                trials_needed=None,
+                held_back_by=settings[order[kept]].label,
+            )
+    return found
 
 
 def overall(
-    settings: list[Answer], threshold: ThresholdSpec | None, decided_at: str | None
+    settings: Sequence[SettingResult], threshold: ThresholdSpec | None, decided_at: str | None
 ) -> Overall:
     """Judge a sweep: by the setting that the threshold names, or by all of them."""
     if decided_at is not None:
-        deciding = [s for s in settings if s["label"] == decided_at]
+        deciding = [s for s in settings if s.label == decided_at]
     else:
         deciding = settings
-    status = min((s["status"] for s in deciding), key=WORST.index)
-    worst = [s for s in deciding if s["status"] == status]
-    found = tuple(dict.fromkeys(text for s in settings for text in s["contradictions"]))
+    status = WORST[min(WORST.index(s.status) for s in deciding)]
+    worst = [s for s in deciding if s.status == status]
+    found = tuple(dict.fromkeys(text for s in settings for text in s.contradictions))
     if found and status != "exceeded":
         # what is refuted at one level is assumed at all of them
-        status, worst = "contradicted", [s for s in settings if s["contradictions"]]
+        status, worst = "contradicted", [s for s in settings if s.contradictions]
     return Overall(
         status=status,
-        grade=weakest(s["grade"] for s in worst),
-        assumptions=()
-        if found
-        else tuple(dict.fromkeys(a for s in worst for a in s["assumptions"])),
+        grade=weakest(s.grade for s in worst),
+        assumptions=() if found else tuple(dict.fromkeys(a for s in worst for a in s.assumptions)),
         contradictions=found,
-        verdict=settings[0]["verdict"]
+        verdict=settings[0].verdict
         if len(settings) == 1
         else _words(settings, threshold, status, deciding),
         decided_at=decided_at,
@@ -89,16 +88,16 @@ def overall(
 
 
 def _words(
-    settings: Sequence[Answer],
+    settings: Sequence[SettingResult],
     threshold: ThresholdSpec | None,
     status: Status,
-    deciding: Sequence[Answer],
+    deciding: Sequence[SettingResult],
 ) -> str:
-    lines = " ".join(f"{s['label']}: {s['odds']}" for s in settings)
+    lines = " ".join(f"{s.label}: {s.odds}" for s in settings)
     if threshold is None:
         return lines
     text = f"The threshold ({threshold_text(threshold)})"
-    of = {s: [r["label"] for r in settings if r["status"] == s] for s in WORST}
+    of = {s: [r.label for r in settings if r.status == s] for s in WORST}
     where = [
         f"{words} at {', '.join(of[s])}"
         for s, words in (
@@ -113,11 +112,11 @@ def _words(
     head = f"{text} is {'; '.join(where)}."
     one = deciding[0] if len(deciding) == 1 else None
     if one is not None:
-        return f"{head} {one['label']} decides. At {one['label']}: {one['verdict']}"
+        return f"{head} {one.label} decides. At {one.label}: {one.verdict}"
     if status != "met":
         head += " Every level must meet it, since the threshold names none (`at`)."
-    met = [s for s in settings if s["status"] == "met"]
+    met = [s for s in settings if s.status == "met"]
     if met:
-        best = min(met, key=lambda s: s["noise"]["scale"])
-        return f"{head} At {best['label']}: {best['verdict']}"
+        best = min(met, key=lambda s: s.noise.scale)
+        return f"{head} At {best.label}: {best.verdict}"
     return f"{head} {lines}"

@@ -1,4 +1,4 @@
-"""The verdict on one setting: from graded findings to a status, plain odds, and evidence.
+"""The verdict on one setting: from graded findings to a status, and what it rests on.
 
 What counts is always the worse end. A threshold is exceeded when the lower limit of an attack is
 above it. It is met when the upper limit of a bound, or of the ceiling, keeps it; the status then
@@ -9,25 +9,14 @@ is inconclusive. An attack that fails proves nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from narcissus.findings import Contradiction, weakest
 from narcissus.results import Grade
 from narcissus.study.record import Status
-from narcissus.study.table.excess import Excess
+from narcissus.study.results.table import Excess
 from narcissus.study.table.schema import ThresholdSpec
-from narcissus.study.table.words import (
-    against,
-    in_favour,
-    odds,
-    threshold_text,
-    words,
-)
-
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,29 +25,31 @@ class Judgement:
 
     Attributes
     ----------
-    status, grade, assumptions
-        The status, the weakest grade of what it rests on, and what that takes as given.
+    status, grade
+        The status, and the weakest grade of what it rests on.
+    rests_on
+        What the status rests on, held against the threshold; empty without a threshold.
+    takes_as_given
+        What that takes as given besides the guarantee and the game.
     contradictions
-        Pairs of findings that cannot both hold, as sentences.
+        Pairs of findings that cannot both hold.
     trials_needed
         How many trials would settle what is open, roughly; None where none would.
-    verdict, odds, evidence_for, evidence_against
-        In words.
+    held_back_by
+        Label of the setting at which a sweep lost its claim, before it came to this one, where
+        the threshold would be met; None where nothing is held back.
     """
 
     status: Status
     grade: Grade
-    assumptions: list[str]
-    contradictions: list[str]
+    rests_on: tuple[Excess, ...]
+    takes_as_given: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...]
     trials_needed: int | None
-    verdict: str
-    odds: str
-    evidence_for: list[str]
-    evidence_against: list[str]
+    held_back_by: str | None = None
 
 
 def judge(
-    results: Answer,
     threshold: ThresholdSpec | None,
     excesses: Sequence[Excess],
     contradictions: Sequence[Contradiction],
@@ -66,32 +57,15 @@ def judge(
 ) -> Judgement:
     """Judge one setting."""
     status, rests_on, needed = _status(threshold, excesses, contradictions)
-    given = list(takes_as_given) if any(e.role != "attack" for e in rests_on) else []
+    given = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
     if contradictions:
-        grade, given = weakest(c.grade for c in contradictions), []
+        grade, given = weakest(c.grade for c in contradictions), ()
     elif threshold is None:
-        grade, given = _without_threshold(results, takes_as_given)
+        # nothing is claimed but what was measured and what is proved
+        grade, given = "sampled", tuple(takes_as_given)
     else:
         grade = weakest(e.kind for e in rests_on)
-    verdict = [odds(results, contradictions), *words(results, contradictions)]
-    if threshold is not None:
-        verdict.append(_threshold_words(threshold, status, rests_on, needed))
-    return Judgement(
-        status=status,
-        grade=grade,
-        assumptions=given,
-        contradictions=[str(c) for c in contradictions],
-        trials_needed=needed,
-        verdict=" ".join(verdict),
-        odds=odds(results, contradictions),
-        evidence_for=in_favour(results, threshold, excesses, contradictions, takes_as_given),
-        evidence_against=against(results, excesses, contradictions),
-    )
-
-
-def _without_threshold(results: Answer, given: Sequence[str]) -> tuple[Grade, list[str]]:
-    """Without a threshold nothing is claimed but what was measured and what is proved."""
-    return ("sampled" if results["trials"] else "not assessed"), list(given)
+    return Judgement(status, grade, tuple(rests_on), given, tuple(contradictions), needed)
 
 
 def _status(
@@ -139,41 +113,3 @@ def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Exce
             return None, []
         nearly.append(min(almost, key=lambda e: e.trials or 0))
     return (kept if holds and kept else None), nearly
-
-
-def _threshold_words(
-    threshold: ThresholdSpec, status: Status, rests_on: Sequence[Excess], needed: int | None
-) -> str:
-    text = f"The threshold ({threshold_text(threshold)})"
-    if status == "met":
-        if all(e.role == "bound" for e in rests_on):
-            return (
-                f"{text} is met: a theorem keeps every attacker below it, for the people played "
-                "and within sampling limits for all people like them."
-            )
-        return f"{text} is met by measurement: the ceiling stays below it, within its limits."
-    if status == "exceeded":
-        return (
-            f"{text} is exceeded: the attack `{rests_on[0].name}` gets above it, beyond limits "
-            "that hold for all attacks and settings at once."
-        )
-    if status == "contradicted":
-        return f"{text} cannot be judged while what it would rest on is contradicted."
-    if status == "too few trials":
-        assert needed is not None
-        about = (f"`{e.name}`" + (f" ({e.group})" if e.group else "") for e in rests_on)
-        who = ", ".join(dict.fromkeys(about))
-        return (
-            f"{text} is open: too few trials for the limits of {who} to tell. About "
-            f"{_rounded(needed):,} trials would."
-        )
-    return (
-        f"{text} is neither proved nor refuted: no attack tried gets above it, but nothing shows "
-        "that none can. More trials would not change that."
-    )
-
-
-def _rounded(count: int) -> int:
-    """Round a rough number up to two figures."""
-    step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
-    return -(-count // step) * step

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from narcissus.findings import Contradiction
-from narcissus.study.table.excess import Excess
+from narcissus.study.results.table import Excess, SettingNumbers
+from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
 from narcissus.study.table.schema import ThresholdSpec
-
-Answer = dict[str, Any]
+from narcissus.study.table.verdict import Judgement
 
 
 def percent(share: float | None) -> str:
@@ -33,28 +32,6 @@ def points(difference: float) -> str:
     return f"{100 * difference:.1f} points"
 
 
-def share_bound(results: Answer) -> float:
-    """Give what is proved of the mean share of the people played."""
-    return min(b["share_at_most"] for b in results["bounds"] if "share_at_most" in b)
-
-
-def population_bound(results: Answer) -> float:
-    """Give the limit of the mean share of all people like those played."""
-    found = [b.get("share_of_population", b.get("share_at_most")) for b in results["bounds"]]
-    return min((share for share in found if share is not None), default=1.0)
-
-
-def limits_anything(results: Answer) -> bool:
-    """Tell whether there is a guarantee that could limit an attacker: noise was added."""
-    return any(b.get("guarantee") != "none" for b in results["bounds"])
-
-
-def count_bound(results: Answer) -> Answer:
-    """Give the bound on the count at the highest level, the least if there are several."""
-    counts = [b for b in results["bounds"] if "at_most" in b]
-    return min(counts, key=lambda b: (-b["confidence"], b["at_most"]))
-
-
 def threshold_text(threshold: ThresholdSpec) -> str:
     """Say a threshold in words."""
     group = (
@@ -67,69 +44,118 @@ def threshold_text(threshold: ThresholdSpec) -> str:
     return f"at most {threshold.targets} targets recovered"
 
 
-def odds(results: Answer, contradictions: Sequence[Contradiction]) -> str:
+def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> str:
     """Say the headline numbers per 100 people."""
-    guess, proved = results["guess"]["share"], population_bound(results)
-    best = results["attacks"][results["best"]]["share"] if results["best"] else None
+    guess, best = numbers.guess.share, numbers.best_attack
     text = f"Of 100 people like these, {100 * guess:.0f} are guessed right without the release"
     if best is not None:
-        text += f", {100 * best:.0f} with it"
-    if not limits_anything(results):
+        text += f", {100 * best.share:.0f} with it"
+    if not numbers.is_limited:
         return f"{text}; without noise nothing keeps an attacker from all 100."
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
-    if_right = "" if results["prior_is_exact"] else "if the prior is right, "
+    if_right = "" if numbers.prior_is_exact else "if the prior is right, "
     # Rounded up: a limit must not be rounded below itself.
-    most = math.ceil(100 * proved - 1e-9)
+    most = math.ceil(100 * numbers.population_share - 1e-9)
     if most >= 100:
         return f"{text}; with these trials nothing below 100 is shown to limit every attacker."
-    if max(guess, best or 0.0) > proved:
+    if max(guess, 0.0 if best is None else best.share) > numbers.population_share:
         # people of the trials of one attack alone, or real people: not held below the bound
         if_right = f"within sampling limits, {if_right}"
     return f"{text}; {if_right}no attacker gets above {most} on average."
 
 
-def words(results: Answer, contradictions: Sequence[Contradiction]) -> list[str]:
-    """Say the ceiling, the count that is proved, and the group that is hardest hit."""
+def verdict_words(
+    numbers: SettingNumbers, threshold: ThresholdSpec | None, judgement: Judgement
+) -> str:
+    """Say the verdict on one setting: the odds, what limits everybody, the threshold."""
+    found = judgement.contradictions
+    parts = [odds(numbers, found), *_limits_words(numbers, found)]
+    if threshold is not None:
+        parts.append(_threshold_words(threshold, judgement))
+    return " ".join(parts)
+
+
+def _limits_words(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> list[str]:
+    """Say the ceiling, and the count that is proved."""
+    if contradictions:
+        return []
     parts: list[str] = []
-    ceiling = results.get("ceiling")
-    if ceiling is not None and not contradictions:
-        if_right = "" if results["prior_is_exact"] else ", if the prior is right"
-        best = results["attacks"].get(results["best"])
-        beaten = best is not None and best["share"] > ceiling["share"]
+    ceiling, best = numbers.ceiling, numbers.best_attack
+    if ceiling is not None:
+        if_right = "" if numbers.prior_is_exact else ", if the prior is right"
+        beaten = best is not None and best.share > ceiling.share
         parts.append(
             ("An" if beaten else "Even an")
             + " attacker who is told everybody else's secrets "
             + ("recovered by chance no more than " if beaten else "recovers ")
-            + f"{percent(ceiling['share'])} (sampled, limits {percent_down(ceiling['low'])} to "
-            f"{percent_up(ceiling['high'])}{if_right})."
+            + f"{percent(ceiling.share)} (sampled, limits {percent_down(ceiling.low)} to "
+            f"{percent_up(ceiling.high)}{if_right})."
         )
-    if share_bound(results) < 1 and not contradictions:
-        bound, people = count_bound(results), results["people"]
-        head = "Proved" if results["prior_is_exact"] else "Proved if the prior is right"
-        if bound["at_most"] < people:
-            whole = bound["at_most_of_population"]
-            like = f"at most {whole}" if whole < people else "no limit is shown"
-            parts.append(
-                f"{head}: with confidence {100 * bound['confidence']:g}%, no attacker gets more "
-                f"than {bound['at_most']} of these {people} (of any {people} like them, within "
-                f"sampling limits, {like})."
-            )
-        else:
-            level = f"{100 * bound['confidence']:g}%"
-            parts.append(f"Nothing below all {people} is proved with confidence {level}.")
-    worst = most_vulnerable(results)
-    if worst is not None:
-        group, numbers = worst
-        parts.append(
-            f"Hardest hit by {group['by']}: {group['group']}, from "
-            f"{percent(group['guess']['share'])} guessed to {percent(numbers['share'])} recovered."
-        )
+    share, bound, people = numbers.share_bound, numbers.count_bound, numbers.people
+    if share is None or share.share_at_most >= 1 or bound is None:
+        return parts
+    level = f"{100 * bound.confidence:g}%"
+    if bound.at_most >= people:
+        return [*parts, f"Nothing below all {people} is proved with confidence {level}."]
+    head = "Proved" if numbers.prior_is_exact else "Proved if the prior is right"
+    whole = bound.at_most_of_population
+    like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
+    parts.append(
+        f"{head}: with confidence {level}, no attacker gets more than {bound.at_most} of these "
+        f"{people} (of any {people} like them, within sampling limits, {like})."
+    )
     return parts
 
 
+def _threshold_words(threshold: ThresholdSpec, judgement: Judgement) -> str:
+    text, rests_on = f"The threshold ({threshold_text(threshold)})", judgement.rests_on
+    held_back = judgement.held_back_by
+    if judgement.status == "met" or held_back is not None:
+        by_itself = "is met" if held_back is None else "would be met by itself"
+        after = (
+            ""
+            if held_back is None
+            else f" Not claimed in the sweep: at {held_back}, with more noise, the threshold is "
+            "not met, and levels are taken in order, most noise first."
+        )
+        if all(e.role == "bound" for e in rests_on):
+            return (
+                f"{text} {by_itself}: a theorem keeps every attacker below it, for the people "
+                f"played and within sampling limits for all people like them.{after}"
+            )
+        return (
+            f"{text} {by_itself} by measurement: the ceiling stays below it, within its "
+            f"limits.{after}"
+        )
+    if judgement.status == "exceeded":
+        return (
+            f"{text} is exceeded: the attack `{rests_on[0].name}` gets above it, beyond limits "
+            "that hold for all attacks and settings at once."
+        )
+    if judgement.status == "contradicted":
+        return f"{text} cannot be judged while what it would rest on is contradicted."
+    if judgement.status == "too few trials":
+        about = (f"`{e.name}`" + (f" ({e.group})" if e.group else "") for e in rests_on)
+        who = ", ".join(dict.fromkeys(about))
+        return (
+            f"{text} is open: too few trials for the limits of {who} to tell. About "
+            f"{_rounded(judgement.trials_needed or 0):,} trials would."
+        )
+    return (
+        f"{text} is neither proved nor refuted: no attack tried gets above it, but nothing shows "
+        "that none can. More trials would not change that."
+    )
+
+
+def _rounded(count: int) -> int:
+    """Round a rough number up to two figures."""
+    step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
+    return -(-count // step) * step
+
+
 def in_favour(
-    results: Answer,
+    numbers: SettingNumbers,
     threshold: ThresholdSpec | None,
     excesses: Sequence[Excess],
     contradictions: Sequence[Contradiction],
@@ -139,31 +165,32 @@ def in_favour(
     if contradictions:
         return []
     given_text = f", if {' and '.join(given)}" if given else ""
-    items: list[str] = []
+    proved_if = f"Proved if {' and '.join(given)}" if given else "Proved"
     below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
+    count, share = numbers.count_bound, numbers.share_bound
     if threshold is not None and threshold.targets is not None:
-        bound = count_bound(results)
+        people = numbers.people
         return [
-            f"{'Proved if ' + ' and '.join(given) if given else 'Proved'}: with confidence "
-            f"{100 * bound['confidence']:g}%, no attacker gets more than {bound['at_most']} of "
-            f"these {results['people']} (of any {results['people']} like them, within sampling "
-            f"limits, {bound['at_most_of_population']})."
+            f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
+            f"than {count.at_most} of these {people} (of any {people} like them, within sampling "
+            f"limits, {count.at_most_of_population})."
             for _ in below[:1]
+            if count is not None
         ]
+    items: list[str] = []
     if threshold is None or any(e.role == "bound" and not e.group for e in below):
-        proved = share_bound(results)
+        proved = 1.0 if share is None else share.share_at_most
         if proved < 1:
-            grade = "Proved if" if given else "Proved"
+            head = f"Proved if: {' and '.join(given)}" if given else "Proved"
             items.append(
-                f"{grade}{': ' + ' and '.join(given) if given else ''}: no attacker recovers more "
-                f"than {percent_up(proved)} of these people on average, "
-                f"{points(max(0.0, proved - results['guess']['share']))} above the best guess."
+                f"{head}: no attacker recovers more than {percent_up(proved)} of these people on "
+                f"average, {points(max(0.0, proved - numbers.guess.share))} above the best guess."
             )
-    ceiling = results.get("ceiling")
+    ceiling = numbers.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
             "Sampled: told everybody else's secrets, an attacker recovers "
-            f"{percent(ceiling['share'])}, at most {percent_up(ceiling['high'])} within limits"
+            f"{percent(ceiling.share)}, at most {percent_up(ceiling.high)} within limits"
             f"{given_text}."
         )
     groups = [e for e in below if e.group]
@@ -177,13 +204,14 @@ def in_favour(
 
 
 def against(
-    results: Answer, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
+    numbers: SettingNumbers, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
 ) -> list[str]:
     """List what speaks against the release, and what the trials leave open."""
     items = [str(contradictions[0])] if contradictions else []
-    if not limits_anything(results):
+    share, best = numbers.share_bound, numbers.best_attack
+    if not numbers.is_limited:
         items.append("Nothing is proved: exact counts give no guarantee.")
-    elif share_bound(results) >= 1:
+    elif share is None or share.share_at_most >= 1:
         items.append("Nothing is proved of the mean share: there is too little noise.")
     for excess in excesses:
         if excess.role == "attack" and excess.low is not None and excess.low > 0:
@@ -192,60 +220,58 @@ def against(
                 f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
                 f"the threshold allows (at least {points(excess.low)})."
             )
-    if results["best"]:
-        items += _best_attack(results)
-        worst = most_vulnerable(results)
-        if worst is not None:
-            group, numbers = worst
-            items.append(
-                f"Sampled: hardest hit by {group['by']}: {group['group']} "
-                f"({percent(group['share_of_people'])} of the people). The attack "
-                f"`{numbers['attack']}` recovers {percent(numbers['share'])} of them; without the "
-                f"release {percent(group['guess']['share'])} of the same people are guessed "
-                "(beyond limits that hold for all groups, attacks and settings at once)."
-            )
+    if numbers.best is not None and best is not None:
+        items += _best_attack(numbers.best, best)
+    worst = most_vulnerable(numbers)
+    if worst is not None:
+        group, name, found = worst
+        items.append(
+            f"Sampled: hardest hit by {group.by}: {group.group} "
+            f"({percent(group.share_of_people)} of the people). The attack "
+            f"`{name}` recovers {percent(found.share)} of them; without the "
+            f"release {percent(group.guess.share)} of the same people are guessed "
+            "(beyond limits that hold for all groups, attacks and settings at once)."
+        )
     return items
 
 
-def _best_attack(results: Answer) -> list[str]:
+def _best_attack(name: str, best: AttackResult) -> list[str]:
     """Say what the best attack gains on itself, or that the trials do not tell."""
-    name = results["best"]
-    best = results["attacks"][name]
-    limits = f"limits {points(best['gain_low_joint'])} to {points(best['gain_high'])}"
+    low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
+    limits = f"limits {points(low)} to {points(best.gain_high)}"
     against_what = (
         "the same attempts on fresh people"
-        if best["baseline_exact"]
+        if best.baseline_exact
         else "the same attack shown a release of other secrets"
     )
-    if best["gain_low_joint"] > 0:
+    if low > 0:
         return [
-            f"Sampled: the attack `{name}` recovers {percent(best['share'])}, "
-            f"{points(best['gain'])} more than {against_what} ({limits})."
+            f"Sampled: the attack `{name}` recovers {percent(best.share)}, "
+            f"{points(best.gain)} more than {against_what} ({limits})."
         ]
-    rough = best.get("approximate")
-    if best["gain"] > 0 and rough is not None and rough["low"] > best["baseline"]:
+    rough = best.approximate
+    if best.gain > 0 and rough is not None and rough.low > best.baseline:
         return [
-            f"Open: the attack `{name}` seems to gain {points(best['gain'])} on {against_what}, "
+            f"Open: the attack `{name}` seems to gain {points(best.gain)} on {against_what}, "
             f"but its {limits} leave that open: too few trials."
         ]
-    if best["gain_high"] > 0.01:
+    if best.gain_high > 0.01:
         return [
             f"Open: whether the attack `{name}` gains on {against_what} is not settled "
-            f"({points(best['gain'])}, {limits})."
+            f"({points(best.gain)}, {limits})."
         ]
     return []
 
 
-def most_vulnerable(results: Answer) -> tuple[Answer, Answer] | None:
+def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAttack] | None:
     """Give the group, and the attack on it, that gains most on the guesser beyond its limits.
 
     The limits hold for all groups, attacks and settings at once, which is what is chosen from.
     """
-    found: tuple[Answer, Answer] | None = None
-    for group in results["groups"]:
-        for name, numbers in group["attacks"].items():
-            if numbers["over_guess_low"] <= 0:
-                continue
-            if found is None or numbers["over_guess_low"] > found[1]["over_guess_low"]:
-                found = (group, {**numbers, "attack": name})
-    return found
+    found = [
+        (group, name, attack)
+        for group in numbers.groups
+        for name, attack in group.attacks.items()
+        if attack.over_guess_low > 0
+    ]
+    return max(found, key=lambda one: one[2].over_guess_low, default=None)

@@ -1,0 +1,143 @@
+"""How groups fare in a table's audit: each beside the average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from narcissus.report.format import limits, percent
+from narcissus.report.kinds.table_names import gain_of, label_of
+from narcissus.report.kinds.table_pictures import as_range
+from narcissus.report.page import Figure, Section, Table, Text
+from narcissus.study.results.table import SettingResult
+from narcissus.study.results.table_attacks import GroupAttack, LimitedMean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A group, or everyone: what is guessed, what the best attack recovers, the ceiling."""
+
+    by: str
+    group: str
+    label: str
+    people: float
+    guess: LimitedMean
+    best: LimitedMean | None
+    ceiling: LimitedMean | None
+
+    @property
+    def sure_gain(self) -> float:
+        """What the release adds, at the low limit: few people must not look worst by luck."""
+        # of the same people, so tighter than a difference of limits
+        return self.best.over_guess_low if isinstance(self.best, GroupAttack) else -1.0
+
+
+def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:
+    """Show the groups, if there are any."""
+    if not setting.groups:
+        return None
+    where = f" at {label_of(setting)}" if is_sweep else ""
+    return Section(
+        "How groups fare: the most vulnerable beside the average",
+        [
+            Text(
+                [
+                    "An average can hide those who lose most. The same numbers for groups of "
+                    f"people{where}; the limits hold for all groups, attacks and settings at once."
+                ]
+            ),
+            groups_picture(setting),
+        ],
+    )
+
+
+def groups_picture(setting: SettingResult) -> Figure:
+    """Draw the groups beside the average; the one that the release costs most stands out."""
+    name = setting.best or ""
+    groups = [
+        _Line(
+            group.by,
+            group.group,
+            f"{group.group} ({100 * group.share_of_people:.2g}%)",
+            group.share_of_people,
+            group.guess,
+            group.attacks.get(name),
+            group.ceiling,
+        )
+        for group in setting.groups
+    ]
+    average = _Line(
+        "everyone",
+        "average",
+        "everyone (100% of people)",
+        1.0,
+        setting.guess,
+        setting.best_attack,
+        setting.ceiling,
+    )
+    lines = [average, *groups]
+    worst = max(groups, key=lambda line: line.sure_gain)
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import Row, dot_plot
+
+        rows: list[Row] = []
+        before = average.by
+        for line in lines:
+            rows.append(
+                Row(
+                    line.label,
+                    line.guess.share,
+                    as_range(line.best),
+                    as_range(line.ceiling),
+                    bold=line is worst,
+                    heading=line.by if line.by != before else "",
+                )
+            )
+            before = line.by
+        dot_plot(figure, rows)
+
+    rows = [
+        [
+            line.by,
+            line.group,
+            line.people,
+            line.guess.share,
+            None if line.best is None else line.best.share,
+            "" if line.best is None else limits(line.best.low, line.best.high),
+            None if line.ceiling is None else line.ceiling.share,
+        ]
+        for line in lines
+    ]
+    return Figure(
+        _headline(setting, worst),
+        "One row for each group, the average first: an open square is what is guessed without the "
+        "release, a circle what the best attack recovers with its limits, a triangle the ceiling. "
+        "The group for which the release adds most is in bold.",
+        draw,
+        Table(
+            "Each group beside the average",
+            ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
+            rows,
+            percent=("Of people", "Without", "Best attack", "Ceiling"),
+        ),
+        (7.4, 1.2 + 0.34 * len(lines) + 0.32 * len({line.by for line in groups})),
+        "groups",
+    )
+
+
+def _headline(setting: SettingResult, worst: _Line) -> str:
+    best = setting.best_attack
+    if worst.best is None or best is None:
+        return "The groups beside the average"
+    change = (
+        f"“{worst.by}: {worst.group}”: from {percent(worst.guess.share)} to "
+        f"{percent(worst.best.share)}, where the average goes from {percent(setting.guess.share)} "
+        f"to {percent(best.share)}"
+    )
+    if worst.sure_gain > (gain_of(setting) or 0.0):
+        return f"The release adds most for {change}"
+    return f"No group clearly loses more than the average; most is added for {change}"

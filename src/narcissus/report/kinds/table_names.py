@@ -1,0 +1,71 @@
+"""What the settings, attacks and thresholds of a table's audit are called in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from narcissus.report.format import NO_BREAK
+from narcissus.study.results.table import SettingResult
+
+_NAMES = {
+    "prior": "prior alone",
+    "posterior": "posterior, mean field",
+    "gibbs": "posterior, Gibbs",
+    "rap": "RAP, as published",
+    "rap_from_prior": "RAP from the prior",
+    "ceiling": "ceiling",
+}
+
+
+def attack_name(name: str) -> str:
+    """Give the name of an attack in words."""
+    return _NAMES.get(name.replace("-", "_"), name.replace("_", " "))
+
+
+def label_of(setting: SettingResult) -> str:
+    """Give the name of a setting, in one piece."""
+    text = setting.label
+    return text.replace(" ", NO_BREAK) if len(text) < 16 else text
+
+
+def level_of(setting: SettingResult) -> str:
+    """Name the level of the sampled limits: ``"95% limits"``."""
+    return f"{100 * setting.confidence:g}% limits"
+
+
+def share_allowed(setting: SettingResult) -> float | None:
+    """Give the threshold as a share recovered, where it is one on a mean."""
+    threshold = setting.threshold
+    if threshold is None:
+        return None
+    if threshold.advantage is not None:
+        # an advantage is the part of what could not be guessed that is recovered
+        return setting.guess.share + threshold.advantage * (1 - setting.guess.share)
+    return threshold.share
+
+
+def gain_of(setting: SettingResult) -> float | None:
+    """Give how much more the best attack recovers than can be guessed without the release."""
+    best = setting.best_attack
+    return None if best is None else best.share - setting.guess.share
+
+
+def most_relevant(settings: Sequence[SettingResult]) -> SettingResult:
+    """Give the setting that the verdict names.
+
+    The one that decides, where one does. Else with a threshold: the least noise that meets it, or
+    the most noise where none does. Without one: the least noise that is noise at all, so that
+    nothing looks better than it is.
+    """
+    deciding = [s for s in settings if s.decides]
+    if len(deciding) == 1:
+        return deciding[0]
+    noisy = [s for s in settings if not s.noiseless] or list(settings)
+    met = [s for s in settings if s.status == "met"]
+    if met:
+        return min(met, key=_noise)
+    return (min if settings[0].threshold is None else max)(noisy, key=_noise)
+
+
+def _noise(setting: SettingResult) -> float:
+    return setting.noise.scale

@@ -1,0 +1,75 @@
+"""What all results are made of: ranges of numbers, limits in order, sampled estimates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from narcissus.results import Estimate
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Signed = Annotated[float, Field(ge=-1, le=1)]
+NonNegative = Annotated[float, Field(ge=0)]
+Level = Annotated[float, Field(gt=0, lt=1, description="Of confidence.")]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+# Rounding allowed before numbers that should be in order are not.
+SLACK = 1e-9
+
+
+class ResultModel(BaseModel):
+    """A part of the results: frozen, no key missing or unknown, no number that JSON lacks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def require_order(low: float | None, value: float, high: float | None) -> None:
+    """Refuse limits that do not hold their value; None is no limit."""
+    if low is not None and low > value + SLACK:
+        raise ValueError(f"its lower limit {low:g} is above its value {value:g}")
+    if high is not None and high < value - SLACK:
+        raise ValueError(f"its upper limit {high:g} is below its value {value:g}")
+
+
+class SampledNumber(ResultModel):
+    """A sampled number with its confidence limits (`narcissus.results.Estimate`)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    confidence: Level
+    trials: Positive
+    quantity: str
+    method: str
+    why: str = Field(description="Why a limit is missing, if one is.")
+    grade: Literal["sampled"]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        require_order(self.low, self.value, self.high)
+        return self
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Self:
+        """Take the fields of an estimate."""
+        return cls(
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            confidence=estimate.confidence,
+            trials=estimate.trials,
+            quantity=estimate.quantity,
+            method=estimate.method,
+            why=estimate.why,
+            grade="sampled",
+        )
+
+
+class SampledShare(SampledNumber):
+    """A sampled share."""
+
+    value: Share
+    low: Share | None
+    high: Share | None

@@ -1,0 +1,266 @@
+"""What an audit of a table finds at each setting of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, RootModel, Tag, model_validator
+
+from narcissus.findings import Finding
+from narcissus.results import Grade
+from narcissus.study.record import Status
+from narcissus.study.results.base import (
+    Count,
+    Level,
+    NonNegative,
+    Positive,
+    ResultModel,
+    Share,
+    Signed,
+    require_order,
+)
+from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
+
+
+class _ByTheorem(ResultModel):
+    """What no attacker exceeds, by a theorem."""
+
+    theorem: str = Field(description="With its source.")
+    name: str
+    guarantee: str = Field(description="What it follows from, in words.")
+    grade: Grade = Field(description="'not assessed' where there is no guarantee: all is all.")
+    for_comparison: bool = Field(description="Shown beside others; no verdict rests on it.")
+    assumptions: tuple[str, ...]
+    takes_as_given: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _graded(self) -> Self:
+        expected = "proved if" if self.takes_as_given else "proved"
+        if self.grade not in (expected, "not assessed"):
+            raise ValueError(f"the grade is {self.grade!r}, and what it takes as given says other")
+        return self
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may be leaned on: it follows from a guarantee, and is not only compared."""
+        return self.grade != "not assessed" and not self.for_comparison
+
+
+class ShareBound(_ByTheorem):
+    """A limit on the mean share that is recovered."""
+
+    limits: Literal["share"]
+    share_at_most: Share = Field(description="Of the people played.")
+    share_of_population: Share | None = Field(description="Of all people like them; sampled.")
+
+
+class CountBound(_ByTheorem):
+    """A limit on how many are recovered in one release."""
+
+    limits: Literal["count"]
+    confidence: Level
+    at_most: Count = Field(description="Of the people played.")
+    of: Positive
+    at_most_of_population: Count | None = Field(description="Of others like them; sampled.")
+
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        require_order(None, max(self.at_most, self.at_most_of_population or 0), self.of)
+        return self
+
+
+class FindingResult(ResultModel):
+    """One graded statement (`narcissus.findings.Finding`)."""
+
+    quantity: str
+    source: str
+    low: float | None
+    high: float | None
+    kind: Grade
+    grade: Grade
+    assumptions: tuple[str, ...]
+    confidence: Level | None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low is not None and self.high is not None:
+            require_order(self.low, self.high, None)
+        return self
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        """Take the fields of a finding."""
+        return cls(
+            quantity=finding.quantity,
+            source=finding.source,
+            low=finding.low,
+            high=finding.high,
+            kind=finding.kind,
+            grade=finding.grade,
+            assumptions=finding.assumptions,
+            confidence=finding.confidence,
+        )
+
+
+class Excess(ResultModel):
+    """One finding, held against the threshold: positive is beyond it."""
+
+    role: Literal["attack", "ceiling", "bound"]
+    name: str
+    group: str = Field(description="The group that it is about; empty for everybody.")
+    value: Signed
+    low: Signed | None = Field(description="Null for a bound.")
+    high: Signed | None
+    kind: Grade = Field(description="Of the numbers: a bound is sampled for all people alike.")
+    trials: Positive | None = Field(description="That would tell its sign; null: none would.")
+
+
+class ThresholdResult(ResultModel):
+    """What was judged by, the study's own or a policy's."""
+
+    share: Share | None
+    advantage: Share | None
+    targets: Count | None
+    worst_group: Share | None
+    decided_at: str | None = Field(description="Label of the setting that it is about; null: all.")
+    reason: str
+    origin: str
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(value is not None for value in (self.share, self.advantage, self.targets)) != 1:
+            raise ValueError("not exactly one of `share`, `advantage` and `targets` is given")
+        return self
+
+
+class NoiseResult(ResultModel):
+    """The noise on each cell; a scale of 0 is none."""
+
+    kind: str
+    scale: NonNegative
+
+
+TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
+
+
+class SettingNumbers(ResultModel):
+    """What was measured and what is proved at one setting, before it is judged."""
+
+    epsilon: NonNegative | None
+    label: str
+    delta: Share | None
+    mu: NonNegative | None
+    noise: NoiseResult
+    marginals: Count
+    cells: Count
+    people: Positive
+    trials: Positive
+    confidence: Level
+    prior_is_exact: bool
+    guess: GuessResult
+    attacks: Mapping[str, AttackResult]
+    ceiling: AttackResult | None
+    best: str | None = Field(description="The attack with most evidence.")
+    bounds: tuple[TableBound, ...]
+    groups: tuple[GroupResult, ...]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if (self.best is None) != (not self.attacks) or (
+            self.best is not None and self.best not in self.attacks
+        ):
+            raise ValueError(f"`best` is {self.best!r}, and the attacks {[*self.attacks]}")
+        played = [*self.attacks.values(), *([self.ceiling] if self.ceiling else [])]
+        if any(max(one.distribution.targets) > self.people for one in played):
+            raise ValueError(f"more targets are recovered than the {self.people} people")
+        if any(one.trials > self.trials for one in played):
+            raise ValueError(f"an attack has more trials than the {self.trials} of the setting")
+        return self
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether exact counts are released."""
+        return self.noise.scale == 0
+
+    @property
+    def best_attack(self) -> AttackResult | None:
+        """The attack with most evidence."""
+        return None if self.best is None else self.attacks[self.best]
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a guarantee that could limit an attacker."""
+        return any(bound.counts for bound in self.bounds)
+
+    @property
+    def share_bound(self) -> ShareBound | None:
+        """The least that is proved of the mean share."""
+        found = [b for b in self.bounds if isinstance(b, ShareBound) and b.counts]
+        return min(found, key=lambda b: b.share_at_most, default=None)
+
+    @property
+    def count_bound(self) -> CountBound | None:
+        """The least that is proved of the count, at the highest level."""
+        found = [b for b in self.bounds if isinstance(b, CountBound) and b.counts]
+        return min(found, key=lambda b: (-b.confidence, b.at_most), default=None)
+
+    @property
+    def population_share(self) -> float:
+        """The limit of the mean share of all people like those played; 1 where there is none."""
+        bound = self.share_bound
+        if bound is None or bound.share_of_population is None:
+            return 1.0
+        return bound.share_of_population
+
+
+class SettingResult(SettingNumbers):
+    """What was found at one setting, and the verdict on it."""
+
+    threshold: ThresholdResult | None
+    excesses: tuple[Excess, ...]
+    findings: tuple[FindingResult, ...]
+    decides: bool = Field(description="Whether the verdict on a sweep is about this setting.")
+    status: Status
+    held_back_by: str | None = Field(
+        description="The setting with more noise at which the threshold is not met, so that it is "
+        "not claimed here, where it would be met; null: nothing is held back."
+    )
+    grade: Grade
+    assumptions: tuple[str, ...]
+    contradictions: tuple[str, ...]
+    trials_needed: Positive | None = Field(description="That would settle what is open, roughly.")
+    verdict: str
+    odds: str
+    evidence_for: tuple[str, ...]
+    evidence_against: tuple[str, ...]
+
+    def grade_of(self, bound: ShareBound | CountBound) -> Grade:
+        """Give the grade of a bound here: what is contradicted proves nothing."""
+        return "not assessed" if self.contradictions else bound.grade
+
+    def is_edge(self, bound: ShareBound | CountBound) -> bool:
+        """Tell whether a bound is a place where no attacker is: proved, and no if."""
+        return self.grade_of(bound) == "proved"
+
+
+def _how_many(value: Any) -> str:
+    """Tell a sweep, a list of settings, from a study of one."""
+    return "sweep" if isinstance(value, list | tuple) else "setting"
+
+
+class TableResults(
+    RootModel[
+        Annotated[
+            Annotated[SettingResult, Tag("setting")]
+            | Annotated[tuple[SettingResult, ...], Tag("sweep"), Field(min_length=1)],
+            Discriminator(_how_many),
+        ]
+    ]
+):
+    """The one setting of a study, or a list of those that a study sweeps."""
+
+    @property
+    def settings(self) -> tuple[SettingResult, ...]:
+        """All settings."""
+        return self.root if isinstance(self.root, tuple) else (self.root,)

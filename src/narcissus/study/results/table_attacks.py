@@ -1,0 +1,170 @@
+"""What attacks on a table recovered: of everybody, of each column, of each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from narcissus.study.results.base import (
+    Count,
+    Level,
+    Positive,
+    ResultModel,
+    Share,
+    Signed,
+    require_order,
+)
+
+
+class Interval(ResultModel):
+    """Limits of a share."""
+
+    low: Share
+    high: Share
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        require_order(self.low, self.high, None)
+        return self
+
+
+class ApproximateLimits(Interval):
+    """Limits whose level holds only roughly; they decide nothing."""
+
+    method: str
+
+
+class LimitedMean(ResultModel):
+    """A share that was sampled, with limits that hold."""
+
+    share: Share
+    low: Share
+    high: Share
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        require_order(self.low, self.share, self.high)
+        return self
+
+
+class MedianShare(ResultModel):
+    """The median over trials; few trials have no limit of it."""
+
+    share: Share
+    low: Share | None
+    high: Share | None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        require_order(self.low, self.share, self.high)
+        return self
+
+
+class PriorTest(ResultModel):
+    """What guesses without the release score on real people, less what the prior says of them."""
+
+    by_the_prior: Share
+    confidence: Level
+    off: Signed
+    off_low: Signed
+    off_high: Signed
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        require_order(self.off_low, self.off, self.off_high)
+        return self
+
+
+class GuessResult(LimitedMean):
+    """What the best guess without the release gets right."""
+
+    by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
+
+
+class DecoyResult(LimitedMean, PriorTest):
+    """What an attack scores that is shown a release of other secrets."""
+
+
+class HitCounts(ResultModel):
+    """How many targets were recovered in how many trials."""
+
+    targets: tuple[Count, ...]
+    trials: tuple[Positive, ...]
+
+    @model_validator(mode="after")
+    def _paired(self) -> Self:
+        if len(self.targets) != len(self.trials):
+            raise ValueError("there is not one number of trials for each number of targets")
+        return self
+
+
+class ColumnResult(LimitedMean):
+    """What was recovered of one unknown column."""
+
+    baseline: Share
+
+
+class AttackResult(LimitedMean):
+    """What one attack recovered at one setting, beside its own baseline."""
+
+    low_joint: Share | None = Field(
+        description="A lower limit that holds for all attacks and settings at once."
+    )
+    approximate: ApproximateLimits | None
+    narrowest: Interval | None = Field(description="The nearest that valid limits could be.")
+    decoy: DecoyResult | None = Field(description="Null where the baseline is exact.")
+    baseline: Share = Field(description="The same attempts on fresh people, or the decoy.")
+    baseline_low: Share
+    baseline_high: Share
+    baseline_exact: bool
+    gain: Signed
+    gain_low: Signed
+    gain_high: Signed
+    gain_low_joint: Signed | None
+    advantage: Signed
+    advantage_low: Signed
+    advantage_high: Signed
+    median: MedianShare | None
+    trials: Positive
+    method: str
+    distribution: HitCounts
+    columns: Mapping[str, ColumnResult]
+    title: str
+    uses: str
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        require_order(self.baseline_low, self.baseline, self.baseline_high)
+        require_order(self.gain_low, self.gain, self.gain_high)
+        require_order(self.advantage_low, self.advantage, self.advantage_high)
+        if sum(self.distribution.trials) != self.trials:
+            raise ValueError(f"the trials of `distribution` are not its {self.trials}")
+        return self
+
+
+class GroupAttack(LimitedMean):
+    """What one attack recovered of a group."""
+
+    baseline: Share
+    over_guess: Signed = Field(description="Above the best guess on the same people.")
+    over_guess_low: Signed
+    people: Positive
+
+    @model_validator(mode="after")
+    def _over(self) -> Self:
+        require_order(self.over_guess_low, self.over_guess, None)
+        return self
+
+
+class GroupResult(ResultModel):
+    """How a group of people fares."""
+
+    by: str
+    group: str
+    by_secret: bool | None = Field(description="Whether membership is hidden; null: not recorded.")
+    share_of_people: Share
+    guess: LimitedMean
+    attacks: Mapping[str, GroupAttack]
+    ceiling: GroupAttack | None

@@ -1,0 +1,217 @@
+"""What one attack recovered at one setting: shares with limits, beside its own baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.table import Attack
+from narcissus.evidence import (
+    advantage_limits,
+    difference_limits,
+    each_confidence,
+    mean_limits,
+    median_limits,
+    narrowest_limits,
+    studentised_limits,
+)
+from narcissus.study.results.table import ShareBound, TableBound
+from narcissus.study.results.table_attacks import (
+    AttackResult,
+    ColumnResult,
+    DecoyResult,
+    HitCounts,
+    LimitedMean,
+    MedianShare,
+    PriorTest,
+)
+from narcissus.study.table.excess import family
+from narcissus.study.table.experiment import Experiment
+
+Trial = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
+
+SURE = 0.99
+"""Least level at which a prior is said to be refuted by what guesses score."""
+
+
+def limited(values: Floats, level: float, *, people: int) -> LimitedMean:
+    """Limit a mean share from its values in the trials, each the mean over so many people."""
+    found = mean_limits(np.clip(values, 0, 1), confidence=level, people=people)
+    return LimitedMean.model_validate({"share": found.value, "low": found.low, "high": found.high})
+
+
+def prior_test(experiment: Experiment, real: Floats, said: Floats) -> PriorTest:
+    """Hold what guesses without the release really score against what the prior says of them.
+
+    Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
+    and at no less than 99%, since a right prior that is called refuted is a headline.
+    """
+    sure = max(experiment.confidence, SURE)
+    level = each_confidence(sure, family(experiment) + 1)
+    off = difference_limits(real, said, confidence=level, people=experiment.targets)
+    return PriorTest.model_validate(
+        {
+            "by_the_prior": float(said.mean()),
+            "confidence": level,
+            "off": off.value,
+            "off_low": off.low,
+            "off_high": off.high,
+        }
+    )
+
+
+def attack_result(
+    experiment: Experiment,
+    name: str,
+    attack: Attack,
+    trials: Sequence[Trial],
+    *,
+    luck: Floats,
+    bounds: Sequence[TableBound],
+) -> AttackResult:
+    """Summarise one attack at one setting.
+
+    Parameters
+    ----------
+    experiment
+        What was played.
+    name, attack
+        The attack.
+    trials
+        Its trials, in order.
+    luck
+        What chance added in each, shape (trials,).
+    bounds
+        What is proved at this setting.
+    """
+    level, n = experiment.confidence, experiment.targets
+    joint = each_confidence(level, family(experiment))
+    shares = np.clip([float(t[f"{name}/share"]) for t in trials], 0, 1)
+    hits = [int(t[f"{name}/hits"]) for t in trials]
+    counted = sorted(Counter(hits).items())
+    median = median_limits([h / n for h in hits], confidence=level)
+    scored = (
+        "the expected success given the release and all other secrets"
+        if experiment.prior_is_exact
+        else "hits"
+    )
+    found: dict[str, Any] = {
+        **dict(limited(shares, level, people=n)),
+        "low_joint": mean_limits(shares, confidence=joint, people=n).low,
+        **_roughly(shares, luck, level),
+        **_against_itself(experiment, name, attack, shares, trials),
+        "median": MedianShare(share=median.value, low=median.low, high=median.high),
+        "trials": len(trials),
+        "method": f"betting, on {scored}",
+        "distribution": HitCounts(
+            targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted)
+        ),
+        "columns": _columns(experiment, name, trials),
+        "title": attack.title,
+        "uses": attack.uses,
+    }
+    if experiment.prior_is_exact:
+        _respect(found, bounds, _proved_of(experiment, trials))
+    return AttackResult.model_validate(found)
+
+
+def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
+    values = np.array([t[f"{name}/columns"] for t in trials])
+    fresh = np.array([t[f"{name}/columns_fresh"] for t in trials]).mean(axis=0)
+    names = [experiment.table.names[c] for c in experiment.queries.unknown]
+    return {
+        column: ColumnResult(
+            **dict(limited(values[:, c], experiment.confidence, people=experiment.targets)),
+            baseline=float(fresh[c]),
+        )
+        for c, column in enumerate(names)
+    }
+
+
+def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
+    """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
+    left = shares - luck
+    value = float(np.clip(left.mean(), 0, 1))
+    rough: dict[str, Any] | None = None
+    if left.size > 1:
+        found = studentised_limits(left, confidence=level)
+        rough = {
+            "low": max(0.0, found.low),
+            "high": min(1.0, found.high),
+            "method": found.method,
+        }
+    low, high = narrowest_limits(value, left.size, confidence=level)
+    return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
+
+
+def _against_itself(
+    experiment: Experiment, name: str, attack: Attack, shares: Floats, trials: Sequence[Trial]
+) -> dict[str, Any]:
+    """Compare an attack with itself: the same attempts on fresh people, or a decoy release."""
+    level, n = experiment.confidence, experiment.targets
+    joint = each_confidence(level, family(experiment))
+    fresh = np.clip([float(t[f"{name}/fresh"]) for t in trials], 0, 1)
+    decoy: DecoyResult | None = None
+    if not experiment.prior_is_exact and not attack.informed:
+        decoys = np.array([t[f"{name}/decoy"] for t in trials])
+        fresh = np.clip(decoys[:, 0], 0, 1)
+        said = np.clip(decoys[:, 1], 0, 1)
+        decoy = DecoyResult(
+            **dict(limited(fresh, level, people=n)), **dict(prior_test(experiment, fresh, said))
+        )
+    baseline = limited(fresh, level, people=n)
+    gain = difference_limits(shares, fresh, confidence=level, people=n)
+    advantage = advantage_limits(shares, fresh, confidence=level, people=n)
+    return {
+        "decoy": decoy,
+        "baseline": baseline.share,
+        "baseline_low": baseline.low,
+        "baseline_high": baseline.high,
+        "baseline_exact": decoy is None,
+        "gain": gain.value,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+        "gain_low_joint": difference_limits(shares, fresh, confidence=joint, people=n).low,
+        "advantage": advantage.value,
+        "advantage_low": advantage.low,
+        "advantage_high": advantage.high,
+    }
+
+
+def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
+    """Give what is proved of the mean share of the people whom one attack met."""
+    shares = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
+    return float(np.mean(shares)) if shares else 1.0
+
+
+def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
+    """Keep sampled numbers where a theorem says that they are.
+
+    The people are the same, so an estimate above what is proved about them is luck, and the part
+    of its limits above that is empty. A limit that is wholly above is left: a contradiction.
+    """
+    limits = [b.share_of_population for b in bounds if isinstance(b, ShareBound)]
+    above = min((share for share in limits if share is not None), default=1.0)
+    summary["share"] = min(summary["share"], proved)
+    rough = summary["approximate"]
+    if rough is not None:
+        rough["high"] = max(summary["share"], min(rough["high"], above))
+        rough["low"] = min(rough["low"], summary["share"])
+    for key in ("high", "low", "low_joint"):
+        if summary["low_joint"] <= above:
+            summary[key] = min(summary[key], above)
+    summary["low"] = min(summary["low"], summary["share"])
+    summary["high"] = max(summary["high"], summary["share"])
+    # what is shown as gained is what is shown as recovered less what is shown as its baseline
+    gain = summary["share"] - summary["baseline"]
+    left = 1 - summary["baseline"]
+    for key, value in (("gain", gain), ("advantage", gain / left if left > 0 else 0.0)):
+        summary[key] = max(-1.0, value)
+        summary[f"{key}_low"] = min(summary[f"{key}_low"], summary[key])
+        summary[f"{key}_high"] = max(summary[f"{key}_high"], summary[key])
+    summary["gain_low_joint"] = min(summary["gain_low_joint"], gain)

@@ -1,0 +1,147 @@
+"""What is proved at one setting: for the people played, and limited for all people like them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.results import Grade
+from narcissus.study.results.table import CountBound, ShareBound, TableBound
+from narcissus.study.table import proofs
+from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.population import mean_of_people, tail_of_population
+from narcissus.study.table.settings import Setting
+
+Trial = Mapping[str, NDArray[Any]]
+
+
+def bound_results(
+    experiment: Experiment, number: int, trials: Sequence[Trial]
+) -> tuple[TableBound, ...]:
+    """List what is proved at a setting; the bounds that are for comparison only come last."""
+    setting, n = experiment.settings[number], experiment.targets
+    if setting.guarantee is None:
+        return _nothing(experiment)
+    given = _given(experiment, setting)
+    guarantee = setting.guarantee.describe()
+    bounds: list[TableBound] = []
+    for place, level in enumerate(experiment.levels):
+        tails = np.mean([t[f"tails/{place}"] for t in trials], axis=0)
+        whole = tail_of_population(experiment, number, trials, place)
+        bounds.append(
+            CountBound(
+                limits="count",
+                theorem=proofs.tail_theorem(experiment.success, n),
+                name="domination",
+                guarantee=guarantee,
+                for_comparison=False,
+                **given,
+                confidence=level,
+                at_most=proofs.not_exceeded(tails, level),
+                of=n,
+                at_most_of_population=proofs.not_exceeded(whole, level),
+            )
+        )
+    sums = np.array([t["bound"] for t in trials])
+    whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
+    share = ShareBound(
+        limits="share",
+        theorem=proofs.share_theorem(experiment.success, n),
+        name="mean share",
+        guarantee=guarantee,
+        for_comparison=False,
+        **given,
+        share_at_most=float(sums[:, 0].sum() / (n * len(trials))),
+        share_of_population=whole.high,
+    )
+    return (*bounds, share, *_for_comparison(experiment, setting, trials, share))
+
+
+def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
+    """Say that all is all: exact counts guarantee nothing."""
+    same: dict[str, Any] = {
+        "theorem": "no theorem: exact counts guarantee nothing",
+        "name": "trivial limit",
+        "guarantee": "none",
+        "grade": "not assessed",
+        "for_comparison": False,
+        "assumptions": (),
+        "takes_as_given": (),
+    }
+    n, level = experiment.targets, experiment.levels[0]
+    return (
+        CountBound(
+            limits="count", **same, confidence=level, at_most=n, of=n, at_most_of_population=None
+        ),
+        ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None),
+    )
+
+
+def _given(experiment: Experiment, setting: Setting) -> dict[str, Any]:
+    """Give what every bound of a setting rests on."""
+    assert setting.guarantee is not None
+    grade: Grade = "proved if" if experiment.takes_as_given else "proved"
+    return {
+        "grade": grade,
+        "assumptions": (
+            f"the release is {setting.guarantee.describe()}",
+            "the secrets of the people are independent given their known columns",
+        ),
+        "takes_as_given": tuple(experiment.takes_as_given),
+    }
+
+
+def _for_comparison(
+    experiment: Experiment, setting: Setting, trials: Sequence[Trial], share: ShareBound
+) -> list[TableBound]:
+    """Give what follows from one (epsilon, delta) alone, and what is published.
+
+    The published bound is for every attacker: nobody's attempt is likelier than the best.
+    Followed by the attempts that one attack made it would be smaller for a bad attack, and no
+    limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
+    people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
+    """
+    if setting.single is None:
+        return []
+    same: dict[str, Any] = {
+        **_given(experiment, setting),
+        "for_comparison": True,
+        "guarantee": setting.single.describe(),
+    }
+    pure = setting.single == setting.guarantee
+    bounds: list[TableBound] = []
+    if not pure:
+        bounds.append(
+            ShareBound(
+                limits="share",
+                theorem=share.theorem,
+                name="mean share from one (epsilon, delta)",
+                **same,
+                share_at_most=float(np.mean([float(t["share_single"]) for t in trials])),
+                share_of_population=None,
+            )
+        )
+    tables = [t["published"] for t in trials]
+    which = "Theorem 3.2 (given the output)" if pure else "Corollary 3.4"
+    for level in experiment.levels:
+        most = (
+            max(proofs.not_exceeded(t, level) for t in tables)
+            if pure
+            else proofs.not_exceeded(np.mean(tables, axis=0), level)
+        )
+        bounds.append(
+            CountBound(
+                limits="count",
+                theorem=f"Swanberg et al. 2025, {which}",
+                name="published",
+                **same,
+                confidence=level,
+                at_most=most,
+                of=experiment.targets,
+                at_most_of_population=None,
+            )
+        )
+    return bounds
