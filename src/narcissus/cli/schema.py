@@ -41,7 +41,7 @@ def study_schema(kind: str) -> dict[str, Any]:
 
 
 def record_schema(kind: str | None) -> dict[str, Any]:
-    """Give the JSON Schema of the records of a kind, or of all kinds."""
+    """Give the JSON Schema of the records of a kind, or of what those of all kinds share."""
     from narcissus.study.kinds import study_kind
     from narcissus.study.record import Record
 
@@ -50,7 +50,7 @@ def record_schema(kind: str | None) -> dict[str, Any]:
     schema["required"] = list(schema["properties"])
     title = "Narcissus record"
     if kind is not None:
-        results = dict(study_kind(kind).results_schema)
+        results = study_kind(kind).results.json_schema()
         # references in it are to its own root, which moves
         schema.setdefault("$defs", {}).update(results.pop("$defs", {}))
         schema["properties"]["results"] = results

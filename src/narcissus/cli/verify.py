@@ -72,6 +72,7 @@ def command(
     from narcissus.study import load_study
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
+    from narcissus.study.upgrade import FORMAT_1
 
     path = record / "record.json" if record.is_dir() else record
     if study is None and key is None:
@@ -83,7 +84,8 @@ def command(
     if study is None:
         return OK
     loaded = load_study(study, allow_code=allow_code)
-    if written.provenance.digests.get("study") != f"sha256:{loaded.digest}":
+    earlier = FORMAT_1 in written.provenance.digests
+    if not earlier and written.provenance.digests.get("study") != f"sha256:{loaded.digest}":
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
     with progress(quiet=quiet) as observer:
         again = run(
@@ -93,9 +95,11 @@ def command(
             workers=workers,
             policy=policy,
         ).to_dict()
-    found = list(differences(_compared(written.to_dict()), _compared(again)))
+    old = _compared(written.to_dict(), earlier=earlier)
+    found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
     if not found:
-        click.echo(f"Verified: played again, {study} gives every number of {path}.")
+        less = " that format 1 holds" if earlier else ""
+        click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
         return OK
     click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
     for line in found[:MOST_SHOWN]:
@@ -107,32 +111,50 @@ def command(
     return EXCEEDED
 
 
-def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what must be the same: all but the versions, the machine and the digest over them."""
-    kept = {k: v for k, v in record.items() if k not in {"provenance", "digest"}}
+def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
+    """Give what must be the same: all but the versions, the machine and the digest over them.
+
+    Of a record of an earlier format also its study is left out, which had other settings.
+    """
+    left_out = {"provenance", "digest", *(("study", "not_assessed") if earlier else ())}
+    kept = {k: v for k, v in record.items() if k not in left_out}
     made = record["provenance"]
-    return {**kept, "entropy": made["entropy"], "digests": made["digests"]}
+    digests = made["digests"]
+    if earlier:
+        digests = {k: v for k, v in digests.items() if k in {"data", "program", "samples"}}
+    return {**kept, "entropy": made["entropy"], "digests": digests}
 
 
-def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yield where two values differ, with both; numbers are compared exactly."""
+def differences(
+    old: Any, new: Any, place: str = "", *, recorded_only: bool = False
+) -> Iterator[str]:
+    """Yield where two values differ, with both; numbers are compared exactly.
+
+    With ``recorded_only``, what the old one does not hold is passed over: null, an empty list, a
+    grade that was not recorded.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
             inner = f"{place}.{key}" if place else key
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
-            else:
-                yield from differences(one[key], other[key], inner)
+            elif not (recorded_only and _is_missing(key, one[key])):
+                yield from differences(one[key], other[key], inner, recorded_only=recorded_only)
     elif isinstance(old, list) and isinstance(new, list):
         left, right = cast("list[Any]", old), cast("list[Any]", new)
         if len(left) != len(right):
             yield f"{place}: {len(left)} entries in the record, {len(right)} played again"
             return
         for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
-            yield from differences(a, b, f"{place}[{number}]")
+            yield from differences(a, b, f"{place}[{number}]", recorded_only=recorded_only)
     elif not _same(old, new):
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
+
+
+def _is_missing(key: str, value: Any) -> bool:
+    """Tell whether an earlier format has no such value."""
+    return value in (None, []) or ("grade" in key and value == "not assessed")
 
 
 def _same(old: Any, new: Any) -> bool:

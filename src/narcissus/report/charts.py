@@ -1,4 +1,4 @@
-"""The few charts that reports are made of.
+"""What the charts of a report share: marks, axes, limits, edges; and histograms.
 
 One language throughout: an open square is what is guessed without the release, a filled circle
 what is recovered with it, a triangle the ceiling; thin lines and bands are confidence limits. What
@@ -17,13 +17,12 @@ from matplotlib.figure import Figure as MplFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from narcissus.report.format import percent
 from narcissus.report.svg import BLUE, FAINT, INK, PAPER, QUIET, RUST
 
-_HATCH = "////"
-_DOTS = (0, (1.5, 1.5))
-_PLATE: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 2}
-_ALL_BUT_OPEN: dict[str, Any] = {"markeredgewidth": 1.2, "linestyle": "none", "clip_on": False}
+HATCH = "////"
+DOTS = (0, (1.5, 1.5))
+PLATE: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none", "pad": 2}
+OPEN: dict[str, Any] = {"markeredgewidth": 1.2, "linestyle": "none", "clip_on": False}
 WITHOUT: dict[str, Any] = {"marker": "s", "color": QUIET, "markerfacecolor": PAPER, "markersize": 6}
 WITH: dict[str, Any] = {"marker": "o", "color": BLUE, "markersize": 7}
 CEILING: dict[str, Any] = {"marker": "^", "color": RUST, "markersize": 7}
@@ -38,30 +37,7 @@ class Range:
     high: float | None = None
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of a dot plot: what is guessed without, recovered with, and at most by sampling."""
-
-    label: str
-    without: float | None = None
-    with_it: Range | None = None
-    ceiling: Range | None = None
-    bold: bool = False
-    heading: str = ""
-    """A heading above the row, where a new group of rows begins."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A quantity over settings; None where a setting has no value."""
-
-    label: str
-    values: Sequence[Range | None]
-    look: dict[str, Any]
-    line: str = "-"
-
-
-def _share_axis(axes: Axes, values: Sequence[float], *, vertical: bool) -> tuple[float, float]:
+def share_axis(axes: Axes, values: Sequence[float], *, vertical: bool) -> tuple[float, float]:
     """Fit an axis of shares around what is drawn on it, in percent; give its ends."""
     low, high = min(values), max(values)
     room = max(0.06 * (high - low), 0.015)
@@ -79,23 +55,16 @@ def short(label: str, most: int = 46) -> str:
     return label if len(label) <= most else label[: most - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _values(ranges: Sequence[Range | None]) -> list[float]:
+def values_of(ranges: Sequence[Range | None]) -> list[float]:
     """Give every number in some ranges."""
     found = [(r.share, r.low, r.high) for r in ranges if r is not None]
     return [v for triple in found for v in triple if v is not None]
 
 
-def _limits(axes: Axes, place: float, value: Range, color: str) -> None:
-    """Draw horizontal confidence limits."""
-    low = value.share if value.low is None else value.low
-    high = value.share if value.high is None else value.high
-    axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="butt")
-
-
-def _edge(axes: Axes, at: float, right: float, words: str) -> None:
+def edge_line(axes: Axes, at: float, right: float, words: str) -> None:
     """Draw a proved limit: a heavy line, with hatching where no attacker is."""
     if at < right:
-        axes.axvspan(at, right, facecolor="none", edgecolor=QUIET, hatch=_HATCH, linewidth=0)
+        axes.axvspan(at, right, facecolor="none", edgecolor=QUIET, hatch=HATCH, linewidth=0)
     axes.axvline(at, color=INK, linewidth=2.6)
     axes.annotate(
         words,
@@ -109,9 +78,9 @@ def _edge(axes: Axes, at: float, right: float, words: str) -> None:
     )
 
 
-def _threshold_line(axes: Axes, at: float) -> None:
+def threshold_line(axes: Axes, at: float) -> None:
     """Draw what is allowed, its name beside the line, towards the middle."""
-    axes.axvline(at, color=RUST, linewidth=1.4, linestyle=_DOTS)
+    axes.axvline(at, color=RUST, linewidth=1.4, linestyle=DOTS)
     to_left = at > sum(axes.get_xlim()) / 2
     axes.annotate(
         "threshold",
@@ -122,14 +91,14 @@ def _threshold_line(axes: Axes, at: float) -> None:
         ha="right" if to_left else "left",
         fontsize=8.5,
         color=RUST,
-        bbox=_PLATE,
+        bbox=PLATE,
     )
 
 
 def key_of(figure: MplFigure, marks: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """Write what the marks mean in one line above the drawing."""
     figure.legend(
-        handles=[Line2D([], [], label=text, **_ALL_BUT_OPEN, **look) for text, look in marks],
+        handles=[Line2D([], [], label=text, **OPEN, **look) for text, look in marks],
         loc="outside upper left",
         ncols=len(marks),
         frameon=False,
@@ -138,218 +107,6 @@ def key_of(figure: MplFigure, marks: Sequence[tuple[str, dict[str, Any]]]) -> No
         columnspacing=1.4,
         borderaxespad=0,
     )
-
-
-def dot_plot(
-    figure: MplFigure,
-    rows: Sequence[Row],
-    *,
-    without: str = "guessed without the release",
-    edge: float | None = None,
-    edge_words: str = "proved: no attacker beyond",
-    threshold: float | None = None,
-) -> None:
-    """Draw a row for each attack, column or group.
-
-    Parameters
-    ----------
-    figure
-        Empty.
-    rows
-        From top to bottom.
-    without
-        What the open squares are.
-    edge
-        A proved share that no attacker exceeds.
-    edge_words
-        What is written at the edge.
-    threshold
-        A share that is allowed.
-    """
-    axes = figure.subplots()
-    places: list[float] = []
-    place = 0.0
-    for row in rows:
-        if row.heading:
-            place += 0.35 if places else 0
-            axes.annotate(
-                short(row.heading, 60),
-                (0, place),
-                xycoords=("axes fraction", "data"),
-                xytext=(4, -3),
-                textcoords="offset points",
-                fontsize=8.5,
-                fontweight="bold",
-                bbox=_PLATE,
-            )
-            place += 0.8
-        places.append(place)
-        place += 1
-    shares = [row.without for row in rows if row.without is not None]
-    shares += _values([row.with_it for row in rows]) + _values([row.ceiling for row in rows])
-    shares += [value for value in (edge, threshold) if value is not None]
-    _, right = _share_axis(axes, shares or [0.0, 1.0], vertical=False)
-    for at, row in zip(places, rows, strict=True):
-        marks = [row.without, row.with_it and row.with_it.share, row.ceiling and row.ceiling.share]
-        known = [m for m in marks if m is not None]
-        if known:
-            axes.plot([min(known), max(known)], [at, at], color=FAINT, linewidth=1.2, zorder=0.9)
-        if row.without is not None:
-            axes.plot(row.without, at, **_ALL_BUT_OPEN, **WITHOUT)
-        if row.ceiling is not None:
-            _limits(axes, at, row.ceiling, RUST)
-            axes.plot(row.ceiling.share, at, **_ALL_BUT_OPEN, **CEILING)
-        if row.with_it is not None:
-            _limits(axes, at, row.with_it, BLUE)
-            axes.plot(row.with_it.share, at, **_ALL_BUT_OPEN, **WITH)
-        shown = row.with_it or row.ceiling
-        if shown is not None:
-            axes.annotate(
-                percent(shown.share),
-                (1, at),
-                xycoords=("axes fraction", "data"),
-                xytext=(8, 0),
-                textcoords="offset points",
-                va="center",
-                fontweight="bold" if row.bold else "normal",
-                annotation_clip=False,
-            )
-    if edge is not None:
-        _edge(axes, edge, right, edge_words)
-    if threshold is not None:
-        _threshold_line(axes, threshold)
-    axes.set_ylim(max(places, default=0) + 0.6, -0.6)
-    axes.set_yticks(places, [short(row.label) for row in rows])
-    for text, row in zip(axes.get_yticklabels(), rows, strict=True):
-        text.set_fontweight("bold" if row.bold else "normal")
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    used = [(without, WITHOUT), ("recovered with the release", WITH)]
-    if any(row.ceiling for row in rows):
-        used.append(("ceiling", CEILING))
-    key_of(figure, used)
-
-
-def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Move label places apart so that neighbours are at least ``gap`` apart, order kept."""
-    order = np.argsort(wanted, kind="stable")
-    placed = np.asarray(wanted, dtype=float)[order]
-    for _ in range(100):
-        moved = False
-        for i in range(len(placed) - 1):
-            lack = gap - (placed[i + 1] - placed[i])
-            if lack > 1e-9:
-                placed[i] -= lack / 2
-                placed[i + 1] += lack / 2
-                moved = True
-        if not moved:
-            break
-    result = np.empty(len(placed))
-    result[order] = placed
-    return result.tolist()
-
-
-def curves(
-    figure: MplFigure,
-    lines: Sequence[Curve],
-    *,
-    places: Sequence[float],
-    labels: Sequence[str],
-    apart: int | None = None,
-    axis: str,
-    proved: Sequence[float | None] = (),
-    threshold: float | None = None,
-) -> None:
-    """Draw shares against a setting that grows to the right (less noise).
-
-    Parameters
-    ----------
-    figure
-        Empty.
-    lines
-        What is drawn, each with a value for each setting.
-    places
-        Where each setting stands on the horizontal axis, such as log10 of epsilon.
-    labels
-        What is written below each setting.
-    apart
-        The setting, by its number, that belongs on no scale (no noise); its points are not joined
-        with the others.
-    axis
-        Title of the horizontal axis.
-    proved
-        For each setting the proved share; hatched above.
-    threshold
-        A share that is allowed.
-    """
-    axes = figure.subplots()
-    x = np.asarray(places, dtype=float)
-    joined = [i for i in range(len(x)) if i != apart]
-    edge = [i for i, value in enumerate(proved) if value is not None]
-    heights = [proved[i] for i in edge]
-    tops = [h for h in heights if h is not None]
-    values = [v for c in lines for v in _values(c.values)] + tops
-    values += [] if threshold is None else [threshold]
-    bottom, top = _share_axis(axes, values, vertical=True)
-    top = min(top + 0.05 * (top - bottom), 1.0)
-    axes.set_ylim(bottom, top)
-    width = float(np.ptp(x)) or 1.0
-    if tops:
-        ends = x[edge]
-        if len(ends) == 1:  # one setting: an edge needs some width to be seen
-            ends, tops = np.array([ends[0] - 0.08, ends[0] + 0.08]) * 1.0, tops * 2
-        axes.fill_between(
-            ends, tops, top, facecolor="none", edgecolor=QUIET, hatch=_HATCH, linewidth=0
-        )
-        axes.plot(ends, tops, color=INK, linewidth=2.8)
-        axes.annotate(
-            "no attacker here: proved",
-            (ends[0], (tops[0] + top) / 2),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontweight="bold",
-            bbox=_PLATE,
-        )
-    ends_at: list[tuple[float, float, str, str]] = []
-    for curve in lines:
-        known = [(i, v) for i in joined if (v := curve.values[i]) is not None]
-        color = curve.look["color"]
-        at = x[[i for i, _ in known]]
-        shares = [v.share for _, v in known]
-        low = [v.share if v.low is None else v.low for _, v in known]
-        high = [v.share if v.high is None else v.high for _, v in known]
-        axes.fill_between(at, low, high, color=color, alpha=0.16, linewidth=0)
-        look: dict[str, Any] = {**curve.look, "linestyle": curve.line, "linewidth": 1.6}
-        axes.plot(at, shares, markeredgewidth=1.2, **look)
-        last = None if apart is None else curve.values[apart]
-        if apart is not None and last is not None:
-            bar = [last.share if v is None else v for v in (last.low, last.high)]
-            axes.plot([x[apart]] * 2, bar, color=color, linewidth=2.2, solid_capstyle="butt")
-            axes.plot(x[apart], last.share, **_ALL_BUT_OPEN, **curve.look)
-            ends_at.append((x[apart], last.share, curve.label, color))
-        elif known:
-            ends_at.append((at[-1], shares[-1], curve.label, color))
-    if apart is not None and joined:
-        middle = (x[apart] + max(x[joined])) / 2
-        axes.axvline(middle, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
-    if threshold is not None:
-        span = [float(x.min()) - 0.06 * width, float(x.max()) + 0.03 * width]
-        axes.plot(span, [threshold] * 2, color=RUST, linewidth=1.4, linestyle=_DOTS)
-        ends_at.append((float(x.max()), threshold, f"threshold {percent(threshold)}", RUST))
-    gap = 0.06 * (top - bottom)
-    heights_of_labels = spread([end[1] for end in ends_at], gap)
-    label_at = float(x.max()) + 0.045 * width
-    for (end, share, words, color), height in zip(ends_at, heights_of_labels, strict=True):
-        if abs(height - share) > 0.4 * gap:
-            start = max(end, label_at - 0.02 * width)
-            axes.plot([start, label_at], [share, height], color=color, linewidth=0.7)
-        axes.text(label_at + 0.01 * width, height, words, color=color, va="center", bbox=_PLATE)
-    axes.set_xlim(x.min() - 0.06 * width, x.max() + 0.44 * width)
-    axes.spines["bottom"].set_bounds(x.min() - 0.06 * width, x.max() + 0.03 * width)
-    axes.set_xticks(x, labels)
-    axes.set_xlabel(axis, loc="left")
-    axes.set_ylabel("share recovered")
 
 
 def histograms(
@@ -395,9 +152,9 @@ def histograms(
     axes.set_xlim(ends[0] - 0.5, ends[1] + 0.5)
     axes.set_ylim(len(rows) - 0.4, -0.65)
     if edge is not None:
-        _edge(axes, edge + 0.5, ends[1] + 0.5, edge_words)
+        edge_line(axes, edge + 0.5, ends[1] + 0.5, edge_words)
     if threshold is not None:
-        _threshold_line(axes, threshold + 0.5)
+        threshold_line(axes, threshold + 0.5)
     axes.set_yticks(range(len(rows)), [short(label) for label, *_ in rows])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

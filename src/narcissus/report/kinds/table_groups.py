@@ -82,7 +82,7 @@ def groups_picture(setting: SettingResult) -> Figure:
     worst = max(groups, key=lambda line: line.sure_gain)
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Row, dot_plot
+        from narcissus.report.dot_plot import Row, dot_plot
 
         rows: list[Row] = []
         before = average.by

@@ -32,7 +32,7 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
     where = f"At {label_of(setting)}" if is_sweep else "In this release"
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Row, dot_plot
+        from narcissus.report.dot_plot import Row, dot_plot
 
         rows = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
         rows += [
@@ -168,7 +168,7 @@ def columns_picture(setting: SettingResult) -> Figure:
     above = {} if ceiling is None else ceiling.columns
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Row, dot_plot
+        from narcissus.report.dot_plot import Row, dot_plot
 
         dot_plot(
             figure,

@@ -76,7 +76,8 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
     known = [(s, best) for s in settings if (best := s.best_attack) is not None]
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, Range, curves
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
+        from narcissus.report.curves import Curve, curves
 
         own = [
             None

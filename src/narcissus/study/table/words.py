@@ -70,42 +70,48 @@ def verdict_words(
 ) -> str:
     """Say the verdict on one setting: the odds, what limits everybody, the threshold."""
     found = judgement.contradictions
-    parts = [odds(numbers, found), *_limits_words(numbers, found)]
+    parts = [odds(numbers, found)]
+    parts += [] if found else [*_ceiling_words(numbers), *_count_words(numbers)]
+    if (worst := most_vulnerable(numbers)) is not None:
+        group, _, attack = worst
+        parts.append(
+            f"Hardest hit by {group.by}: {group.group}, from {percent(group.guess.share)} guessed "
+            f"to {percent(attack.share)} recovered."
+        )
     if threshold is not None:
         parts.append(_threshold_words(threshold, judgement))
     return " ".join(parts)
 
 
-def _limits_words(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> list[str]:
-    """Say the ceiling, and the count that is proved."""
-    if contradictions:
-        return []
-    parts: list[str] = []
+def _ceiling_words(numbers: SettingNumbers) -> list[str]:
     ceiling, best = numbers.ceiling, numbers.best_attack
-    if ceiling is not None:
-        if_right = "" if numbers.prior_is_exact else ", if the prior is right"
-        beaten = best is not None and best.share > ceiling.share
-        parts.append(
-            ("An" if beaten else "Even an")
-            + " attacker who is told everybody else's secrets "
-            + ("recovered by chance no more than " if beaten else "recovers ")
-            + f"{percent(ceiling.share)} (sampled, limits {percent_down(ceiling.low)} to "
-            f"{percent_up(ceiling.high)}{if_right})."
-        )
+    if ceiling is None:
+        return []
+    if_right = "" if numbers.prior_is_exact else ", if the prior is right"
+    beaten = best is not None and best.share > ceiling.share
+    return [
+        ("An" if beaten else "Even an")
+        + " attacker who is told everybody else's secrets "
+        + ("recovered by chance no more than " if beaten else "recovers ")
+        + f"{percent(ceiling.share)} (sampled, limits {percent_down(ceiling.low)} to "
+        f"{percent_up(ceiling.high)}{if_right})."
+    ]
+
+
+def _count_words(numbers: SettingNumbers) -> list[str]:
     share, bound, people = numbers.share_bound, numbers.count_bound, numbers.people
     if share is None or share.share_at_most >= 1 or bound is None:
-        return parts
+        return []
     level = f"{100 * bound.confidence:g}%"
     if bound.at_most >= people:
-        return [*parts, f"Nothing below all {people} is proved with confidence {level}."]
+        return [f"Nothing below all {people} is proved with confidence {level}."]
     head = "Proved" if numbers.prior_is_exact else "Proved if the prior is right"
     whole = bound.at_most_of_population
     like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
-    parts.append(
+    return [
         f"{head}: with confidence {level}, no attacker gets more than {bound.at_most} of these "
         f"{people} (of any {people} like them, within sampling limits, {like})."
-    )
-    return parts
+    ]
 
 
 def _threshold_words(threshold: ThresholdSpec, judgement: Judgement) -> str:
