@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +23,15 @@ def test_arguments_and_a_file_give_the_same_numbers(tmp_path):
     fair = pytest.importorskip("statsmodels.datasets").fair.load_pandas().data
     text = (EXAMPLES / "affairs.toml").read_text(encoding="utf-8")
     for old, new in (
-        ("targets = 100 ", "targets = 12 "),
-        ("epsilon = [0.5, 1, 3, 10, inf]", "epsilon = [1, inf]"),
-        ("gibbs = { kind = \"posterior\", method = \"gibbs\", trials = 100 }\n", ""),
-        ("rap = { trials = 20 }", "rap = { trials = 1, steps = 20 }"),
-        ("rap-from-prior = { kind = \"rap\", start = \"prior\", trials = 20 }\n", ""),
-        ("trials = 200", "trials = 3\nworkers = 1"),
-    ):  # fmt: skip
-        assert old in text
-        text = text.replace(old, new)
+        (r"targets = 100\b", "targets = 12"),
+        (r"epsilon = \[.*\]", "epsilon = [1, inf]"),
+        (r"gibbs = .*\n", ""),
+        (r"rap = .*", "rap = { trials = 1, steps = 20 }"),
+        (r"rap-from-prior = .*\n", ""),
+        (r"trials = 200", "trials = 3\nworkers = 1"),
+    ):
+        text, found = re.subn(f"^{old}", new, text, flags=re.M)
+        assert found == 1, old
     (tmp_path / "s.toml").write_text(text, encoding="utf-8")
     of_file = narcissus.run(narcissus.load_study(tmp_path / "s.toml"))
     of_frame = audit(
@@ -38,7 +39,7 @@ def test_arguments_and_a_file_give_the_same_numbers(tmp_path):
         bins={"affairs": narcissus.Bins(above=0)},
         unknown=["affairs"],
         targets=12,
-        prior={"kind": "bayesian-network", "parents": 2},
+        prior="bayesian-network",
         k=3,
         noise="gaussian",
         epsilon=[1, math.inf],
@@ -69,10 +70,13 @@ def test_whatever_a_file_can_say_has_an_argument():
         if section not in SECTIONS:
             assert section in arguments, section
             continue
+        if section == "mechanism":  # whose keys are those of its part
+            assert {*SECTIONS[section], section} <= arguments
+            continue
         taken = {"data": {"path", "table"}, "run": {"seed"}}.get(section, set())
-        keys = set(field.annotation.model_fields) - {"kind", "name"} - taken
-        assert section == "mechanism" or keys == set(SECTIONS[section])
-        assert set(SECTIONS[section]) <= keys & arguments
+        keys = set(field.annotation.model_fields) - taken
+        assert keys == set(SECTIONS[section])
+        assert keys <= arguments
 
 
 @pytest.mark.parametrize(
@@ -90,7 +94,7 @@ def test_whatever_a_file_can_say_has_an_argument():
         ({"epsilon": None, "mu": np.float64(0.5)}, "mechanism", {"mu": 0.5}),
         ({"epsilon": None, "scale": np.array([1.0, 4.0])}, "mechanism", {"scale": [1.0, 4.0]}),
         ({"epsilon": None, "k": None, "mechanism": {"k": 2, "epsilon": 1}}, "mechanism", {"k": 2}),
-        ({"prior": "independent"}, "prior", {"kind": "independent"}),
+        ({"prior": "independent"}, "prior", {"smoothing": 0.0}),
         ({"bounds": 0.8}, "bounds", {"confidence": 0.8}),
         ({"groups": {"unusual": False}}, "groups", {"unusual": False}),
         ({"confidence": 0.9}, "run", {"confidence": 0.9}),
@@ -134,7 +138,7 @@ def test_own_attacks_and_priors_are_given_as_objects(frame, quick):
     own = quick(attacks={"prior": {}, "mine": Mine(), "first": {"kind": Mine(best=False)}})
     attacks = own.results["attacks"]
     assert attacks["mine"]["share"] == attacks["prior"]["share"] != attacks["first"]["share"]
-    assert own.record.study["attacks"]["mine"]["kind"] == "python:attacks.mine"
+    assert "python:attacks.mine" in own.record.study["attacks"]["mine"].values()
     digests = own.record.provenance.digests
     assert digests["object attacks.mine"] != digests["object attacks.first"]
     by_name = quick(prior="independent").results
@@ -152,16 +156,15 @@ def test_own_objects_are_played_by_worker_processes(quick):
     ("arguments", "message"),
     [
         ({"unkown": ["ill"]}, "no argument `unkown`; did you mean `unknown`"),
-        ({"parents": 3}, r"`parents` belongs to `prior`: write prior=\{'parents': ...\}"),
-        ({"advantage": 0.1}, "`advantage` belongs to `threshold`"),
+        ({"advantage": 0.1}, r"`advantage` belongs to `threshold`: write threshold=\{'adv"),
         ({"unknown": ["il"]}, "no column `il`; did you mean `ill`"),
         ({"unknown": "ill"}, "`threat.unknown`: Input should be a valid list, got 'ill'"),
         ({"targets": -1}, "`threat.targets`: Input should be greater than 0, got -1"),
         ({"targets": True}, "`threat.targets`: Input should be a valid integer, got True"),
         ({"groups": "job"}, r"`groups` must be a list: write \[\"job\"\]"),
         ({"groups": 3}, "`groups` must be a list or a dictionary, got 3"),
-        ({"attacks": ["posterio"]}, "`posterio` is no attack.*did you mean `posterior`"),
-        ({"prior": {"kind": "empirical", "parents": 3}}, "`parents` is not used with 'empirical'"),
+        ({"attacks": ["posterio"]}, "posterio.*did you mean `posterior`"),
+        ({"prior": {"kind": "empirical", "parents": 3}}, "`(prior.)?parents`.*empirical"),
         ({"mechanism": {"epsilon": 1.0}}, "give `mechanism` or `k`, not both"),
         ({"attacks": {"mine": object()}}, "has no `guess`"),
         ({"rng": -1}, "`rng` must be"),

@@ -53,7 +53,7 @@ def test_relative_paths_start_in_the_current_folder_or_the_given_one(study, tmp_
     [
         ({"kind": "tabel"}, "the study: `kind` must be one of"),
         ({"kind": 3}, "the study: `kind` must be one of"),
-        ({"world": {"name": "bit"}}, "the study: `world`.*did you mean `bits`"),
+        ({"world": {"name": "bit"}}, "the study: `world.*did you mean `bits`"),
         ({"world": {"name": "bits", "n": 3, "rat": 0.5}}, "unknown key `world.rat`.*`rate`"),
         ({"attack": [{"name": "released-row", "rwo": 1}]}, "unknown key `attack.1.rwo`"),
         ({"wrold": {}}, "unknown key `wrold`; did you mean `world`"),
