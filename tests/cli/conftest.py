@@ -5,13 +5,14 @@ import sys
 import types
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from narcissus.errors import InputError
 from narcissus.report import Page, Verdict
 from narcissus.report.kinds import PAGES
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import KINDS, Outcome
+from narcissus.study.results.base import ResultModel
 
 
 class Toy(BaseModel):
@@ -20,19 +21,15 @@ class Toy(BaseModel):
     trials: int = Field(20, ge=1)
 
 
-RESULTS = {
-    "type": "object",
-    "properties": {"answer": {"$ref": "#/$defs/Answer"}},
-    "required": ["answer"],
-    "$defs": {"Answer": {"type": "integer"}},
-}
+class ToyResults(ResultModel):
+    answer: int
 
 
 class ToyKind:
     model = Toy
+    results = TypeAdapter(ToyResults)
 
     def __init__(self):
-        self.results_schema = RESULTS
         self.options = []
 
     def check(self, study, folder):
@@ -52,7 +49,7 @@ class ToyKind:
             title="A toy",
             status=study.status,
             verdict=f"The toy says: {study.status}.",
-            results={"answer": options.entropy % 1000},
+            results=ToyResults(answer=options.entropy % 1000),
             assessed=["the toy"],
             not_assessed=remarks if study.status == "not assessed" else [],
             not_covered=["everything else"],

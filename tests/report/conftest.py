@@ -6,11 +6,13 @@ with them is the drawing, never the statistics.
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 
-from narcissus.study.record import Record, digest_of, finite
+from narcissus.study.record import Record, digest_of
+from narcissus.study.results.table import TableResults
 
 SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]
 PRIOR = 0.53
@@ -37,6 +39,14 @@ def answer(share, baseline, title, uses, *, people=100, trials=100):
         "share": share,
         "low": share - half,
         "high": share + half,
+        "low_joint": share - half,
+        "narrowest": {"low": share - half, "high": share + half},
+        "median": None,
+        "decoy": None,
+        "gain": share - baseline,
+        "gain_low": share - baseline - half,
+        "gain_high": share - baseline + half,
+        "gain_low_joint": share - baseline - half,
         "baseline": baseline,
         "baseline_low": baseline - half / 2,
         "baseline_high": baseline + half / 2,
@@ -45,14 +55,12 @@ def answer(share, baseline, title, uses, *, people=100, trials=100):
         "advantage_low": share - baseline - half,
         "advantage_high": share - baseline + half,
         "approximate": {"low": share - half / 3, "high": share + half / 3, "method": "Student's t"},
-        "trials": trials,
+        "trials": sum(counts.values()),
         "method": "betting",
         "distribution": {"targets": list(counts), "trials": list(counts.values())},
         "columns": {
             name: {
-                "share": share + shift,
-                "low": share + shift - half,
-                "high": share + shift + half,
+                **limited(min(share + shift, 0.98), half),
                 "baseline": baseline + shift,
             }
             for name, shift in COLUMNS.items()
@@ -62,15 +70,27 @@ def answer(share, baseline, title, uses, *, people=100, trials=100):
     }
 
 
+def limited(share, half):
+    return {"share": share, "low": share - half, "high": share + half}
+
+
 def group(by, name, people, without, with_it, most):
     def brief(share):
         share = min(share, 0.96)
-        return {"share": share, "low": share - 0.03, "high": share + 0.03, "baseline": without}
+        return {
+            **limited(share, 0.03),
+            "baseline": without,
+            "over_guess": share - without,
+            "over_guess_low": share - without - 0.03,
+            "people": 100,
+        }
 
     return {
         "by": by,
         "group": name,
+        "by_secret": False,
         "share_of_people": people,
+        "guess": limited(without, 0.03),
         "attacks": {"prior": brief(without), "posterior": brief(with_it)},
         "ceiling": brief(most),
     }
@@ -98,7 +118,7 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
             {
                 "theorem": "Narcissus theory 4.4",
                 "name": "domination",
-                "proved": True,
+                "grade": "proved",
                 "assumptions": ["people are independent given the prior"],
                 "guarantee": f"GDP mu={mu:g}",
                 "confidence": 0.95,
@@ -106,26 +126,33 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
                 "of": 100,
                 "at_most_of_population": min(round(100 * proved) + 10, 100),
                 "takes_as_given": [],
+                "limits": "count",
+                "for_comparison": False,
             },
             {
                 "theorem": "Narcissus theory 4.6",
                 "name": "one-target optimum",
-                "proved": True,
+                "grade": "proved",
                 "assumptions": ["people are independent given the prior"],
                 "guarantee": f"GDP mu={mu:g}",
                 "share_at_most": proved,
                 "share_of_population": min(proved + 0.004, 1.0),
                 "takes_as_given": [],
+                "limits": "share",
+                "for_comparison": False,
             },
             {
                 "theorem": "Swanberg et al. 2025, Corollary 3.4",
                 "name": "published",
-                "proved": True,
+                "grade": "proved",
                 "assumptions": ["people are independent given the prior"],
                 "guarantee": f"({epsilon:g}, 1e-05)-DP",
                 "confidence": 0.95,
                 "at_most": min(round(100 * proved) + 16, 100),
                 "of": 100,
+                "at_most_of_population": None,
+                "takes_as_given": [],
+                "limits": "count",
                 "for_comparison": True,
             },
         ]
@@ -141,10 +168,12 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         "label": "no noise" if epsilon is None else f"ε = {epsilon:g}",
         "delta": None if epsilon is None else 1e-5,
         "mu": mu,
-        "noise": None if epsilon is None else {"kind": "gaussian", "scale": 54.1 / epsilon},
+        "noise": {"kind": "gaussian", "scale": 0.0 if epsilon is None else 54.1 / epsilon},
         "marginals": 105,
         "cells": 12345,
         "people": 100,
+        "trials": 120,
+        "guess": {**limited(PRIOR, 0.003), "by_the_prior": None},
         "confidence": 0.95,
         "prior_is_exact": True,
         "decides": epsilon == 1.0,
@@ -163,6 +192,24 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
             group("singled out by the release", "yes", 0.06, 0.49, 0.49 + gain * 4, 0.86),
             group("singled out by the release", "no", 0.94, 0.53, 0.53 + gain * 0.9, ceiling),
         ],
+        "threshold": None
+        if threshold is None
+        else {
+            "share": threshold,
+            "advantage": None,
+            "targets": None,
+            "worst_group": None,
+            "decided_at": "ε = 1",
+            "reason": "Made up for a test.",
+            "origin": "Nobody",
+        },
+        "excesses": [],
+        "findings": [],
+        "held_back_by": None,
+        "grade": "sampled",
+        "assumptions": [],
+        "contradictions": [],
+        "trials_needed": None,
         "status": status,
         "verdict": f"At {'no noise' if epsilon is None else f'ε = {epsilon:g}'} the threshold is "
         + {
@@ -183,17 +230,26 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
     }
 
 
-def made_up(settings=5, *, status="met", threshold=0.7, **changes) -> Record:
+def typed(results):
+    """Read results as from a file."""
+    return TableResults.model_validate_json(json.dumps(results))
+
+
+def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **changes) -> Record:
+    """Make up a record; ``edit`` takes the list of its results, and gives or changes it."""
     rows = [*SETTINGS, (None, 0.92, 0.97)]
     results = [setting(*row, threshold=threshold) for row in rows[:settings]]
     if settings == 1:
         results = [setting(*SETTINGS[1], threshold=threshold)]
+    results = edit(results) or results
     values = {
-        "schema": "narcissus/record/1",
+        "schema": "narcissus/record/2",
         "kind": "table",
         "title": "Fair's survey of affairs: 3-way marginals",
         "status": status,
         "grade": "sampled",
+        "assumptions": [],
+        "contradictions": [],
         "verdict": "The largest epsilon that meets the threshold is 1: there, no attacker can "
         "recover more than 61.5% of the secrets on average, where 53% can be guessed without "
         "the release.",
@@ -257,11 +313,11 @@ def made_up(settings=5, *, status="met", threshold=0.7, **changes) -> Record:
             "Whether binning and the choice of columns were themselves made from the data.",
             "Several releases of the same people: their losses add up.",
         ],
-        "results": results if settings > 1 else results[0],
+        "results": typed(results if len(results) > 1 else results[0]),
         "digest": "",
         **changes,
     }
-    record = Record.model_validate(finite(values))
+    record = Record.model_validate(values)
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
 
 

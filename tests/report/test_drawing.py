@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus.report.charts import spread
+from narcissus.report.curves import spread
 from narcissus.report.page import Figure, Table
 from narcissus.report.svg import _NAMES, BLUE, INK, svg_of
 

@@ -1,12 +1,11 @@
 """The page of a table's audit: right numbers in the right places, whatever is missing."""
 
-import copy
 import re
 
 import pytest
 
 from narcissus.report import Facts, Figure, Items, Table, page_of, render_html, render_text
-from narcissus.report.kinds.table_results import most_relevant
+from narcissus.report.kinds.table_names import most_relevant
 from narcissus.results import Grade
 
 
@@ -15,9 +14,14 @@ def changed(record, **changes):
     return record.model_copy(update=changes)
 
 
-def single(table_record, **changes):
-    record = table_record(1)
-    return changed(record, results={**copy.deepcopy(record.results), **changes})
+def single(table_record, edit=lambda result: None, **changes):
+    """Give a record of one setting whose result was changed before it was typed."""
+
+    def change(results):
+        edit(results[0])
+        results[0].update(changes)
+
+    return table_record(1, edit=change)
 
 
 def blocks(page, kind):
@@ -37,46 +41,49 @@ def test_headline_numbers_in_the_order_without_with_ceiling_proved(table_record)
 
 
 def test_the_best_guess_counts_as_without(table_record):
-    record = single(table_record, guess={"share": 0.5412, "low": 0.53, "high": 0.55})
+    guess = {"share": 0.5412, "low": 0.53, "high": 0.55, "by_the_prior": None}
+    record = single(table_record, guess=guess)
     assert numbers(record)[0] == ("54.1%", "sampled")
 
 
 def test_a_proved_number_is_rounded_up(table_record):
-    record = single(table_record)
-    record.results["bounds"][1]["share_at_most"] = 0.61001
+    record = single(table_record, lambda r: r["bounds"][1].update(share_at_most=0.61001))
     assert numbers(record)[3] == ("61.1%", "proved")
 
 
 def test_comparisons_and_trivial_limits_are_never_the_headline(table_record):
-    record = single(table_record)
-    for bound in record.results["bounds"][:2]:
-        bound["guarantee"] = "none"
+    def nothing(result):
+        for bound in result["bounds"][:2]:
+            bound.update(guarantee="none", grade="not assessed")
+
+    record = single(table_record, nothing)
     assert numbers(record)[3] == ("—", "not assessed")
 
 
 def test_a_bound_on_the_count_stands_in_for_one_on_the_mean(table_record):
-    record = single(table_record)
-    del record.results["bounds"][1]
+    record = single(table_record, lambda r: r["bounds"].pop(1))
     assert numbers(record)[3] == ("71 of 100", "proved")
 
 
 def test_the_reported_level_is_the_highest(table_record):
-    record = single(table_record)
-    loose = {**record.results["bounds"][0], "confidence": 0.5, "at_most": 60}
-    tight = {**record.results["bounds"][0], "confidence": 0.99, "at_most": 78}
-    record.results["bounds"] += [loose, tight]
+    def add(result):
+        loose = {**result["bounds"][0], "confidence": 0.5, "at_most": 60}
+        tight = {**result["bounds"][0], "confidence": 0.99, "at_most": 78}
+        result["bounds"] += [loose, tight]
+
+    record = single(table_record, add)
     limits = page_of(record).verdict.numbers[3][2]
     assert "at most 78 of 100, with 99% confidence" in limits
 
 
 def test_odds_are_said_once(table_record):
-    odds = table_record(1).results["odds"]
+    odds = table_record(1).results.settings[0].odds
     record = changed(table_record(1), verdict=f"It is met. {odds} Proved, too.")
     verdict = page_of(record).verdict
     assert verdict.headline == "It is met. Proved, too."
     assert verdict.odds == odds
     sweep = table_record(5)
-    odds = sweep.results[1]["odds"]
+    odds = sweep.results.settings[1].odds
     record = changed(sweep, verdict=f"It is met up to ε = 1. At ε = 1: {odds} Proved, too.")
     assert page_of(record).verdict.headline == "It is met up to ε = 1. Proved, too."
     inside = page_of(changed(record, verdict=f"ε = 1: {odds}")).verdict
@@ -84,20 +91,29 @@ def test_odds_are_said_once(table_record):
     assert inside.odds == ""
 
 
-def setting(status, scale):
-    return {"status": status, "noise": {"kind": "gaussian", "scale": scale}}
+def test_most_relevant_setting(table_record):
+    def among(*found, threshold=0.7):
+        settings = table_record(1, threshold=threshold).results.settings * len(found)
+        return most_relevant(
+            [
+                one.model_copy(
+                    update={
+                        "status": status,
+                        "noise": one.noise.model_copy(update={"scale": scale}),
+                        "decides": True,
+                    }
+                )
+                for one, (status, scale) in zip(settings, found, strict=True)
+            ]
+        ).noise.scale
 
-
-def test_most_relevant_setting():
-    met, more, over, none = (
-        setting("met", 5), setting("met", 9), setting("exceeded", 2), setting("exceeded", 0),
-    )  # fmt: skip
+    met, more, over, none = ("met", 5.0), ("met", 9.0), ("exceeded", 2.0), ("exceeded", 0.0)
     # the least noise that meets the threshold, else the most noise that there is
-    assert most_relevant([more, met, over, none], threshold=True) is met
-    assert most_relevant([none, over], threshold=True) is over
-    assert most_relevant([none], threshold=True) is none
+    assert among(more, met, over, none) == 5
+    assert among(none, over) == 2
+    assert among(none) == 0
     # no threshold: the least noise that is noise, so that nothing looks better than it is
-    assert most_relevant([setting("no threshold", 9), over, none], threshold=False) is over
+    assert among(("no threshold", 9.0), over, none, threshold=None) == 2
 
 
 def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
@@ -141,10 +157,12 @@ def test_glance_has_every_setting(table_record):
 def test_the_group_named_is_one_whose_limits_show_it(table_record):
     title = blocks(page_of(table_record(5)), Figure)[-1].title
     assert title.startswith("The release adds most for “singled out by the release: yes”")
-    record = table_record(5)
-    for result in record.results:
-        for group in result["groups"]:
-            group["attacks"]["posterior"]["low"] = 0.0
+
+    def unsure(results):
+        for group in (g for result in results for g in result["groups"]):
+            group["attacks"]["posterior"]["over_guess_low"] = -1.0
+
+    record = table_record(5, edit=unsure)
     assert blocks(page_of(record), Figure)[-1].title.startswith("No group clearly loses more")
 
 
@@ -168,6 +186,7 @@ def test_study_in_words(table_record):
 
 def test_a_policy_s_threshold_is_shown(table_record):
     limit = {"targets": 70, "reason": "Small towns.", "origin": "The board"}
+    limit |= dict.fromkeys(["share", "advantage", "worst_group", "decided_at"])
     record = single(table_record, threshold=limit)
     record.study["threshold"], record.study["policy"] = None, "policy.toml"
     facts = dict(blocks(page_of(record), Facts)[0].rows)
@@ -219,9 +238,12 @@ def test_a_contradiction_comes_first_and_nothing_is_proved(table_record):
 
 
 def test_a_bound_that_takes_something_as_given_is_proved_if(table_record):
-    record = single(table_record)
-    for bound in record.results["bounds"]:
-        bound["takes_as_given"] = ["the fitted prior is right about these real people"]
+    def assume(result):
+        for bound in result["bounds"]:
+            given = ["the fitted prior is right about these real people"]
+            bound.update(takes_as_given=given, grade="proved if")
+
+    record = single(table_record, assume)
     assert numbers(record)[3][1] == "proved if"
     assert "no attacker here" not in render_html(record)
 
@@ -234,22 +256,19 @@ def test_every_grade_has_a_sign_of_its_own():
 
 
 def bare(result):
-    """Keep only what the results schema requires."""
-    keep = ("epsilon", "label", "attacks", "bounds", "groups", "verdict", "status")
-    short = {k: copy.deepcopy(v) for k, v in result.items() if k in keep}
-    for attack in short["attacks"].values():
-        for key in ("title", "uses", "method", "advantage", "baseline_exact"):
-            attack.pop(key, None)
-    return short
+    """Leave out all that may be left out, as in a record of format 1."""
+    nothing = dict.fromkeys(["low_joint", "gain_low_joint", "approximate", "narrowest", "median"])
+    for attack in result["attacks"].values():
+        attack.update(nothing, title="", uses="", method="", columns={})
+    return {**result, "bounds": [], "groups": [], "ceiling": None, "threshold": None}
 
 
 def levels(results, key):
-    found = copy.deepcopy(results)
-    for place, result in enumerate(found):
+    for place, result in enumerate(results):
         result["epsilon"], result["mu"] = None, None
-        result.pop("label")
-        result[key] = 0.5 * (place + 1)
-    return found
+        if key is not None:
+            result[key] = 0.5 * (place + 1)
+    return results
 
 
 @pytest.mark.parametrize(
@@ -257,23 +276,20 @@ def levels(results, key):
     [
         lambda rs: [bare(r) for r in rs],
         lambda rs: [{**r, "bounds": []} for r in rs],
-        lambda rs: [{k: v for k, v in r.items() if k != "ceiling"} for r in rs],
+        lambda rs: [{**r, "ceiling": None} for r in rs],
         lambda rs: [{**r, "groups": []} for r in rs],
-        lambda rs: [{**r, "best": None} for r in rs],
         lambda rs: [{**r, "best": None, "attacks": {}} for r in rs],
         lambda rs: [{**r, "best": None, "attacks": {}, "ceiling": None} for r in rs],
-        lambda rs: rs[-1],
         lambda rs: rs[-1:],
         lambda rs: rs[:2],
         lambda rs: rs[3:],
         lambda rs: levels(rs[:4], "mu"),
-        lambda rs: levels(rs[:4], "other"),
+        lambda rs: levels(rs[:4], None),
         lambda rs: list(reversed(rs)),
     ],
 )
 def test_draws_whatever_is_missing(table_record, change):
-    record = table_record(5)
-    record = changed(record, results=change(copy.deepcopy(record.results)))
+    record = table_record(5, edit=change)
     html, text = render_html(record), render_text(record)
     for drawn in (html, text):
         assert "nan" not in re.findall(r"\b\w+\b", drawn.lower())
@@ -282,19 +298,23 @@ def test_draws_whatever_is_missing(table_record, change):
 
 
 def test_many_targets(table_record):
-    record = single(table_record, people=10_000)
-    for answer in [*record.results["attacks"].values(), record.results["ceiling"]]:
-        counts = answer["distribution"]["targets"]
-        answer["distribution"]["targets"] = [100 * v + 17 for v in counts]
-    record.results["bounds"][0].update(at_most=7100, of=10_000)
+    def enlarge(result):
+        for answer in [*result["attacks"].values(), result["ceiling"]]:
+            counts = answer["distribution"]["targets"]
+            answer["distribution"]["targets"] = [100 * v + 17 for v in counts]
+        result["bounds"][0].update(at_most=7100, at_most_of_population=7200, of=10_000)
+
+    record = single(table_record, enlarge, people=10_100)
     html = render_html(record)
-    assert "of 10,000 targets" in html
+    assert "of 10,100 targets" in html
     assert len(html.encode()) < 300 * 1024
 
 
 def test_long_and_odd_names(table_record):
-    record = single(table_record)
-    for group in record.results["groups"]:
-        group["group"] = "a value with a very long name & <odd> $signs$ " * 2
+    def rename(result):
+        for group in result["groups"]:
+            group["group"] = "a value with a very long name & <odd> $signs$ " * 2
+
+    record = single(table_record, rename)
     html = render_html(record)
     assert "<odd>" not in html

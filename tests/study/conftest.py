@@ -2,6 +2,7 @@
 
 import csv
 import random
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +102,27 @@ def narcissus(capsys):
         return left.value.code, out, err
 
     return run
+
+
+RECORDS = Path(__file__).parent / "records"
+OLD_RECORDS = sorted(path.relative_to(RECORDS).as_posix() for path in RECORDS.glob("*/*.json"))
+
+
+@pytest.fixture
+def old_record():
+    """Give the path of a record of format 1: of the "first" code that wrote any, or the "last"."""
+    return lambda when, name: RECORDS / when / f"{name}.json"
+
+
+@pytest.fixture(params=OLD_RECORDS)
+def any_old_record(request):
+    """Give the path of each record of format 1 in turn."""
+    return RECORDS / request.param
+
+
+@pytest.fixture(params=[name for name in OLD_RECORDS if name.startswith("last/")])
+def record_data(request):
+    """Give a record of today, of each kind in turn, as it stands in its file."""
+    from narcissus.study.record import read_record
+
+    return read_record(RECORDS / request.param).to_dict()

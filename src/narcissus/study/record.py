@@ -70,7 +70,7 @@ class Provenance(BaseModel):
 class Record(BaseModel):
     """The envelope of every record."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
     schema_: Literal["narcissus/record/2"] = Field(alias="schema")
     kind: str
     title: str

@@ -1,32 +1,41 @@
 """Sweeps: one declared setting decides, or all; measured claims are made in order."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from narcissus.study.results.table import Excess, NoiseResult, SettingNumbers, SettingResult
+from narcissus.study.results.table_attacks import GuessResult
+from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.sweep import WORST, in_sequence, overall
+from narcissus.study.table.verdict import Judgement
+from narcissus.study.table.words import verdict_words
 
 
 def setting(label, scale, status):
-    return {
-        "label": label,
-        "noise": {"scale": scale},
-        "status": status,
-        "grade": "sampled",
-        "assumptions": [],
-        "contradictions": ["x"] if status == "contradicted" else [],
-        "trials_needed": None,
-        "verdict": f"{label} is {status}.",
-        "odds": "odds.",
-        "evidence_for": ["it is met"] if status == "met" else [],
-    }
+    """Give what `overall` looks at of a setting; nothing checks the rest."""
+    return SettingResult.model_construct(
+        label=label,
+        noise=NoiseResult(kind="gaussian", scale=scale),
+        status=status,
+        grade="sampled",
+        assumptions=(),
+        contradictions=("x",) if status == "contradicted" else (),
+        verdict=f"{label} is {status}.",
+        odds="odds.",
+    )
+
+
+def taken_in_order(settings, decided_at):
+    """Judge settings that each have their status by themselves; give the statuses in the sweep."""
+    judgements = [Judgement(one.status, "sampled", (), (), (), None) for one in settings]
+    return in_sequence(settings, judgements, decided_at)
 
 
 @pytest.mark.parametrize("others", WORST)
 def test_every_level_must_meet_it_unless_one_is_named(others):
-    from narcissus.study.table.schema import ThresholdSpec
-
     settings = [setting("ε = 1", 9.0, "met"), setting("ε = 3", 3.0, others)]
     threshold = ThresholdSpec(share=0.5)
     whole = overall(settings, threshold, None)
@@ -39,23 +48,46 @@ def test_every_level_must_meet_it_unless_one_is_named(others):
 
 
 def test_met_is_claimed_in_order_most_noise_first():
-    settings = [
-        setting("ε = 3", 3.0, "met"),
-        setting("ε = 1", 9.0, "too few trials"),
-        setting("ε = 0.1", 90.0, "met"),
-    ]
-    settings[0]["verdict"] = "The threshold (a share) is met: a theorem keeps it."
-    in_sequence(settings, None)
-    assert ") is met" not in settings[0]["verdict"]
-    assert [s["status"] for s in settings] == ["inconclusive", "too few trials", "met"]
-    assert settings[0]["evidence_for"] == []
-    assert "most noise first" in settings[0]["verdict"]
+    found = taken_in_order(
+        [
+            setting("ε = 3", 3.0, "met"),
+            setting("ε = 1", 9.0, "too few trials"),
+            setting("ε = 0.1", 90.0, "met"),
+        ],
+        None,
+    )
+    assert [one.status for one in found] == ["inconclusive", "too few trials", "met"]
+    assert [one.held_back_by for one in found] == ["ε = 1", None, None]
+
+
+def test_a_claim_that_is_held_back_is_not_worded_as_one():
+    numbers = SettingNumbers.model_construct(
+        guess=GuessResult(share=0.5, low=0.4, high=0.6, by_the_prior=None),
+        attacks={},
+        best=None,
+        bounds=(),
+        groups=(),
+        ceiling=None,
+        prior_is_exact=True,
+        people=10,
+    )
+    excess = Excess(
+        role="ceiling", name="ceiling", group="", value=-0.2, low=-0.3, high=-0.1,
+        kind="sampled", trials=None,
+    )  # fmt: skip
+    judged = Judgement("met", "sampled", (excess,), (), (), None)
+    threshold = ThresholdSpec(share=0.9)
+    assert "is met by measurement" in verdict_words(numbers, threshold, judged)
+    held = replace(judged, status="inconclusive", held_back_by="ε = 1")
+    words = verdict_words(numbers, threshold, held)
+    assert ") is met" not in words
+    assert "would be met by itself" in words
+    assert "Not claimed in the sweep: at ε = 1, with more noise" in words
 
 
 def test_a_setting_that_was_named_beforehand_stands_by_itself():
     settings = [setting("ε = 3", 3.0, "met"), setting("ε = 1", 9.0, "inconclusive")]
-    in_sequence(settings, "ε = 3")
-    assert settings[0]["status"] == "met"
+    assert taken_in_order(settings, "ε = 3")[0].status == "met"
 
 
 def test_false_claims_of_a_sweep_have_the_level_of_one():
@@ -67,8 +99,7 @@ def test_false_claims_of_a_sweep_have_the_level_of_one():
         settings = [
             setting(str(i), 10.0 - i, "met" if m else "inconclusive") for i, m in enumerate(met)
         ]
-        in_sequence(settings, None)
-        false += any(s["status"] == "met" for s in settings)
+        false += any(one.status == "met" for one in taken_in_order(settings, None))
     # 1e-6 point of Binomial(4000, .05): without the order, a rate of .40 would be seen
     assert false <= 273
 

@@ -66,7 +66,7 @@ class ExtractionResults(ResultModel):
     extractable_bits: Count = Field(
         description="8 (complexity_estimate - program_bytes), an upper estimate."
     )
-    margin_bytes: int
+    margin_bytes: Count = Field(description="The lead over the shortest without the release.")
     deterministic: bool
     endings: Mapping[str, Positive] = Field(description="How the runs with the release ended.")
     isolation: Walls
@@ -83,6 +83,7 @@ class ExtractionResults(ResultModel):
         quality = 1 - self.program_bytes / self.complexity_estimate
         if abs(self.quality - quality) > SLACK:
             raise ValueError(f"`quality` does not follow from the lengths ({quality:g})")
-        if self.extractable_bits != max(0, 8 * (self.complexity_estimate - self.program_bytes)):
-            raise ValueError("`extractable_bits` does not follow from the lengths")
+        margin = max(0, self.complexity_estimate - self.program_bytes)
+        if self.margin_bytes != margin or self.extractable_bits != 8 * margin:
+            raise ValueError("`margin_bytes`, `extractable_bits` do not follow from the lengths")
         return self

@@ -22,6 +22,9 @@ from narcissus.study.results.base import (
 )
 from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
 
+AboutShare = Annotated[float, Field(ge=-1, le=2)]
+"""A limit of a share that is a share more or less a difference."""
+
 
 class _ByTheorem(ResultModel):
     """What no attacker exceeds, by a theorem."""
@@ -75,8 +78,8 @@ class FindingResult(ResultModel):
 
     quantity: str
     source: str
-    low: float | None
-    high: float | None
+    low: AboutShare | None
+    high: AboutShare | None
     kind: Grade
     grade: Grade
     assumptions: tuple[str, ...]
