@@ -182,6 +182,14 @@ def test_data_that_is_none_is_refused():
         audit(pd.DataFrame({"ill": [1, 2]}), epsilon=1.0)
 
 
+def test_a_policy_is_read_from_the_current_folder(quick, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text("[threshold]\nshare = 0.999\n")
+    assert quick(policy="policy.toml").results["threshold"]["share"] == 0.999
+    with pytest.raises(StudyError, match=r"policy\.tml"):
+        quick(policy="policy.tml")
+
+
 def test_code_by_name_needs_a_permission(quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (

@@ -91,3 +91,9 @@ def test_a_game_takes_parts_as_objects():
     own = {"world": Coins(2), "exact": {"when": "never"}}
     wins = narcissus.run(narcissus.load_study({**THREE, **own})).results["attackers"][0]
     assert np.isclose(wins["success"]["value"], 1)
+
+
+def test_given_parts_are_played_by_worker_processes():
+    study = narcissus.load_study({**THREE, "mechanism": reverse, "exact": {"when": "never"}})
+    alone, together = (narcissus.run(study, workers=workers).results for workers in (1, 2))
+    assert alone == together
