@@ -11,7 +11,8 @@ import pytest
 
 import narcissus
 from narcissus.audits.of_table import SECTIONS, audit
-from narcissus.errors import InputError, StudyError
+from narcissus.errors import InputError, LongWorkError, StudyError
+from narcissus.observer import SilentObserver
 from narcissus.priors import fit_independent
 from narcissus.study import study_kind
 
@@ -212,3 +213,22 @@ def test_a_run_continues_only_with_the_same_data_and_objects(frame, quick, tmp_p
         quick(folder=tmp_path / "out", attacks=attacks | {"mine": Mine(best=False)})
     with pytest.raises(narcissus.NarcissusError, match="another"):
         quick(frame.iloc[1:], folder=tmp_path / "out", attacks=attacks)
+
+
+def test_the_options_of_a_run_are_passed_on(quick, tmp_path):
+    heard = []
+
+    class Hears(SilentObserver):
+        def note(self, text):
+            heard.append(text)
+
+    out = tmp_path / "out"
+    quick(folder=out, observer=Hears())
+    assert heard
+    with pytest.raises(narcissus.NarcissusError, match="another"):
+        quick(folder=out, targets=5)
+    assert quick(folder=out, targets=5, restart=True).record.study["threat"]["targets"] == 5
+    quick(internal=tmp_path / "people.csv")
+    assert (tmp_path / "people.csv").read_text().count("\n") > 12
+    with pytest.raises(LongWorkError):
+        quick(trials=100_000, hours=1e-6)

@@ -65,10 +65,13 @@ def test_figures_of_other_kinds_are_drawn(channel):
             audit.plot(name).figure.canvas.draw()
 
 
-def test_the_settings_of_matplotlib_stay_as_they_are(sweep):
-    with mpl.rc_context({"font.size": 3.0}):
-        sweep.plot("attacks")
+def test_the_settings_of_matplotlib_change_nothing_and_stay(sweep):
+    usual = sweep.plot("attacks")
+    with mpl.rc_context({"font.size": 3.0, "lines.markersize": 40.0, "axes.titlesize": 2.0}):
+        ax = sweep.plot("attacks")
         assert mpl.rcParams["font.size"] == 3.0
+    sizes = [[line.get_markersize() for line in one.lines] for one in (usual, ax)]
+    assert sizes[0] == sizes[1]
 
 
 def test_what_cannot_be_drawn_is_said(sweep, channel, quick):
