@@ -62,7 +62,7 @@ def test_json_has_the_keys_of_the_contract(folder):
     assert results["verdict"] == "extraction"
     assert results["quality"] > 0.98
     assert results["isolation"]["method"] != "none"
-    jsonschema.validate(results, KIND.results_schema)
+    jsonschema.validate(results, KIND.results.json_schema())
     assert (folder / "out" / "record.json").read_text() == done.stdout
     report = (folder / "out" / "report.html").read_bytes()
     assert len(report) < 300 * 1024
@@ -211,7 +211,7 @@ def test_reduced_isolation_is_labelled(folder, monkeypatch):
     assert isolation["reduced"] is True
     assert any("sizes, times" in text for text in isolation["not_hidden"])
     assert "what the program saw besides" in str(record["not_assessed"])
-    jsonschema.validate(record["results"], KIND.results_schema)
+    jsonschema.validate(record["results"], KIND.results.json_schema())
     assert "Reduced isolation" in (folder / "out" / "report.html").read_text()
 
 

@@ -55,7 +55,7 @@ def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus)
 @pytest.mark.parametrize(
     "change",
     [
-        lambda r: r["results"]["attackers"][0]["success"].update(value=0.25),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.98),
         lambda r: r["results"]["attackers"][0]["success"].update(value=0.9999999999999999),
         lambda r: r["results"].update(trials=101),
         lambda r: r.update(title="Another"),
@@ -80,9 +80,13 @@ def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, chan
         (lambda r: r.update(contradictions=["a and b"]), "contradict each other"),
         (lambda r: r.update(verdict=" "), "no verdict"),
         (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
-        (lambda r: r.update(schema="narcissus/record/2"), "later version"),
+        (lambda r: r.update(schema="narcissus/record/3"), "later version"),
         (lambda r: r["results"].pop("outcome"), "no study of kind 'game' has"),
         (lambda r: r.update(results=[]), "no study of kind 'game' has"),
+        (
+            lambda r: r["results"]["attackers"][0]["success"].update(value=0.25),
+            "results.attackers[0].success: ",
+        ),
     ],
 )
 def test_a_record_that_does_not_agree_with_itself_is_not_drawn(played, narcissus, change, says):
@@ -140,6 +144,25 @@ def test_signatures(played, narcissus):
     assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
     assert not Path("out/record.json.sig").exists()
     assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+
+
+def test_a_record_of_format_1_is_verified_by_what_it_holds(tmp_path, monkeypatch, narcissus):
+    """Written by version 0.1 from the same study; numbers that it lacks are passed over."""
+    monkeypatch.chdir(tmp_path)
+    records = Path(__file__).parents[1] / "study" / "records" / "last"
+    Path("table.csv").write_text("secret,x,y,z\na,0.5,0.25,0.25\nb,0.25,0.5,0.25\nc,0.1,0.1,0.8\n")
+    Path("prior.csv").write_text("secret,probability\na,0.5\nb,0.25\nc,0.25\n")
+    Path("c.toml").write_text(
+        'kind = "channel"\n[channel]\nfile = "table.csv"\nprior = "prior.csv"\n'
+    )
+    code, out, _ = narcissus("verify", records / "channel.json", "c.toml", "--quiet")
+    assert (code, "that format 1 holds" in out) == (0, True)
+    data = json.loads((records / "channel.json").read_text())
+    data["results"]["exact"]["bayes_risk"] = 0.4
+    data["digest"] = digest_of(data)
+    Path("forged.json").write_text(json.dumps(data))
+    code, out, _ = narcissus("verify", "forged.json", "c.toml", "--quiet")
+    assert (code, "results.exact.bayes_risk: 0.4" in out) == (1, True)
 
 
 def test_differences_are_exact_and_have_a_place():

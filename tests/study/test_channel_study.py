@@ -10,7 +10,7 @@ import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import NarcissusError
 from narcissus.report import render_html, render_text
-from narcissus.study.channel import RESULTS_SCHEMA
+from narcissus.study.channel import KIND
 
 CHANNEL = "secret,short,long\nlogin,0.9,0.1\nlogout,0.2,0.8\n"
 
@@ -48,7 +48,7 @@ def test_a_table(tmp_path):
     assert audit.results["exact"]["bayes_risk"] == pytest.approx(0.125)
     assert audit.results["pairwise"]["values"][0][1] == pytest.approx(0.3)
     assert audit.results["profile"]["delta"][0] == pytest.approx(0.7)
-    jsonschema.validate(audit.results, RESULTS_SCHEMA)
+    jsonschema.validate(audit.results, KIND.results.json_schema())
     assert "85.0 are right" in audit.verdict
     html = render_html(audit.record)
     assert "login and logout are easiest to tell apart" in html
@@ -76,7 +76,7 @@ def test_a_mechanism_too_large_for_a_matrix(tmp_path):
         tmp_path, '[channel]\nmechanism = "randomized-response:values=1000000,epsilon=10"\n'
     )
     assert audit.results["exact"]["beta_star"] == pytest.approx(0.9784492, abs=5e-8)
-    assert "pairwise" not in audit.results
+    assert audit.results["pairwise"] is None
     assert render_html(audit.record)
 
 
@@ -93,7 +93,7 @@ def test_samples(tmp_path, limit, status):
     found = audit.results["estimated"]
     assert found["beta_star"]["low"] <= 0.5 <= found["beta_star"]["high"]
     assert [look["samples"] for look in found["history"]][-1] == 2_000
-    jsonschema.validate(audit.results, RESULTS_SCHEMA)
+    jsonschema.validate(audit.results, KIND.results.json_schema())
     again = play(
         tmp_path, f'[channel]\nsamples = "s.csv"\n[threshold]\nbeta_star = {limit}\n', s=samples()
     )

@@ -12,7 +12,7 @@ from narcissus import load_study, profile, run
 from narcissus.errors import InputError, StudyError, TooLargeError
 from narcissus.report import page_of, render_html, render_text
 from narcissus.report.page import Figure, Table
-from narcissus.study.game.kind import RESULTS_SCHEMA
+from narcissus.study.game.kind import KIND
 from narcissus.study.game.parts import ROOMS
 from narcissus.study.game.schema import CLAIMS
 from narcissus.study.shipped import shipped_studies, shipped_study
@@ -56,7 +56,7 @@ def test_shipped_study_comes_out_as_its_source_says(name):
     results = audit.results
     assert shipped.expected
     assert results["outcome"].startswith(shipped.expected), audit.verdict
-    jsonschema.validate(results, RESULTS_SCHEMA)
+    jsonschema.validate(results, KIND.results.json_schema())
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]
     assert any(isinstance(block, Table | Figure) for block in blocks)

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from narcissus.evidence import mean_limits, population_mean_upper
+from narcissus.study.results.table import SettingNumbers, ShareBound
+from narcissus.study.results.table_attacks import GuessResult
 from narcissus.study.table.excess import _limits
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.words import odds
@@ -99,17 +101,38 @@ def test_what_is_open_is_settled_by_more_trials_than_were_played(trials):
 
 
 def test_a_limit_of_everybody_under_noise_is_not_called_no_noise():
-    results = {
-        "guess": {"share": 0.5},
-        "attacks": {},
-        "best": None,
-        "prior_is_exact": True,
-        "bounds": [{"guarantee": "1-GDP", "share_at_most": 0.8, "share_of_population": 1.0}],
-    }
-    assert "without noise" not in odds(results, [])
-    assert "nothing below 100" in odds(results, [])
-    results["bounds"] = [{"guarantee": "none", "share_at_most": 1.0}]
-    assert "without noise" in odds(results, [])
+    def said(guarantee, grade):
+        bound = ShareBound(
+            limits="share", theorem="t", name="", guarantee=guarantee, grade=grade,
+            for_comparison=False, assumptions=(), takes_as_given=(), share_at_most=0.8,
+            share_of_population=1.0,
+        )  # fmt: skip
+        guess = GuessResult(share=0.5, low=0.5, high=0.5, by_the_prior=None)
+        return odds(
+            SettingNumbers.model_construct(
+                guess=guess, attacks={}, best=None, prior_is_exact=True, bounds=(bound,)
+            ),
+            [],
+        )
+
+    assert "without noise" not in said("1-GDP", "proved")
+    assert "nothing below 100" in said("1-GDP", "proved")
+    assert "without noise" in said("none", "not assessed")
+
+
+def test_a_number_about_the_people_played_alone_limits_nobody_else():
+    """What follows from one (epsilon, delta) has no limit for all people: it is no population's."""
+    same = {"limits": "share", "theorem": "t", "guarantee": "g", "grade": "proved"}
+    same |= {"assumptions": (), "takes_as_given": ()}
+    strongest = ShareBound(
+        **same, name="mean share", for_comparison=False, share_at_most=0.7, share_of_population=0.75
+    )
+    single = ShareBound(
+        **same, name="single", for_comparison=True, share_at_most=0.71, share_of_population=None
+    )
+    numbers = SettingNumbers.model_construct(bounds=(strongest, single))
+    assert numbers.population_share == 0.75
+    assert numbers.share_bound is strongest
 
 
 def test_a_worst_group_needs_a_group_that_is_told_by_known_columns(study, narcissus):

@@ -92,7 +92,7 @@ def test_the_population_s_count_is_covered(played):
 def test_an_excess_is_the_share_minus_what_is_allowed(played):
     experiment, trials = played
     result = summarise(experiment, 0, trials)
-    share = next(b for b in result["bounds"] if b["name"] == "mean share")["share_at_most"]
+    share = result.share_bound.share_at_most
     guess = np.array([t["guess"][0] for t in trials]).mean() / experiment.targets
     [by_share] = [
         e for e in excesses(experiment, 0, trials, ThresholdSpec(share=0.7)) if e.role == "bound"
