@@ -71,7 +71,7 @@ def split(study: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str,
             return [plain(entry, (*path, str(n))) for n, entry in enumerate(entries, start=1)]
         if isinstance(value, pd.DataFrame | Table):
             return {"table": named(FRAME, value)}
-        if path[-1] == key:
+        if path[-1] in ("kind", "name"):
             return named(GIVEN + ".".join(path[:-1]), value)
         return {key: named(GIVEN + ".".join(path), value)}
 
