@@ -7,7 +7,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test nightly check format bench docs lock sbom clean help
+.PHONY: audit test nightly check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -23,6 +23,7 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
 
@@ -33,7 +34,11 @@ sbom: $(BIN)/python   ## write the software bill of materials from the lock file
 	$(BIN)/python requirements/sbom.py
 
 docs: $(DEV_STAMP)    ## write the generated pages
+	$(BIN)/python docs/public.py
 	$(BIN)/python docs/build.py
+
+notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
+	$(BIN)/python docs/notebooks/make.py
 
 bench: $(DEV_STAMP)   ## run every benchmark
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

@@ -70,8 +70,9 @@ def command(
     quiet: bool,
 ) -> int:
     """Verify a record."""
-    from narcissus.audit import load_study, run
+    from narcissus.audits import run
     from narcissus.cli.progress import progress
+    from narcissus.study import load_study
     from narcissus.study.earlier import is_study_of
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
