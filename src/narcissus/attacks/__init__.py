@@ -1,8 +1,7 @@
 """Attacks: what the attacker does with a release."""
 
 from narcissus.attacks.average import Majority, Posterior
-from narcissus.attacks.base import Attack, Failure
-from narcissus.attacks.base import Own as OwnAttack
+from narcissus.attacks.base import Attack, Failure, OwnAttack
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.attacks.ciphers import KeySearch, Reencryption
 from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates, TwoCandidatesCentred

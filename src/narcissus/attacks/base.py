@@ -56,7 +56,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnAttack:
     """An attack given by a Python function, called once a trial.
 
     Parameters

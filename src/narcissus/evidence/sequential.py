@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between, unit_vector
+from narcissus._validation import fraction, unit_vector
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
@@ -96,7 +96,7 @@ def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str
     True
     """
     array = unit_vector("values", values)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     kept, counts = compress(array)
     mean = float(array.mean())
     hurdle = math.log(2 / (1 - level))

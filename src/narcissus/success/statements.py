@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import between, integer, non_negative, probability
+from narcissus._validation import fraction, integer, non_negative, probability
 from narcissus.evidence.sequential import Bets, log_mean
 
 
@@ -253,7 +253,7 @@ class NotMemorizing:
     def __post_init__(self) -> None:
         integer("n", self.n, low=1)
         integer("m", self.m, low=1, high=self.n)
-        between("xi", self.xi, 0, 1, open_low=True, open_high=True)
+        fraction("xi", self.xi)
 
     def tests(self, scores: Scores) -> list[Test]:
         """Give "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
