@@ -106,3 +106,13 @@ def test_the_nearest_word():
 )
 def test_how_many_arguments_a_function_takes(function, most, takes):
     assert check.arity(function, most) == takes
+
+
+def test_fractions_and_vectors_of_the_same_trials():
+    assert check.fraction("x", 1e-300) == 1e-300
+    for value in (0, 1, -0.1, 1.1):
+        with pytest.raises(InputError, match=r"`x` must be in \(0, 1\)"):
+            check.fraction("x", value)
+    check.same_trials(shares=np.zeros(3), others=np.ones(3))
+    with pytest.raises(InputError, match=r"`shares` and `others` .* got 3 and 4 values"):
+        check.same_trials(shares=np.zeros(3), others=np.ones(4))

@@ -129,7 +129,9 @@ def _edge(
     elif capital(1 - 1e-16) < hurdle:
         return 1.0
     for _ in range(60):
-        middle = math.sqrt(near * far) if far < near * 0.25 else (near + far) / 2
+        middle = (near + far) / 2
+        if far < near * 0.25:  # by factors; the product of the two may be too small for a float
+            middle = math.sqrt(near * far) or math.sqrt(near) * math.sqrt(far)
         if capital(middle) >= hurdle:
             far = middle
         else:
