@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from narcissus._validation import did_you_mean, one_of, real
+from narcissus._validation import did_you_mean, integer, one_of, real
 from narcissus.channels.closed_forms import (
     Exponential,
     Gaussian,
@@ -44,9 +44,10 @@ def _gaussian(p: Numbers) -> Gaussian:
 
 
 def _subset(p: Numbers) -> Subset:
-    values, epsilon = _need(p, "values", "epsilon")
+    given, epsilon = _need(p, "values", "epsilon")
+    values = integer("values", given, low=2)
     # The size that is best for estimating frequencies (Ye and Barg 2018).
-    best = max(1, min(int(values) - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
+    best = max(1, min(values - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
     return Subset(values, p.get("size", best), epsilon)
 
 

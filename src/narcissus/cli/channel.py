@@ -35,7 +35,10 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
 @click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
 @click.option(
-    "--repeat", "times", type=click.IntRange(min=1), help="The attacker sees this many outputs."
+    "--repeat",
+    "times",
+    type=click.IntRange(1, 1_000_000),
+    help="The attacker sees this many outputs.",
 )
 @click.option(
     "--tolerance",

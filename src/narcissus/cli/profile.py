@@ -53,7 +53,7 @@ Examples:
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, 1_000_000),
     metavar="N",
     help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
 )

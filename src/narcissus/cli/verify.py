@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from narcissus.cli.audit import HOURS
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.errors import InputError
 
@@ -55,6 +56,7 @@ Exit codes:
     is_flag=True,
     help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
 )
+@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     *,
@@ -64,6 +66,7 @@ def command(
     policy: Path | None,
     workers: int | None,
     allow_code: bool,
+    yes: bool,
     quiet: bool,
 ) -> int:
     """Verify a record."""
@@ -91,6 +94,7 @@ def command(
             observer=observer,
             workers=workers,
             policy=policy,
+            hours=None if yes else HOURS,
         ).to_dict()
     found = list(differences(_compared(written.to_dict()), _compared(again)))
     if not found:

@@ -237,5 +237,7 @@ def check_source(source: bytes, name: str = "the program") -> None:
         raise InputError(
             f"{name} is not a Python program: line {error.lineno}: {error.msg}"
         ) from error
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"{name} is too deeply nested for Python to compile") from error
     except ValueError as error:  # a NUL byte
         raise InputError(f"{name} is not a Python program: {error}") from error

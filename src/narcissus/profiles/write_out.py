@@ -315,6 +315,7 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
         and game.looser is None
         and getattr(game.mechanism, "exchangeable", False)
         and hasattr(game.world, "lumped")
+        and places <= 30  # before the power is taken, which has as many bits
         and 2**places * game.world.n * game.world.n <= 400_000_000
     ):
         enumeration = game.world.lumped(places)

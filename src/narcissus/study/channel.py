@@ -21,6 +21,7 @@ from narcissus.channels.estimate import INDEPENDENT, rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import NotAssessed
+from narcissus.study.channel_work import Looks
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.options import options_of_kind
 from narcissus.study.record import Status
@@ -345,7 +346,7 @@ def _sampled(
         confidence=study.run.confidence or 0.95,
         estimators=spec.estimators,
         rng=child(options.entropy, 0),
-        observer=options.observer,
+        observer=Looks(options),
     )
     results: dict[str, Any] = {
         "source": "samples",

@@ -18,8 +18,11 @@ from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import Relation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
+from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.record import Status, write_atomically
+
+STAND_INS = 2  # an empty release, and the release with its bytes shuffled
 
 
 class _Part(BaseModel):
@@ -159,10 +162,21 @@ class ExtractionKind:
         """Run the program and weigh the evidence."""
         settings: ExtractionStudy = study
         release = folder / settings.release
+        program = _read(folder / settings.program, "program")
+        limits = Limits(
+            settings.limits.seconds,
+            settings.limits.memory * 2**20,
+            settings.limits.output * 2**20,
+            disk=settings.limits.disk * 2**20,
+        )
+        workers = options.workers or settings.run.workers
+        programs = STAND_INS + len(settings.other_releases) + len(settings.rivals) + 1
+        runs = settings.runs * programs
+        check(program, release, limits, runs, workers=workers, options=options)
         evidence = assess_extraction(
             DataSet.read(folder / settings.data),
             release,
-            _read(folder / settings.program, "program"),
+            program,
             _relation(settings),
             runs=settings.runs,
             shadows=[DataSet.read(folder / p) for p in settings.shadows],
@@ -172,13 +186,8 @@ class ExtractionKind:
             if settings.reference is None
             else _read(folder / settings.reference, "reference"),
             confidence=settings.confidence,
-            limits=Limits(
-                settings.limits.seconds,
-                settings.limits.memory * 2**20,
-                settings.limits.output * 2**20,
-                disk=settings.limits.disk * 2**20,
-            ),
-            workers=options.workers or settings.run.workers,
+            limits=limits,
+            workers=workers,
             rng=child(options.entropy, 0),
             observer=options.observer,
         )

@@ -24,6 +24,8 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LARGEST = 2**20
 """Most bytes of a study file or a policy (1 MiB)."""
+LARGEST_NUMBER = 2**128
+"""Whole numbers stay below it: no float holds ones of a thousand bits, and a seed has 128."""
 DEEPEST = 32
 """Most tables and lists within each other."""
 LONGEST_KEY_LINE = 1000
@@ -106,7 +108,7 @@ def read_document(path: Path | str) -> Document:
         text = read_bytes(path, largest=LARGEST).decode("utf-8").replace("\r\n", "\n")
         with parsing(path, "valid TOML"):
             data = tomllib.loads(text)
-        _check_depth(path, data)
+        _check_values(path, data)
     except UnicodeDecodeError as error:
         raise StudyError(f"cannot read {path}: {error}") from error
     except InputError as error:
@@ -117,13 +119,15 @@ def read_document(path: Path | str) -> Document:
     return Document(path, data, dict(_lines_of_keys(text)))
 
 
-def _check_depth(path: Path, data: Any) -> None:
-    """Refuse what is nested so deeply that whatever walks through it later would fail."""
+def _check_values(path: Path, data: Any) -> None:
+    """Refuse what is nested so deeply, or so large, that whoever works with it would fail."""
     level: list[Any] = [data]
     for _ in range(DEEPEST):
         inner: list[Any] = []
         for value in level:
             inner += value.values() if isinstance(value, dict) else value
+        if any(isinstance(value, int) and abs(value) >= LARGEST_NUMBER for value in inner):
+            raise StudyError(f"{path}: a whole number has more than 128 bits")
         level = [value for value in inner if isinstance(value, dict | list)]
         if not level:
             return

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, channel
@@ -87,8 +88,8 @@ class Subset(Mechanism):
         import itertools
 
         n, k = self.values, self.size
+        check_size(n, float(special.comb(float(n), float(k))))  # the exact number may have any length
         count = math.comb(n, k)
-        check_size(n, count)
         sets = np.array(list(itertools.combinations(range(n), k)))
         member = np.zeros((n, count), dtype=bool)
         member[sets.T, np.arange(count)] = True

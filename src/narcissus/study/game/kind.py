@@ -22,6 +22,7 @@ from narcissus.study.game.identity import identity_of
 from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, sufficient
+from narcissus.study.game.work import agreed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
 from narcissus.study.store import TrialStore
@@ -317,11 +318,16 @@ def _played(
         rng=int(child(options.entropy, 0).integers(2**63)),
         observer=options.observer,
         # Most games take seconds, less than it takes to start processes.
-        through=partial(
-            play_in_order,
-            store=store,
-            workers=options.workers or 1,
-            observer=options.observer,
+        through=agreed(
+            partial(
+                play_in_order,
+                store=store,
+                workers=options.workers or 1,
+                observer=options.observer,
+            ),
+            setup,
+            store,
+            options,
         ),
     )
 

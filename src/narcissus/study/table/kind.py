@@ -63,7 +63,7 @@ class TableKind:
         """Play all trials and draw conclusions."""
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
-        experiment = with_trials(prepare(study, folder, options.entropy), study, options.observer)
+        experiment = with_trials(prepare(study, folder, options.entropy), study, options)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")

@@ -367,7 +367,7 @@ def _bounds(
         whole = tail_of_population(experiment, number, trials, place)
         bounds.append(
             {
-                "theorem": proofs.tail_theorem(experiment.success, n),
+                "theorem": proofs.tail_theorem(experiment.success, n).statement,
                 "name": "domination",
                 **strongest,
                 "confidence": level,
@@ -378,7 +378,7 @@ def _bounds(
         )
     sums = np.array([t["bound"] for t in trials])
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
-    theorem = proofs.share_theorem(experiment.success, n)
+    theorem = proofs.share_theorem(experiment.success, n, setting.guarantee).statement
     bounds.append(
         {
             "theorem": theorem,
@@ -413,16 +413,16 @@ def _published(
     limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
     people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
     """
+    assert setting.single is not None
     tables = [t["published"] for t in trials]
     pure = setting.single == setting.guarantee
     return [
         {
-            "theorem": "Swanberg et al. 2025, "
-            + ("Theorem 3.2 (given the output)" if pure else "Corollary 3.4"),
+            "theorem": proofs.published_theorem(setting.single).statement,
             "name": "published",
             **common,
             "for_comparison": True,
-            "guarantee": "" if setting.single is None else setting.single.describe(),
+            "guarantee": setting.single.describe(),
             "confidence": level,
             "at_most": max(proofs.not_exceeded(t, level) for t in tables)
             if pure

@@ -1,6 +1,7 @@
 """What is proved, against linear programs over all mechanisms; what is sampled, by coverage."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import optimize, stats
 
 from narcissus.attacks.table import Targets
 from narcissus.audit import load_study
+from narcissus.bounds import THEOREMS
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.mechanisms import MarginalQueries
 from narcissus.study.table import proofs
@@ -151,12 +153,23 @@ def test_programs_are_never_above_the_simpler_bound(monkeypatch, guarantee):
     assert counts[0] < counts[-1] - 0.02 * n
 
 
-def test_the_theorem_is_named_as_it_was_used():
+def test_the_theorem_is_named_as_it_was_used(monkeypatch):
     exact, near, huge = exact_match((4,)), ColumnsRight((6,), (1,)), ColumnsRight((90,), (3,))
-    assert proofs.share_theorem(exact, 100) == "Narcissus theory 4.6 (one-target optimum)"
-    assert proofs.tail_theorem(near, 100) == "Narcissus theory 4.4 (domination, by linear programs)"
-    assert "for 2083 of 10000 people" in proofs.tail_theorem(near, 10_000)
-    assert proofs.tail_theorem(huge, 1).endswith("from the best guess)")
+    pure = PureDP(1.0)
+    assert proofs.share_theorem(exact, 100, pure) is THEOREMS["one-target-optimum"]
+    assert proofs.tail_theorem(exact, 100) is THEOREMS["domination"]
+    tail = proofs.tail_theorem(near, 100)
+    assert (tail.id, tail.source) == ("domination", "Narcissus theory 4.4")
+    assert tail.statement == "Narcissus theory 4.4 (domination, by linear programs)"
+    assert "for 2083 of 10000 people" in proofs.tail_theorem(near, 10_000).title
+    assert proofs.tail_theorem(huge, 1).title.endswith("from the best guess")
+    assert proofs.published_theorem(pure).id == "swanberg-3.2"
+    assert proofs.published_theorem(ApproximateDP(1.0, 1e-5)) is THEOREMS["swanberg-3.4"]
+    # one of the user's own takes part where it says something, and is named
+    own = replace(THEOREMS["one-target-optimum"], id="own", source="Somebody 2026", title="")
+    monkeypatch.setitem(THEOREMS, "own", own)
+    assert "or Somebody 2026 where it is less" in proofs.share_theorem(exact, 100, pure).title
+    assert proofs.share_theorem(huge, 1, pure).title.endswith("from the best guess")
 
 
 def test_a_few_people_stand_for_the_choice_of_the_point():

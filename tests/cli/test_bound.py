@@ -1,39 +1,13 @@
-"""The commands bound, protect and refute: keys, numbers, words, and one clear error each."""
+"""The command bound: keys, numbers, words, and one clear error each."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from narcissus.cli.main import main
-
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def call(capsys):
-    def run(line: str, *more: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([*line.split(), *more])
-        out, err = capsys.readouterr()
-        return stopped.value.code, out, err
-
-    return run
-
-
-@pytest.fixture
-def answer(call):
-    def run(line: str, *more: str) -> dict:
-        code, out, err = call(line + " --json", *more)
-        assert code == 0, err
-        assert not err
-        return json.loads(out)
-
-    return run
 
 
 def test_bound_on_one_target(answer):
@@ -164,20 +138,6 @@ def test_the_first_example_of_the_readme_means_membership(answer):
         assert exact[key] == values[key]
 
 
-def test_protect_says_which_success_is_meant(answer, call):
-    line = "protect --prior 0.5 --advantage 0.05 --delta 1e-5"
-    anyhow, exact = answer(line), answer(line + " --success exact")
-    assert (anyhow["criterion"], exact["criterion"]) == ("any", "exact match")
-    assert exact["mu"] > 1.5 * anyhow["mu"]
-    assert exact["mu"] == pytest.approx(
-        answer("protect --values 0.5,0.5 --advantage 0.05 --delta 1e-5")["mu"], rel=1e-6
-    )
-    assert any("--success exact" in note for note in anyhow["notes"])
-    assert "by_value" not in exact
-    assert exact["grade"] == "proved"
-    assert "Note: " in call(line)[1]
-
-
 def test_bound_in_words(call):
     code, out, _ = call("bound --epsilon 0.1 --delta 0.01 --prior 0.5 --targets 3 --at-least 1")
     assert code == 0
@@ -204,97 +164,6 @@ def test_bound_draws_a_picture(call, tmp_path):
     assert "--plot" in err
     code, _, err = call("bound --epsilon 1 --prior 0.1", "--plot", str(tmp_path / "a.txt"))
     assert code == 2
-
-
-def test_protect(answer):
-    found = answer("protect --prior 0.1072326 --advantage 0.05 --delta 1e-5")
-    assert found["epsilon"] == pytest.approx(0.399247, abs=1e-5)
-    assert found["advantage"] <= 0.05 + 1e-12
-    back = answer(f"bound --mu {found['mu']!r} --prior 0.1072326")
-    assert back["advantage"] == pytest.approx(0.05, abs=1e-6)
-    line = "protect --prior 0.5 --delta 1e-6 --targets 100 --at-most 70 --confidence 0.95"
-    found = answer(line)
-    assert found["exceeded"] <= 0.05
-    back = answer(f"bound --epsilon {found['epsilon']!r} --delta 1e-6 --prior 0.5 --targets 100")
-    assert back["at_most"] == 70
-    found = answer("protect --values 0.7,0.2,0.1 --advantage 0.1")
-    assert found["epsilon"] > found["by_value"]["most"]
-    assert set(found["by_value"]) == {"least", "median", "most"}
-
-
-def test_refute(answer, call):
-    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4")
-    assert found["epsilon"] == pytest.approx(0.695126, abs=1e-5)
-    assert all({"name", "epsilon", "p_value", "valid"} == set(m) for m in found["methods"])
-    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4 --claim 0.673")
-    (theirs,) = [m for m in found["methods"] if "Steinke" in m["name"]]
-    assert theirs["p_value"] == pytest.approx(0.05, abs=1e-4)
-    code, out, _ = call("refute --canaries 10 --guesses 5 --correct 3")
-    assert code == 0
-    assert "NOTHING REFUTED" in out
-
-
-def test_refute_from_scores(answer, call, tmp_path):
-    rng = np.random.default_rng(1)
-    member = rng.integers(0, 2, 3000)
-    score = rng.normal(size=3000) + 2 * member
-    path = tmp_path / "scores.csv"
-    rows = "\n".join(f"{s},{m}" for s, m in zip(score, member, strict=True))
-    path.write_text("score,member\n" + rows + "\n")
-    found = answer("refute --delta 1e-5", "--scores", str(path))
-    assert found["epsilon"] > 2
-    assert found["chosen_on"] == 1000
-    assert found["grade"] == "sampled"
-    assert found["guesses_chosen"] == "after"
-    again = answer("refute --delta 1e-5", "--scores", str(path), "--seed", str(found["seed"]))
-    assert again == found
-    order = np.argsort(member)
-    rows = "\n".join(f"{s},{m}" for s, m in zip(score[order], member[order], strict=True))
-    path.write_text("score,member\n" + rows + "\n")
-    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
-    path.write_text("points,member\n1,0\n")
-    code, _, err = call("refute", "--scores", str(path))
-    assert code == 2
-    assert "`score`" in err
-    path.write_text("")
-    assert call("refute", "--scores", str(path))[0] == 2
-    path.write_text("score,member\n" + "1,yes\n" * 9)
-    assert call("refute", "--scores", str(path))[0] == 2
-
-
-def test_refute_from_pairs(answer, call, tmp_path):
-    rng = np.random.default_rng(1)
-    rows = []
-    for pair in range(300):
-        one, other = f"{rng.normal(2)},1,{pair}", f"{rng.normal(0)},0,{pair}"
-        rows += [one, other] if rng.random() < 0.5 else [other, one]
-    path = tmp_path / "pairs.csv"
-    path.write_text("score,member,pair\n" + "\n".join(rows) + "\n")
-    line = "refute --delta 1e-5 --seed 1"
-    found = answer(line + " --pairs", "--scores", str(path))
-    assert found["epsilon"] > 1
-    assert (found["canaries"], found["chosen_on"]) == (200, 100)
-    code, _, err = call(line, "--scores", str(path))
-    assert code == 2
-    assert "`--pairs`" in err
-    consecutive = "\n".join(row.rpartition(",")[0] for row in rows)
-    path.write_text("score,member\n" + consecutive + "\n")
-    assert answer(line + " --pairs", "--scores", str(path)) == found
-    code, _, err = call(line, "--scores", str(path))
-    assert code == 2
-    assert "give `--pairs`" in err
-
-
-def test_refute_says_when_the_guesses_were_chosen(answer, call):
-    line = "refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4"
-    before, after = answer(line), answer(line + " --guesses-chosen after")
-    assert before["epsilon"] > after["epsilon"] > 0
-    assert after["p_value"] == 2 * before["p_value"]
-    assert any("fixed before" in said for said in before["assumptions"])
-    assert any("half the level" in said for said in after["assumptions"])
-    out = call(line)[1]
-    assert "REFUTED (sampled)" in out
-    assert "assuming every canary's value was drawn uniformly" in out
 
 
 @pytest.mark.parametrize(
@@ -326,7 +195,6 @@ def test_refute_says_when_the_guesses_were_chosen(answer, call):
         ("bound --epsilon 1 --bits 3 --success exact", "--success"),
         ("bound --epsilon 1 --prior 0.5 --success near", "--success"),
         ("bound --epsilon 1 --prior 0.5 --success exact --inseparable 0.5", "--inseparable"),
-        ("protect --values 0.5,0.5 --advantage 0.1 --success any", "--success"),
         ("bound --mu -1 --prior 0.5", "--mu"),
         ("bound --mu 1 --delta 0.1 --prior 0.5", "--delta"),
         ("bound --rho -1 --prior 0.5", "--rho"),
@@ -346,24 +214,6 @@ def test_refute_says_when_the_guesses_were_chosen(answer, call):
         ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
         ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
-        ("protect --prior 0.1", "--advantage"),
-        ("protect --prior 0.1 --advantage 2", "--advantage"),
-        ("protect --prior 0.1 --advantage 0 --delta 1e-5", "--delta"),
-        ("protect --prior 1 --advantage 0.1", "--prior"),
-        ("protect --prior 0.1 --targets 5", "--at-most"),
-        ("protect --prior 0.5 --targets 5 --at-most 0", "sees no release"),
-        ("protect --prior 0.5 --targets 5 --at-most 5", "--at-most"),
-        ("protect --prior 0.1 --advantage 0.1 --confidence 0.9", "--confidence"),
-        ("refute --canaries 10 --guesses 20 --correct 3", "--guesses"),
-        ("refute --canaries 10 --guesses 5 --correct 6", "--correct"),
-        ("refute --canaries 10 --guesses 5", "--correct"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --delta -1", "--delta"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --confidence 2", "--confidence"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --values 1", "--values"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --claim -1", "--claim"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --guesses-chosen now", "--guesses-chosen"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --seed 1", "--seed"),
-        ("refute --canaries 10 --guesses 5 --correct 3 --pairs", "--pairs"),
     ],
 )
 def test_bad_input_gives_one_error_that_names_the_option(call, line, option):
@@ -375,8 +225,7 @@ def test_bad_input_gives_one_error_that_names_the_option(call, line, option):
     assert len(err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["bound", "protect", "refute"])
-def test_help_has_examples(call, command):
-    code, out, _ = call(f"{command} --help")
+def test_help_has_examples(call):
+    code, out, _ = call("bound --help")
     assert code == 0
-    assert out.count(f"narcissus {command} ") >= 3
+    assert out.count("narcissus bound ") >= 3
