@@ -1,13 +1,15 @@
 """The rules of the house: sizes, names, who imports what, what nobody reaches, which tests mirror.
 
 What breaks a rule today stands in ``house.toml``; a line there that breaks nothing any more fails
-as well, so that the list can only shrink.
+as well, so that the list can only shrink. ``python tests/test_house.py`` takes such lines out.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
+import inspect
 import json
 import re
 import subprocess
@@ -23,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "narcissus"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ALLOWED = tomllib.loads((ROOT / "tests" / "house.toml").read_text(encoding="utf-8"))
+
+MENDED: dict[str, set[str]] = {}
 
 LINES_OF_A_MODULE = 400
 LINES_OF_A_FUNCTION = 80
@@ -46,6 +50,7 @@ SOURCE = parsed(PACKAGE)
 def agree(rule: str, broken: set[str]) -> None:
     """Fail for what breaks a rule, and for what is allowed to and does not."""
     allowed = set(ALLOWED[rule])
+    MENDED[rule] = allowed - broken
     assert not broken - allowed, f"{rule}: {sorted(broken - allowed)}"
     assert not allowed - broken, f"take these out of house.toml, {rule}: {sorted(allowed - broken)}"
 
@@ -281,3 +286,22 @@ def test_files_excused_from_a_rule_of_the_linter_break_it():
         for f in json.loads(done.stdout)
     }
     assert not excused - found, "take these out of pyproject.toml"
+
+
+def shrink() -> None:
+    """Take out of house.toml what breaks no rule any more."""
+    for name, rule in list(globals().items()):
+        if name.startswith("test_") and "agree(" in inspect.getsource(rule):
+            with contextlib.suppress(AssertionError):
+                rule()
+    path = ROOT / "tests" / "house.toml"
+    section, kept = "", []
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        section = line.partition(" = ")[0] if " = [" in line else section
+        if line.strip().strip('",') not in MENDED.get(section, ()):
+            kept.append(line)
+    path.write_text("".join(kept), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    shrink()
