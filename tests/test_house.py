@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib
+import importlib.util
 import inspect
 import json
 import re
@@ -270,6 +270,29 @@ def test_every_test_mirrors_a_module():
     files = {p.relative_to(ROOT / "tests") for p in (ROOT / "tests").rglob("test_*.py")}
     inside = {p.as_posix() for p in files if len(p.parts) > 1 and p.parts[0] not in across}
     agree("tests_without_module", inside - mirrors)
+
+
+def test_every_statement_of_a_paper_that_is_cited_is_tested():
+    """By a test that carries the mark; definitions, sections and figures state nothing."""
+    where = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
+    build = importlib.util.module_from_spec(where)
+    where.loader.exec_module(build)
+    states = (
+        "Theorem",
+        "Corollary",
+        "Lemma",
+        "Proposition",
+        "Claim",
+        "Fact",
+        "Example",
+        "Equation",
+    )
+    marked = build.marked_tests()
+    agree("untested_statements", {
+        f"{paper}, {place}"
+        for paper, place in build.cited()
+        if place.startswith(states) and (paper, place) not in marked and paper != "Example 2026"
+    })  # fmt: skip
 
 
 def test_files_excused_from_a_rule_of_the_linter_break_it():

@@ -20,6 +20,7 @@ def test_clopper_pearson_against_scipy(counts):
     assert ours.high == pytest.approx(theirs.high, abs=1e-9)
 
 
+@pytest.mark.states("Maurer and Pontil 2009", "Theorem 4")
 def test_bernstein_limits_follow_the_theorem():
     """Maurer and Pontil 2009, Theorem 4, at half of alpha a side, from the values themselves."""
     values = np.random.default_rng(5).random(500)
