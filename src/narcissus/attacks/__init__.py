@@ -13,10 +13,12 @@ from narcissus.attacks.matching import (
     SupersetMatching,
 )
 from narcissus.attacks.preimage import Inversion, TryInputs
+from narcissus.attacks.secret import BayesGuess
 from narcissus.attacks.singling_out import BucketHashing
 
 __all__ = [
     "Attack",
+    "BayesGuess",
     "BestPredicate",
     "BucketHashing",
     "Failure",

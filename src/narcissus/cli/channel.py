@@ -70,11 +70,12 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
+    from narcissus.study.part_text import part_from_text
 
     if (file is None) == (mechanism is None):
         raise click.UsageError("give a FILE or --mechanism, one of them")
     if mechanism is not None:
-        source = channels.mechanism(mechanism)
+        source = part_from_text("channel-mechanism", mechanism).build()
         name = mechanism
     else:
         assert file is not None
@@ -82,7 +83,7 @@ def command(
         name = file.name
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
-        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)

@@ -182,8 +182,8 @@ def _smallest(
         )
     if len(epsilons) > 1:
         raise InputError("`--smallest` takes one `--epsilon`")
-    epsilon = epsilons[0] if epsilons else getattr(settings.statement, "epsilon", 0.0)
-    target = getattr(settings.statement, "delta", None) if delta is None else delta
+    epsilon = epsilons[0] if epsilons else settings.statement.options.get("epsilon", 0.0)
+    target = settings.statement.options.get("delta") if delta is None else delta
     if target is None:
         raise InputError("`--smallest` needs `--delta`: the study's statement has none")
     if not 0 <= target <= 1:

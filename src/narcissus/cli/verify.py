@@ -72,6 +72,7 @@ def command(
     """Verify a record."""
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
+    from narcissus.study.earlier import is_study_of
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
 
@@ -85,7 +86,10 @@ def command(
     if study is None:
         return OK
     loaded = load_study(study, allow_code=allow_code)
-    if written.provenance.digests.get("study") != f"sha256:{loaded.digest}":
+    same = written.provenance.digests.get("study") == f"sha256:{loaded.digest}"
+    with loaded.code.in_use():
+        earlier = not same and is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
+    if not same and not earlier:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
     with progress(quiet=quiet) as observer:
         again = run(
@@ -96,7 +100,10 @@ def command(
             policy=policy,
             hours=None if yes else HOURS,
         ).to_dict()
-    found = list(differences(_compared(written.to_dict()), _compared(again)))
+    old, new = _compared(written.to_dict()), _compared(again)
+    if earlier:  # the same study in the words of version 0.1
+        old["study"], old["digests"]["study"] = new["study"], new["digests"]["study"]
+    found = list(differences(old, new))
     if not found:
         click.echo(f"Verified: played again, {study} gives every number of {path}.")
         return OK
@@ -114,7 +121,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """Give what must be the same: all but the versions, the machine and the digest over them."""
     kept = {k: v for k, v in record.items() if k not in {"provenance", "digest"}}
     made = record["provenance"]
-    return {**kept, "entropy": made["entropy"], "digests": made["digests"]}
+    return {**kept, "entropy": made["entropy"], "digests": {**made["digests"]}}
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:

@@ -162,19 +162,10 @@ def refute(
         The epsilon that the p-values are about; default 0, "the release says nothing".
     guesses_chosen
         ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
-        tests at half the level where ``delta`` is above 0, and mu always.
+        tests at half the level where ``delta`` is above 0, and mu always; see `level_factor`.
 
     Notes
     -----
-    *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
-    numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
-    ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most
-    ``pi_r B_r + C_r d_r`` (the bound is concave in delta), so what is rejected because
-    ``B_r + C_r delta <= a`` for its own ``r`` has probability at most
-    ``max_r B_r + delta max_r C_r <= 2 a``, and at most ``a`` where delta is 0. This needs one
-    point of the profile, the same for every ``r``; so mu, whose profile has many, is then refuted
-    by the point at ``delta``, or at ``(1 - confidence) / (2 canaries)`` where delta is 0.
-
     Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
     no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
     2023 and Mahloujifar, Melis and Chaudhuri 2024.
@@ -260,7 +251,19 @@ def _methods(
 
 
 def level_factor(delta: float, *, after: bool) -> int:
-    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice."""
+    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice.
+
+    Notes
+    -----
+    *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
+    numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
+    ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most
+    ``pi_r B_r + C_r d_r`` (the bound is concave in delta), so what is rejected because
+    ``B_r + C_r delta <= a`` for its own ``r`` has probability at most
+    ``max_r B_r + delta max_r C_r <= 2 a``, and at most ``a`` where delta is 0. This needs one
+    point of the profile, the same for every ``r``; so mu, whose profile has many, is then refuted
+    by the point at ``delta``, or at ``(1 - confidence) / (2 canaries)`` where delta is 0.
+    """
     return 2 if after and delta > 0 else 1
 
 

@@ -9,9 +9,12 @@ from narcissus.mechanisms.generalization import KAnonymity
 from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
 from narcissus.mechanisms.one_way import MultiplyHash, Sha256
+from narcissus.mechanisms.own import OwnMechanism
 from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
+from narcissus.mechanisms.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.randomized_response import RandomizedResponse
+from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
     "Channel",
@@ -24,18 +27,22 @@ __all__ = [
     "KAnonymity",
     "LaplaceNoise",
     "MarginalQueries",
+    "Marginals",
     "Mechanism",
     "MultiplyHash",
     "NoNoise",
     "Noise",
     "NoisyAverage",
     "NoisyMarginals",
+    "OwnMechanism",
     "Parallel",
     "Parity",
+    "PlannedCounts",
     "PublicKey",
     "RandomizedResponse",
     "Sha256",
     "Subsample",
+    "ThroughChannel",
     "XorHalf",
     "published_cut",
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
+from narcissus._options import OfRoom
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import Channel
 from narcissus.worlds.base import Batch
@@ -25,7 +26,7 @@ class Parallel:
         The mechanisms, at least one.
     """
 
-    parts: Sequence[Any]
+    parts: Sequence[Annotated[Any, OfRoom("mechanism")]]
 
     def __post_init__(self) -> None:
         if not self.parts:

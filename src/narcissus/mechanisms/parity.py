@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class XorHalf:
         ``"second"`` for ``y``, ``"xor"`` for ``x xor y``.
     """
 
-    part: str
+    part: Literal["second", "xor"]
 
     def __post_init__(self) -> None:
         one_of("part", self.part, ("second", "xor"))

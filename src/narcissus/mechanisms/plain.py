@@ -45,7 +45,13 @@ class Constant:
 
 @dataclass(frozen=True)
 class Subsample:
-    """Release ``rows`` rows of the data set, drawn without repetition, in random order."""
+    """Release ``rows`` rows of the data set, drawn without repetition, in random order.
+
+    Parameters
+    ----------
+    rows
+        Released rows.
+    """
 
     rows: int
 

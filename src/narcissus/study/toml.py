@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, StudyError
+from narcissus.study.part_section import UNKNOWN
 
 Path_ = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -149,9 +150,6 @@ def _models_at(model: Any, path: Path_) -> Iterator[type[BaseModel]]:
             )
             if field is not None:
                 yield from _models_at(field.annotation, path[1:])
-            # The name of a part, which may be that of a key of it as well.
-            if path[0] == model.__name__ or path[0] in {"function-after", "function-before"}:
-                yield from _models_at(model, path[1:])
     elif get_origin(model) is dict:
         yield from _models_at(get_args(model)[1], path[1:])
     else:
@@ -212,13 +210,12 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
 def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     """Say one mistake, but for its place."""
     key = _dotted(path)
+    if fault["type"] == UNKNOWN:
+        return f"unknown key `{key}`: {fault['msg']}"
     if fault["type"] == "extra_forbidden":
         known = _known_keys(model, fault["loc"][:-1])
         hint = did_you_mean(str(path[-1]), known)
-        says = [getattr(m, "options_of", None) for m in _models_at(model, fault["loc"][:-1])]
-        if any(says):
-            hint = f": {next(filter(None, says))()}{hint}"
-        elif not hint and known:
+        if not hint and known:
             hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
         return f"unknown key `{key}`{hint}"
     if fault["type"] == "missing":

@@ -207,6 +207,15 @@ class Uniform:
     """Data sets of ``n`` rows of ``d`` entries, each uniform on ``0 .. levels - 1``.
 
     With two levels, the uniform bit matrices of Kaplan et al. 2025, Example 1.3.
+
+    Parameters
+    ----------
+    n
+        Rows of a data set.
+    d
+        Entries of a row.
+    levels
+        Values of an entry.
     """
 
     n: int

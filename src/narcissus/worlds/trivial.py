@@ -28,8 +28,10 @@ class MonaLisa:
 
     Parameters
     ----------
-    n, d
-        Rows of a data set, bits of a row.
+    n
+        Rows of a data set.
+    d
+        Bits of a row.
     rate
         Probability that a row is the Mona Lisa.
     """
@@ -90,8 +92,10 @@ class Superset:
 
     Parameters
     ----------
-    n, d
-        Rows of a data set, bits of a row.
+    n
+        Rows of a data set.
+    d
+        Bits of a row.
     size
         Rows of the list.
     trivial

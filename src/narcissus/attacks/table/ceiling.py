@@ -20,9 +20,9 @@ from narcissus.errors import InputError
 class Ceiling:
     """The exact posterior of each person, given the release and all the others' secrets."""
 
-    title: str = "what nobody can exceed: told everybody else's secrets"
-    uses: str = "prior, release and all other secrets"
-    informed: bool = True
+    title = "what nobody can exceed: told everybody else's secrets"
+    uses = "prior, release and all other secrets"
+    informed = True
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's exact posterior in that attacker's eyes, shape (n, values)."""

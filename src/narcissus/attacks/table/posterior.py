@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from narcissus._validation import between, integer, positive
 from narcissus.attacks.table.base import Floats, Joint, Targets, View
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
@@ -38,7 +39,7 @@ def _surrogate(noise: Noise) -> GaussianNoise:
 
 @dataclass(frozen=True)
 class MeanField:
-    """Variational Bayes: everybody's beliefs independent, each updated in turn.
+    """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
 
     Attributes
     ----------
@@ -50,9 +51,14 @@ class MeanField:
 
     sweeps: int = 40
     tolerance: float = 1e-2
-    title: str = "the posterior by mean-field variational Bayes"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by mean-field variational Bayes"
+    uses = "prior and release"
+    informed = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        integer("sweeps", self.sweeps, low=1)
+        positive("tolerance", self.tolerance)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -119,15 +125,21 @@ class GibbsSampling:
     chains
         Independent chains.
     burn
-        Share of each chain's passes that is thrown away.
+        Share of each chain's passes that is thrown away, in [0, 1).
     """
 
     sweeps: int = 200
     chains: int = 8
     burn: float = 0.2
-    title: str = "the posterior by Gibbs sampling"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by Gibbs sampling"
+    uses = "prior and release"
+    informed = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        integer("sweeps", self.sweeps, low=1)
+        integer("chains", self.chains, low=1)
+        between("burn", self.burn, 0, 1, open_high=True)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""

@@ -13,9 +13,9 @@ from narcissus.attacks.table.base import Joint, View
 class PriorGuess:
     """The Bayes decision from the prior alone (attack (a) of Narcissus theory 9)."""
 
-    title: str = "the best guess without the release"
-    uses: str = "prior"
-    informed: bool = False
+    title = "the best guess without the release"
+    uses = "prior"
+    informed = False
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Ignore the release."""

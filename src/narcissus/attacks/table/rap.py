@@ -16,19 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import Floats, Joint, Targets, View
 
 
 @dataclass(frozen=True)
 class RelaxedProjection:
-    """The RAP attack.
+    """The published attack RAP: fit relaxed rows to the released tables by gradient descent.
 
     Attributes
     ----------
     start
         'random' (as published for reconstruction) or 'prior' (as published for known priors).
-    steps, queries, rate
-        Gradient steps, queries drawn in each, and Adam's step size.
+    steps
+        Gradient steps, at least 1.
+    queries
+        Queries drawn in each step, at least 1.
+    rate
+        Adam's step size, above 0.
     starts
         Random starts; with several, each person's most frequent value wins, which ranks guesses
         by confidence as in the published attack.
@@ -42,7 +47,13 @@ class RelaxedProjection:
     rate: float = 0.1
     starts: int = 1
     rounding: Literal["largest", "sample"] = "largest"
-    informed: bool = False
+    informed = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        for name in ("steps", "queries", "starts"):
+            integer(name, getattr(self, name), low=1)
+        positive("rate", self.rate)
 
     @property
     def title(self) -> str:

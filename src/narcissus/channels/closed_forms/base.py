@@ -22,7 +22,7 @@ def check_size(secrets: float, outputs: float) -> None:
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class ClosedForm:
     """What every mechanism in closed form offers."""
 
     @property

@@ -77,7 +77,7 @@ def _attacker(threat: Answer) -> Rows:
 
 
 def _prior(prior: Answer) -> Rows:
-    kind = prior.get("kind")
+    kind = prior.get("name", prior.get("kind"))  # of a record of 0.1
     if kind is None:
         return []
     words = {

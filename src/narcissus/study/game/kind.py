@@ -19,7 +19,7 @@ from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.study.game.exact import Exactly, exactly
 from narcissus.study.game.identity import identity_of
-from narcissus.study.game.schema import CLAIMS, GameStudy, GameStudyBase, Setup
+from narcissus.study.game.schema import DEFINITIONS, GameStudy, Setup
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, at_most, grade_of, judge, sufficient
 from narcissus.study.game.work import agreed
@@ -72,16 +72,16 @@ class GameKind:
     model: type[BaseModel] = GameStudy
     results_schema = RESULTS_SCHEMA
 
-    def check(self, study: GameStudyBase, folder: Path) -> None:
+    def check(self, study: GameStudy, folder: Path) -> None:
         """Make all parts once, and see that they fit each other."""
-        setup = study.build(folder)
+        setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError(
                 "the study has no [[attack]] and `exact.when` is never: nothing could be found"
             )
         refuse_unused(study, setup)
 
-    def play(self, study: GameStudyBase, folder: Path, options: RunOptions) -> Outcome:
+    def play(self, study: GameStudy, folder: Path, options: RunOptions) -> Outcome:
         """Prove, play and judge."""
         if options.policy is not None:
             raise InputError(
@@ -104,9 +104,9 @@ class GameKind:
 
 
 def _outcome(
-    study: GameStudyBase, folder: Path, options: RunOptions, store: TrialStore | None
+    study: GameStudy, folder: Path, options: RunOptions, store: TrialStore | None
 ) -> Outcome:
-    setup = study.build(folder)
+    setup = study.build()
     refuse_fresh(study, setup)
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
@@ -147,9 +147,9 @@ def _outcome(
             "about": study.about,
             "source": study.source,
             "statement": {
-                **study.statement.model_dump(mode="json"),
+                **study.statement.to_dict(),
                 "words": statement.words(),
-                "definition": CLAIMS[study.statement.name][1],
+                "definition": DEFINITIONS[study.statement.name],
                 "scope": scope,
             },
             "confidence": study.run.confidence,
@@ -181,9 +181,7 @@ def _outcome(
 KIND = GameKind()
 
 
-def _written(
-    study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]
-) -> WrittenFamily | None:
+def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:
     if study.exact.when == "never":
         return None
     try:
@@ -219,15 +217,15 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
     return statement
 
 
-def _chosen(study: GameStudyBase) -> tuple[str, ...]:
+def _chosen(study: GameStudy) -> tuple[str, ...]:
     """Give what the study takes as given in its statement."""
-    best = getattr(study.statement, "best", None)
+    best = study.statement.options.get("best")
     if best is None:
         return ()
     return (f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says",)
 
 
-def _gaps(study: GameStudyBase, statement: Any, played: Play) -> dict[str, Estimate | None]:
+def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate | None]:
     if not isinstance(statement, Resilience):
         return {}
     share = (1 - played.confidence) / len(played.attackers) / played.members
@@ -283,7 +281,7 @@ def _proof(bound: Bound, statement: Any) -> dict[str, Any]:
     }
 
 
-def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
+def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Bound]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return []
     bounds: list[Bound | None] = [from_lemmas(setup.game)]
@@ -298,7 +296,7 @@ def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Bound]:
 
 
 def _played(
-    study: GameStudyBase,
+    study: GameStudy,
     setup: Setup,
     statement: Any,
     options: RunOptions,
@@ -332,7 +330,7 @@ def _played(
     )
 
 
-def _memorized(study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]) -> float | None:
+def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> float | None:
     if not study.exact.memorized:
         return None
     world, mechanism = setup.game.world, setup.game.mechanism

@@ -7,10 +7,8 @@ and curves are smooth; attacks have generators of their own.
 
 from __future__ import annotations
 
-import traceback
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +29,7 @@ from narcissus.mechanisms import (
 from narcissus.priors import (
     RecordPrior,
 )
+from narcissus.study.plugins import raised_where
 from narcissus.study.table import proofs
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Round
@@ -222,12 +221,6 @@ def _point(single: Guarantee) -> tuple[float, float]:
         return single.epsilon, 0.0
     assert isinstance(single, ApproximateDP)
     return single.epsilon, single.delta
-
-
-def raised_where(error: Exception) -> str:
-    """Say what a user's own code raised, and where."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _check_beliefs(beliefs: NDArray[np.float64], people: int, values: int) -> None:

@@ -19,6 +19,7 @@ from narcissus.evidence import each_confidence
 from narcissus.findings import contradictions
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_all
 from narcissus.study.store import FILE, TrialStore
@@ -28,7 +29,7 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.precision import with_trials
-from narcissus.study.table.prepare import own_code, prepare
+from narcissus.study.table.prepare import prepare
 from narcissus.study.table.results import RESULTS_SCHEMA
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.summary import summarise
@@ -204,7 +205,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
-    identity["own code"] = source_digests(own_code(study), folder)
+    identity["own code"] = source_digests(own_parts(study), folder)
     identity["version"] = metadata.version("narcissus")
     return identity
 

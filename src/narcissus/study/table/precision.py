@@ -47,7 +47,7 @@ def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) 
         )
     observer.note(f"{needed:,} trials for limits within {study.run.precision:g} points")
     attacks = tuple(
-        (name, attack, min(study.attacks[name].trials or needed, needed))
+        (name, attack, min(study.attacks[name].also["trials"] or needed, needed))
         for name, attack, _ in experiment.attacks
     )
     return replace(experiment, trials=needed, attacks=attacks)

@@ -14,7 +14,7 @@ from scipy import special
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.relations import lines_of
+from narcissus.extraction.relations.base import OutputRelation, lines_of
 
 # Prints the first words of a greedy covering code until the one numbered N, for bits D, radius R.
 _COVERING = (
@@ -26,12 +26,19 @@ _COVERING = (
 
 
 @dataclass(frozen=True)
-class Hamming:
+class HammingBall(OutputRelation):
     """A line of the output agrees with a record, both strings of 0 and 1, but for a share.
 
     Some record and some line of the output, of the same length ``d``, differ in at most
     ``share * d`` places: Examples D.4 (one record, share 1/2), D.5 (one record, share 1/4) and
-    D.6 (many records). An output has at most ``lines`` lines.
+    D.6 (many records).
+
+    Parameters
+    ----------
+    share
+        Largest share of places that differ, in [0, 1).
+    lines
+        Most lines of an output.
 
     Notes
     -----
@@ -54,7 +61,7 @@ class Hamming:
             raise InputError(f"{data.name} must hold lines of 0 and 1 only")
         return list(data.records)
 
-    def holds(self, data: DataSet, output: bytes) -> bool:
+    def counts(self, data: DataSet, output: bytes) -> bool:
         """Compare every line with every record of its length."""
         given = [g for g in lines_of(output) if not set(g) - {"0", "1"}]
         if len(given) > self.lines:

@@ -1,5 +1,6 @@
-"""The indistinguishability games of the paper, to be played: IND-BAY, IND-MINBAY, IND-LDP.
+"""The indistinguishability games IND-BAY, IND-MINBAY and IND-LDP of a channel.
 
+Each is a game like any other: a secret is drawn, goes through the channel, and is to be named.
 Source: Chatzikokolakis et al. 2023, Game 1 and Figure 2.
 """
 
@@ -11,23 +12,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from narcissus._random import RandomSource, generator
-from narcissus._validation import integer
-from narcissus.channels.bayes_security import beta_star
-from narcissus.channels.channel import Channel, Matrix, channel, prior_for
-from narcissus.channels.measures import bayes_vulnerability
+from narcissus._random import RandomSource
+from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
+from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson
+from narcissus.game.naming import named_right
+from narcissus.game.rules import Game
+from narcissus.mechanisms.plain import Constant
+from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.results import Estimate, Grade, Result
+from narcissus.success.relations.secret import NamesSecret
+from narcissus.worlds.secret import Secret
 
 Attacker = Callable[[int], int]
 """From the number of the output to the number of the guessed secret."""
 
 
 @dataclass(frozen=True)
-class Game(Result):
+class Indistinguishability(Result):
     """How a game went, beside what the best attacker can do.
 
     Attributes
@@ -38,11 +41,14 @@ class Game(Result):
         The attacker's success, sampled.
     best
         Success of the best attacker, exact.
+    remarks
+        What a reader should know: an attacker that raised errors, for one.
     """
 
     name: str
     wins: Estimate
     best: float
+    remarks: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
@@ -50,51 +56,28 @@ class Game(Result):
         return "sampled"
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.wins}\n  EXACT: the best attacker wins with {self.best:.6g}"
+        lines = [f"{self.name}: {self.wins}"]
+        lines += [f"  EXACT: the best attacker wins with {self.best:.6g}"]
+        return "\n".join([*lines, *self.remarks])
 
 
 def _play(
-    name: str,
-    *,
-    c: Channel,
-    prior: Matrix,
-    attacker: Attacker | None,
-    best: float,
-    trials: int,
-    confidence: float,
-    rng: RandomSource,
-) -> Game:
-    """Draw secrets, outputs and guesses, and count the hits."""
-    trials = integer("trials", trials, low=1)
-    random = generator(rng)
-    secrets = random.choice(prior.size, size=trials, p=prior / prior.sum())
-    outputs = np.empty(trials, dtype=np.intp)
-    for s in np.unique(secrets):
-        who = secrets == s
-        # Rows sum to one within the channel's tolerance; the sampler wants it exactly.
-        cumulative = np.cumsum(c.row(int(s)))
-        draws = np.searchsorted(cumulative / cumulative[-1], random.random(int(who.sum())), "right")
-        outputs[who] = np.minimum(draws, c.shape[1] - 1)
-    guesses = _bayes_guesses(c, prior)[outputs] if attacker is None else _ask(attacker, c, outputs)
-    wins = int(np.count_nonzero(guesses == secrets))
-    limits = clopper_pearson(
-        wins, trials, confidence=confidence, quantity="success of the attacker"
-    )
-    return Game(name, limits, best)
+    name: str, game: Game, attack: Any, best: float, **how: Any
+) -> Indistinguishability:  # fmt: skip
+    """Play one of the games with one attacker."""
+    wins, _, remarks = named_right(game, {"attacker": attack}, **how)
+    return Indistinguishability(name, wins["attacker"], best, remarks)
 
 
-def _bayes_guesses(c: Channel, prior: Matrix) -> NDArray[np.intp]:
-    """Give the Bayes attacker's guess for each output."""
-    joint = c.scaled(prior)
-    joint = joint.toarray() if c.is_sparse else joint
-    return np.asarray(joint.argmax(axis=0))
-
-
-def _ask(attacker: Attacker, c: Channel, outputs: NDArray[np.intp]) -> NDArray[np.intp]:
-    guesses = np.array([attacker(int(o)) for o in outputs], dtype=np.intp)
-    if not ((guesses >= 0) & (guesses < c.shape[0])).all():
-        raise InputError(f"`attacker` must give the number of a secret, 0 to {c.shape[0] - 1}")
-    return guesses
+def _through_channel(
+    name: str, matrix: Any, prior: Any, attacker: Attacker | None, **how: Any
+) -> Indistinguishability:
+    """Play a game in which the secret goes through the whole channel."""
+    c = channel(matrix)
+    weights = prior_for(c, prior)
+    game = Game(Secret(weights), ThroughChannel(c), NamesSecret(c.shape[0]))
+    attack = BayesGuess() if attacker is None else OwnAttack(lambda output: attacker(int(output)))
+    return _play(name, game, attack, bayes_vulnerability(c, weights), **how)
 
 
 def play_ind_bay(
@@ -105,7 +88,7 @@ def play_ind_bay(
     trials: int = 10_000,
     confidence: float = 0.95,
     rng: RandomSource = None,
-) -> Game:
+) -> Indistinguishability:
     """Play IND-BAY: a secret from the prior, its output, one guess.
 
     Parameters
@@ -119,18 +102,8 @@ def play_ind_bay(
 
     Source: Chatzikokolakis et al. 2023, Game 1.
     """
-    c = channel(matrix)
-    weights = prior_for(c, prior)
-    best = bayes_vulnerability(c, weights)
-    return _play(
-        "IND-BAY",
-        c=c,
-        prior=weights,
-        attacker=attacker,
-        best=best,
-        trials=trials,
-        confidence=confidence,
-        rng=rng,
+    return _through_channel(
+        "IND-BAY", matrix, prior, attacker, trials=trials, confidence=confidence, rng=rng
     )
 
 
@@ -142,11 +115,11 @@ def play_ind_minbay(
     trials: int = 10_000,
     confidence: float = 0.95,
     rng: RandomSource = None,
-) -> Game:
+) -> Indistinguishability:
     """Play IND-MINBAY: the attacker chooses two secrets, a coin picks one, one guess.
 
     ``pair`` are their numbers; None chooses the pair that reaches ``beta*``, where the best
-    attacker wins with ``1 - beta* / 2``.
+    attacker wins with ``1 - beta* / 2``. The rest is as in `play_ind_bay`.
 
     Source: Chatzikokolakis et al. 2023, Figure 2 (left).
     """
@@ -156,16 +129,8 @@ def play_ind_minbay(
         raise InputError(f"`pair` must be two different secrets, got {(i, j)}")
     prior = np.zeros(c.shape[0])
     prior[[i, j]] = 0.5
-    best = bayes_vulnerability(c, prior)
-    return _play(
-        "IND-MINBAY",
-        c=c,
-        prior=prior,
-        attacker=attacker,
-        best=best,
-        trials=trials,
-        confidence=confidence,
-        rng=rng,
+    return _through_channel(
+        "IND-MINBAY", c, prior, attacker, trials=trials, confidence=confidence, rng=rng
     )
 
 
@@ -177,7 +142,7 @@ def play_ind_ldp(
     trials: int = 10_000,
     confidence: float = 0.95,
     rng: RandomSource = None,
-) -> Game:
+) -> Indistinguishability:
     """Play IND-LDP: the attacker chooses two secrets *and the output*; one guess.
 
     None chooses the secrets and output with the largest ratio. The best attacker wins with ``V``,
@@ -185,8 +150,7 @@ def play_ind_ldp(
 
     Source: Chatzikokolakis et al. 2023, Figure 2 (right) and its footnote 2.
     """
-    c = channel(matrix)
-    rows = c.dense
+    rows = channel(matrix).dense
     if output is None:
         top, bottom = rows.max(axis=0), rows.min(axis=0)
         share = np.divide(top, top + bottom, out=np.zeros_like(top), where=top > 0)
@@ -198,14 +162,11 @@ def play_ind_ldp(
     weights = rows[list(pair), output]
     if weights.sum() == 0:
         raise InputError(f"`output` {output} never happens for either secret; choose another")
+    # The output is given, so the release says nothing more: the secret has its posterior.
     posterior = weights / weights.sum()
-    trials = integer("trials", trials, low=1)
-    drawn = generator(rng).random(trials) < posterior[0]
-    hits = int(np.count_nonzero(drawn == (posterior[0] >= 0.5)))
-    limits = clopper_pearson(
-        hits, trials, confidence=confidence, quantity="success of the attacker"
-    )
-    return Game("IND-LDP", limits, float(posterior.max()))
+    game = Game(Secret(posterior), Constant(), NamesSecret(2))
+    guess, best = FixedGuess(int(posterior.argmax())), float(posterior.max())
+    return _play("IND-LDP", game, guess, best, trials=trials, confidence=confidence, rng=rng)
 
 
 def epsilon_of_success(success: float) -> float:

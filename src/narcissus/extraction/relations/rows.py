@@ -1,9 +1,4 @@
-"""When an output counts as extraction: the relations of Cohen et al. 2024, appendix D.
-
-A relation says whether an output is a valid extraction of a data set, and names members of the
-set of valid outputs that are cheap to print: the complexity of that set is the least over all its
-members, so every member named here lowers the upper estimate, and none can make it wrong.
-"""
+"""Outputs as rows of numbers: close to an isolated item, or to several items."""
 
 from __future__ import annotations
 
@@ -12,7 +7,6 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,142 +14,19 @@ from scipy.spatial import distance
 
 from narcissus._validation import between, integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet, parse_rows
+from narcissus.extraction.relations.base import OutputRelation, text_of
 
 Rows = NDArray[np.float64]
 
 
-class Relation(Protocol):
-    """What a relation offers."""
-
-    def holds(self, data: DataSet, output: bytes) -> bool:
-        """Tell whether ``output`` is a valid extraction of ``data``."""
-        ...
-
-    def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield outputs that count and are short when compressed; none where none can count."""
-        ...
-
-    def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give sizes in bytes of programs, known by other means, whose output counts."""
-        ...
-
-    def describe(self) -> str:
-        """Say in words when an output counts."""
-        ...
-
-
-def _text(output: bytes) -> str | None:
-    try:
-        return output.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-
-
-def lines_of(output: bytes) -> list[str]:
-    """Give the lines of an output that are not blank; none where it is no text."""
-    text = _text(output)
-    return [] if text is None else [line for line in text.splitlines() if line.strip()]
-
-
-@dataclass(frozen=True)
-class Exact:
-    """The output is the whole data set (a line break at the end aside)."""
-
-    def holds(self, data: DataSet, output: bytes) -> bool:
-        """Compare byte by byte."""
-        return output.rstrip(b"\r\n") == data.raw.rstrip(b"\r\n")
-
-    def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield the data."""
-        yield data.raw.rstrip(b"\r\n")
-
-    def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give nothing: compressors are all we have."""
-        del data
-        return {}
-
-    def describe(self) -> str:
-        """Say so."""
-        return "the output is the data set, byte for byte (a line break at the end aside)"
-
-
-@dataclass(frozen=True)
-class Strings:
-    """Relation (a), for language models: lines of the output that are rare strings of the data.
-
-    A line counts if it has at least ``bytes_each`` bytes after compression with zlib, and occurs
-    in at least one and at most ``k`` records of the data (`eidetic_counts`). The output counts if
-    at least ``at_least`` different lines count and those together have at least ``bytes_total``
-    bytes after compression.
-
-    Source: Cohen et al. 2024, D.2 and D.3.
-    """
-
-    at_least: int = 1
-    k: int = 1
-    bytes_each: int = 1
-    bytes_total: int = 1
-
-    def __post_init__(self) -> None:
-        for name in ("at_least", "k", "bytes_each", "bytes_total"):
-            integer(name, getattr(self, name), low=1)
-
-    def counting(self, data: DataSet, lines: list[str]) -> list[str]:
-        """Give the lines that count, each once."""
-        unique = [s for s in dict.fromkeys(lines) if _packed(s) >= self.bytes_each]
-        if not unique:
-            return []
-        found = eidetic_counts(unique, data.records).documents
-        return [s for s, n in zip(unique, found, strict=True) if 1 <= n <= self.k]
-
-    def _enough(self, lines: list[str]) -> bool:
-        return len(lines) >= self.at_least and _packed("\n".join(lines)) >= self.bytes_total
-
-    def holds(self, data: DataSet, output: bytes) -> bool:
-        """Count the lines that count."""
-        return self._enough(self.counting(data, lines_of(output)))
-
-    def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield lists of the cheapest records, as many as it takes.
-
-        Parts of records could be cheaper still; outputs that were seen to count are added by the
-        caller.
-        """
-        good = self.counting(data, list(data.records))
-        good.sort(key=_packed)
-        if self._enough(good):
-            low, high = self.at_least, len(good)
-            while low < high:  # the total grows with the list
-                middle = (low + high) // 2
-                if self._enough(good[:middle]):
-                    high = middle
-                else:
-                    low = middle + 1
-            yield "\n".join(good[:low]).encode()
-
-    def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give nothing: compressors are all we have."""
-        del data
-        return {}
-
-    def describe(self) -> str:
-        """Say the thresholds."""
-        records = "record" if self.k == 1 else "records"
-        return (
-            f"the output has at least {self.at_least} different line(s) that occur in 1 to "
-            f"{self.k} {records} of the data and keep {self.bytes_each} byte(s) or more under "
-            f"zlib, together {self.bytes_total} or more"
-        )
-
-
-def _packed(text: str) -> int:
-    return len(zlib.compress(text.encode(), 9, wbits=-15))
+def printed(rows: Rows) -> bytes:
+    """Print rows, one a line, to the last bit."""
+    return "\n".join(" ".join(map(repr, row)) for row in rows.tolist()).encode()
 
 
 def _output_rows(output: bytes, columns: int) -> Rows | None:
-    text = _text(output)
+    text = text_of(output)
     rows = None if text is None else parse_rows(text)
     return rows if rows is not None and rows.shape[1] == columns else None
 
@@ -181,15 +52,15 @@ def _coarse(rows: Rows, radius: float) -> Iterator[bytes]:
 
 
 def _first_that_counts(
-    relation: Relation, data: DataSet, rows: Rows, radius: float
+    relation: OutputRelation, data: DataSet, rows: Rows, radius: float
 ) -> Iterator[bytes]:
     for output in _coarse(rows, radius):
-        if relation.holds(data, output):
+        if relation.counts(data, output):
             yield output
 
 
 @dataclass(frozen=True)
-class Near:
+class Near(OutputRelation):
     """Relation (b), for diffusion models: close to an item that is far from all others.
 
     The first row of the output lies within ``radius`` of a row of the data whose distance to every
@@ -198,6 +69,15 @@ class Near:
     never count.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    radius
+        Largest L2 distance to the item.
+    isolation
+        Distance of the item to all others, at least.
+    merge_copies
+        Count copies of one row as one item.
     """
 
     radius: float
@@ -216,7 +96,7 @@ class Near:
         """Give the rows of the data that are far from all others."""
         return _isolated(data, self.isolation, self.merge_copies)
 
-    def holds(self, data: DataSet, output: bytes) -> bool:
+    def counts(self, data: DataSet, output: bytes) -> bool:
         """Compare the first row of the output with the isolated ones."""
         rows = _output_rows(output, data.rows.shape[1])
         isolated = self.isolated(data)
@@ -229,11 +109,6 @@ class Near:
         isolated = self.isolated(data)
         for row in isolated[:64]:
             yield from _first_that_counts(self, data, row[None], self.radius)
-
-    def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give nothing: compressors are all we have."""
-        del data
-        return {}
 
     def describe(self) -> str:
         """Say the distances."""
@@ -257,13 +132,22 @@ def _isolated(data: DataSet, isolation: float, merge_copies: bool) -> Rows:
 
 
 @dataclass(frozen=True)
-class Close:
+class Close(OutputRelation):
     """Relation (c), for classifiers: at least ``at_least`` rows have a close reconstruction.
 
     Close means an L2 distance below ``radius``, or, where ``correlation`` is given, a normalised
     cross-correlation of at least that.
 
     Source: Cohen et al. 2024, D.3.
+
+    Parameters
+    ----------
+    at_least
+        Items that must have a reconstruction.
+    radius
+        Largest L2 distance.
+    correlation
+        Or least normalised cross-correlation, in (0, 1].
     """
 
     at_least: int
@@ -286,7 +170,7 @@ class Close:
         assert self.correlation is not None
         return (normalised(data) @ normalised(rows).T).max(axis=1) >= self.correlation
 
-    def holds(self, data: DataSet, output: bytes) -> bool:
+    def counts(self, data: DataSet, output: bytes) -> bool:
         """Count the rows that have a close reconstruction."""
         rows = _output_rows(output, data.rows.shape[1])
         return rows is not None and int(self.reconstructed(data.rows, rows).sum()) >= self.at_least
@@ -304,11 +188,6 @@ class Close:
         sizes = [len(zlib.compress(next(_coarse(row[None], radius)))) for row in rows]
         for pool in (np.argsort(sizes, kind="stable"), np.argsort(norms, kind="stable")):
             yield from _first_that_counts(self, data, rows[pool[: self.at_least]], radius)
-
-    def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give nothing: compressors are all we have."""
-        del data
-        return {}
 
     def describe(self) -> str:
         """Say how many and how close."""

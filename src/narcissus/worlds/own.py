@@ -1,4 +1,4 @@
-"""Worlds and mechanisms given by a plain function of the user."""
+"""A world given by a plain function of the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from narcissus.worlds.base import Batch, Draw
 from narcissus.worlds.batches import stacked
 
 
-def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def asked(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of the user's; if it raises, say which one did.
+
+    Raises
+    ------
+    InputError
+        It raised.
+    """
     try:
         return function(*arguments)
     except Exception as error:
@@ -29,19 +36,8 @@ class OwnWorld:
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Call the function once a trial."""
-        return Draw(stacked([_call("world", self.function, rng) for _ in range(trials)]))
+        return Draw(stacked([asked("world", self.function, rng) for _ in range(trials)]))
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
         """Draw independent data sets."""
         return self.draw(draw.trials, rng).data
-
-
-@dataclass(frozen=True)
-class OwnMechanism:
-    """A mechanism given by ``function(data, rng) -> release``."""
-
-    function: Callable[[Any, np.random.Generator], Any]
-
-    def release(self, data: Batch, rng: np.random.Generator) -> Batch:
-        """Call the function once a trial."""
-        return stacked([_call("mechanism", self.function, entry, rng) for entry in data])
