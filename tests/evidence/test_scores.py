@@ -188,6 +188,14 @@ def test_the_list_of_thresholds_depends_on_the_number_alone():
         assert len(choices) < 120
 
 
+def test_shares_of_canaries_are_guessed_in_from_above_and_out_from_below():
+    score = np.arange(12.0)
+    members = np.array([0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1], dtype=bool)
+    assert scores._count(score, members, (0.25, 0.5)) == (12, 9, 2 + 5)
+    assert scores._count(score, members, (0.0, 0.5)) == (12, 6, 5)
+    assert scores._count(score, members, (1.0, 0.5)) == (12, 12, 5)  # no canary twice
+
+
 def test_the_number_of_guesses_chosen_from_the_release_is_tested_at_half_the_level():
     rng = np.random.default_rng(6)
     members = coins(rng, 3000)

@@ -37,14 +37,9 @@ ROOT = HERE.parents[1]
 SOURCE = ROOT / "src"
 KEPT = ROOT / ".mutants"
 QUIET = (
-    "-q",
-    "--no-header",
-    "-p",
-    "no:cacheprovider",
-    "--hypothesis-seed=0",
-    "-x",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
+    *("-q", "--no-header", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # imported before: see `warm`
+    *("-W", "ignore::pytest.PytestCollectionWarning"),  # a class of ours named Test
 )
 
 # Where the mutants are made, and the tests that must fail.
