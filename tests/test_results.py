@@ -58,8 +58,16 @@ def test_a_formula_that_does_not_hold_is_no_bound():
     wrong = Bound(0.25, "success", "a published formula", valid=False)
     assert wrong.grade == "not assessed"
     assert str(wrong).startswith("NOT A BOUND (shown for comparison only): success at most 0.25")
-    assert wrong.to_dict()["proved"] is False
-    assert BOUND.to_dict()["proved"] is True
+    assert wrong.to_dict()["grade"] == "not assessed"
+    assert BOUND.to_dict()["grade"] == "proved"
+
+
+def test_what_is_taken_as_given_weakens_a_proof():
+    given = Bound(0.25, "success", "a theorem", takes_as_given=("the prior is the true one",))
+    assert given.grade == given.to_dict()["grade"] == "proved if"
+    assert str(given) == (
+        "PROVED IF: success at most 0.25\n  by a theorem\n  taken as given: the prior is the true one"
+    )
 
 
 def test_a_missing_limit_is_said_with_the_reason():
