@@ -1,13 +1,33 @@
-"""The attacker of a counting query judges its guess against the baseline."""
+"""Attacks on averages, by hand; that of a count judges its guess against the baseline."""
+
+from __future__ import annotations
 
 import math
 
 import numpy as np
 import pytest
 
-from narcissus.attacks import Posterior
+from narcissus.attacks import (
+    Majority,
+    Posterior,
+    Subtraction,
+)
+from narcissus.mechanisms import (
+    ExactAverage,
+)
+from narcissus.worlds import (
+    Uniform,
+)
 
 RNG = np.random.default_rng(0)
+
+
+def test_majority_and_subtraction_do_what_they_say():
+    rng = np.random.default_rng(6)
+    data = Uniform(5, 6).draw(20, rng).data
+    average = ExactAverage().release(data, rng)
+    assert (Majority().attempt(average, None, rng) == (data.mean(axis=1) >= 0.5)).all()
+    assert (Subtraction().attempt(average, data[:, :4], rng) == data[:, 4]).all()
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.6])

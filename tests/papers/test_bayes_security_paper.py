@@ -17,7 +17,7 @@ def test_section_6a_randomized_response():
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 3")
 def test_section_6b_laplace():
-    found = ch.mechanism("laplace:epsilon=0.1").beta_star
+    found = ch.Laplace(1, 10).beta_star
     assert found == pytest.approx(math.exp(-0.05), rel=1e-14)
     assert found == pytest.approx(0.95, abs=2e-3)
     assert 1 - found / 2 == pytest.approx(0.525, abs=1e-3)

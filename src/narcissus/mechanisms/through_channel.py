@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from narcissus.channels import Channel, local_dp_epsilon
-from narcissus.mechanisms.base import Channel as ReleaseChannel
+from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.worlds.base import Array
 
 

@@ -26,7 +26,7 @@ from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.knowledge import refine
-from narcissus.mechanisms.base import Channel
+from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.profiles.best import Best, Guesses
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
@@ -65,7 +65,7 @@ class WrittenOut:
 
     game: Game
     enumeration: Enumeration
-    channel: Channel
+    channel: ReleaseChannel
     guesses: Any
     count: int
     abstain: bool = True

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from narcissus._options import Swept
-from narcissus.errors import InputError, NarcissusError
-from narcissus.study.plugins import raised_where
+from narcissus.errors import InputError, NarcissusError, raised_where
 from narcissus.study.signatures import Option, marked
 
 

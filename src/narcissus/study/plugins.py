@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import re
 import sys
-import traceback
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -136,12 +135,6 @@ def load_attribute(name: str, folder: Path) -> Any:
     except AttributeError as error:
         hint = did_you_mean(attribute, [n for n in dir(module) if not n.startswith("_")])
         raise InputError(f"{module_name!r} has no {attribute!r}{hint}") from error
-
-
-def raised_where(error: Exception) -> str:
-    """Say what a user's own code raised, and where."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def source_digests(names: Iterable[str], folder: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from narcissus.worlds.family import Family
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.own import OwnWorld
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
+from narcissus.worlds.people import People, RealRows
 from narcissus.worlds.products import Bits, Records, Uniform
 from narcissus.worlds.secret import Secret
 from narcissus.worlds.tardos import Tardos
@@ -21,7 +22,9 @@ __all__ = [
     "Neighbours",
     "OwnWorld",
     "Pairs",
+    "People",
     "RandomNeighbours",
+    "RealRows",
     "Records",
     "Secret",
     "Superset",

@@ -12,17 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import between, integer, positive
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import GaussianNoise, Noise
-
-
-def _softmax(logits: Floats) -> Floats:
-    """Normalise exponentials along the last axis."""
-    top = logits.max(axis=-1, keepdims=True)
-    weights = np.exp(logits - top)
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _surrogate(noise: Noise) -> GaussianNoise:
@@ -38,7 +32,7 @@ def _surrogate(noise: Noise) -> GaussianNoise:
 
 
 @dataclass(frozen=True)
-class MeanField:
+class MeanField(ReleaseByRelease):
     """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
 
     Attributes
@@ -53,7 +47,6 @@ class MeanField:
     tolerance: float = 1e-2
     title = "the posterior by mean-field variational Bayes"
     uses = "prior and release"
-    informed = False
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""
@@ -91,7 +84,7 @@ def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: floa
         moved = 0.0
         for block in _blocks(n, weight * coupling):
             old = q[block]
-            new = _softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
+            new = softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
             change = new - old
             model.move(block, change)
             q[block] = new
@@ -112,7 +105,7 @@ def _blocks(n: int, coupling: float) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class GibbsSampling:
+class GibbsSampling(ReleaseByRelease):
     """Gibbs sampling: draw each person's value in turn from its exact conditional.
 
     Several chains run side by side from draws of the mean field; beliefs are averages of the
@@ -133,7 +126,6 @@ class GibbsSampling:
     burn: float = 0.2
     title = "the posterior by Gibbs sampling"
     uses = "prior and release"
-    informed = False
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""
@@ -177,22 +169,9 @@ class GibbsSampling:
                 state[i] = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
                 model.move(block, certain(block) - old)
                 if sweep >= skipped:
-                    total[i] += _softmax(logits).sum(axis=0)
+                    total[i] += softmax(logits).sum(axis=0)
         return total / total.sum(axis=1, keepdims=True)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""
         return view.targets.success.decide(self.beliefs(view, rng=rng))
-
-
-def exact_fields(view: View, secrets: Joint) -> Floats:
-    """Give everybody's log likelihood with everybody else's secrets known, shape (n, values)."""
-    targets = view.targets
-    values = targets.prior.shape[1]
-    truth = np.zeros((targets.people, 1, values))
-    truth[np.arange(targets.people), 0, secrets] = 1.0
-    model = likelihood(targets, view.noise, view.release)
-    model.start(truth)
-    return np.concatenate(
-        [model.fields(block, truth[block])[:, 0] for block in chunks(targets)], axis=0
-    )

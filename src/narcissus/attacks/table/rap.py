@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from narcissus._validation import integer, positive
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
+from narcissus.knowledge.columns import Targets
 
 
 @dataclass(frozen=True)
-class RelaxedProjection:
+class RelaxedProjection(ReleaseByRelease):
     """The published attack RAP: fit relaxed rows to the released tables by gradient descent.
 
     Attributes
@@ -47,7 +48,6 @@ class RelaxedProjection:
     rate: float = 0.1
     starts: int = 1
     rounding: Literal["largest", "sample"] = "largest"
-    informed = False
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""
@@ -105,7 +105,7 @@ class RelaxedProjection:
         first, second = np.zeros_like(flat), np.zeros_like(flat)
         spans = [slice(a, b) for a, b in pairwise(edges.tolist())]
         for step in range(1, self.steps + 1):
-            blocks = [_softmax(flat[:, span]) for span in spans]
+            blocks = [softmax(flat[:, span]) for span in spans]
             slopes = model.slopes(blocks, self.queries, rng)
             if slopes is None:  # every answer is met
                 break
@@ -120,7 +120,7 @@ class RelaxedProjection:
             second += 0.001 * (gradient**2 - second)
             scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
             flat -= self.rate / (1 - 0.9**step) * first / scale
-        return [_softmax(flat[:, span]) for span in spans]
+        return [softmax(flat[:, span]) for span in spans]
 
     def _round(self, block: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
         if self.rounding == "largest":
@@ -216,8 +216,3 @@ class _RelaxedTables:
             script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
             factors = [blocks[columns[o]] for o in others]
             slopes[c] += np.einsum(f"{script}->z{letters[place]}", table, *factors)
-
-
-def _softmax(logits: Floats) -> Floats:
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)

@@ -8,8 +8,8 @@ from functools import partial
 
 from threadpoolctl import threadpool_limits
 
+from narcissus.game.block import Arrays
 from narcissus.game.loop import Blocks, Through
-from narcissus.game.outcome import Arrays
 from narcissus.game.rules import is_own
 from narcissus.study.game.schema import Setup
 from narcissus.study.kinds import RunOptions

@@ -14,8 +14,9 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import trials_for
 from narcissus.study.kinds import RunOptions
-from narcissus.study.table.experiment import PILOT, Experiment
+from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
+from narcissus.study.table.streams import PILOT
 from narcissus.study.table.work import check
 
 PILOT_TRIALS = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from narcissus.attacks.table import Attack
+from narcissus.attacks.table import OwnTableAttack, TableAttack
 from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms import MarginalQueries, PlannedCounts
 from narcissus.priors import RecordPrior
@@ -87,20 +87,22 @@ def fit_prior(part: Part, table: Table) -> RecordPrior:
     return prior
 
 
-def attack_of(name: str, part: Part) -> Attack:
+def attack_of(name: str, part: Part) -> TableAttack:
     """Build one attack, and see that it is one."""
     attack = part.build()
+    if ":" not in part.name and isinstance(attack, TableAttack):
+        return attack
     for member in ("guess", "title", "uses", "informed"):
         if not hasattr(attack, member):
             raise InputError(
                 f"attack `{name}`: {part.name} has no `{member}` (see docs/attacks.md)"
             )
-    if attack.informed and ":" in part.name:
+    if attack.informed:
         raise InputError(
             f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
             "its own does not exist, a worse one would be no attack; set `informed = False`"
         )
-    return attack
+    return OwnTableAttack(name, attack)
 
 
 def planned(part: Part) -> list[PlannedCounts]:
@@ -175,7 +177,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         entropy=entropy,
         confidence=study.run.confidence,
     )
-    pilot = draft.targets_of(draft.people(0))
+    pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, levels)) if s.guarantee else ()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Attack
+from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
     advantage_limits,
     difference_limits,
@@ -149,7 +149,7 @@ def _test(experiment: Experiment, real: Floats, said: Floats) -> dict[str, float
 
 
 def _attack(
-    experiment: Experiment, name: str, attack: Attack, trials: list[Trial], luck: Floats
+    experiment: Experiment, name: str, attack: TableAttack, trials: list[Trial], luck: Floats
 ) -> dict[str, Any]:
     """Summarise one attack at one setting."""
     level, n = experiment.confidence, experiment.targets
@@ -210,7 +210,7 @@ def _roughly(experiment: Experiment, shares: Floats, luck: Floats) -> dict[str, 
 def _against_itself(
     experiment: Experiment,
     name: str,
-    attack: Attack,
+    attack: TableAttack,
     shares: Floats,
     trials: list[Trial],
 ) -> dict[str, Any]:

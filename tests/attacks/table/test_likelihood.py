@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.attacks.table.likelihood import CellLikelihood, PairwiseLikelihood, likelihood
-from narcissus.mechanisms import GaussianNoise, LaplaceNoise, NoisyMarginals
+from narcissus.mechanisms import GaussianNoise, LaplaceNoise
 
 SHAPES = [
     pytest.param((2, 3, 2, 3), (1,), 3, id="one unknown, k 3"),
@@ -34,9 +34,7 @@ def test_fields_are_differences_of_log_densities(worlds, sizes, unknown, k, form
     rng = np.random.default_rng(len(sizes) * 100 + k)
     targets, secrets = worlds.world(rng, people=7, sizes=sizes, unknown=unknown, k=k)
     noise = noise_kind(1.7)
-    release = NoisyMarginals(targets.queries, noise).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, noise, secrets, rng).cells
     values = targets.queries.values
     # Three chains with states of their own; the truth is none of them.
     states = rng.integers(0, values, (7, 3))
@@ -64,9 +62,7 @@ def test_moves_are_like_a_fresh_start(worlds, sizes, unknown, k, form, noise_kin
     rng = np.random.default_rng(len(sizes) * 10 + k)
     targets, secrets = worlds.world(rng, people=9, sizes=sizes, unknown=unknown, k=k)
     noise = noise_kind(0.9)
-    release = NoisyMarginals(targets.queries, noise).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, noise, secrets, rng).cells
     values = targets.queries.values
     before = rng.dirichlet(np.ones(values), (9, 2))
     after = before.copy()
@@ -89,9 +85,7 @@ def test_both_forms_agree_on_soft_beliefs(worlds, sizes, unknown, k):
     rng = np.random.default_rng(5)
     targets, secrets = worlds.world(rng, people=30, sizes=sizes, unknown=unknown, k=k)
     noise = GaussianNoise(2.0)
-    release = NoisyMarginals(targets.queries, noise).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, noise, secrets, rng).cells
     beliefs = rng.dirichlet(np.ones(targets.queries.values), (30, 2))
     fields = []
     couplings = []
@@ -110,9 +104,7 @@ def test_soft_fields_are_expected_log_densities(worlds):
     rng = np.random.default_rng(6)
     targets, secrets = worlds.world(rng, people=4, sizes=(2, 2, 3), unknown=(0, 2), k=2)
     noise = GaussianNoise(1.1)
-    release = NoisyMarginals(targets.queries, noise).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, noise, secrets, rng).cells
     values = targets.queries.values
     beliefs = rng.dirichlet(np.ones(values), 4)
     model = likelihood(targets, noise, release)
@@ -143,9 +135,7 @@ def test_a_long_list_of_people_is_started_in_chunks(worlds, monkeypatch):
     rng = np.random.default_rng(8)
     targets, secrets = worlds.world(rng, people=40, sizes=(2, 3, 2), unknown=(1,), k=2)
     noise = GaussianNoise(1.0)
-    release = NoisyMarginals(targets.queries, noise).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, noise, secrets, rng).cells
     beliefs = targets.prior[:, None]
     whole = CellLikelihood(targets, noise, release)
     whole.start(beliefs)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from narcissus.attacks.table import RelaxedProjection, View
-from narcissus.attacks.table.rap import _RelaxedTables, _softmax
+from narcissus.attacks.table.base import softmax
+from narcissus.attacks.table.rap import _RelaxedTables
 from narcissus.mechanisms import GaussianNoise, NoisyMarginals, NoNoise
 
 
@@ -38,11 +39,9 @@ def test_slopes_against_finite_differences(worlds, sizes, unknown, k):
     """Loss = L2 norm of the drawn errors over their number, draws fixed."""
     rng = np.random.default_rng(3)
     targets, secrets = worlds.world(rng, people=6, sizes=sizes, unknown=unknown, k=k)
-    release = NoisyMarginals(targets.queries, GaussianNoise(1.0)).release(
-        worlds.complete(targets, secrets), rng=rng
-    )
+    release = worlds.release(targets, GaussianNoise(1.0), secrets, rng).cells
     model = _RelaxedTables(targets, release)
-    blocks = [_softmax(rng.normal(size=(6, s))) for s in targets.queries.unknown_shape]
+    blocks = [softmax(rng.normal(size=(6, s))) for s in targets.queries.unknown_shape]
     drawn, away = 64, 5
     picks, lost_picks = rng.random(drawn - away), rng.random(away)
 
@@ -94,7 +93,7 @@ def test_exact_marginals_are_fitted(worlds, start, unknown):
     rng = np.random.default_rng(9)
     targets, secrets = worlds.world(rng, people=25, sizes=(2, 6, 6, 3, 5), unknown=unknown, k=3)
     codes = worlds.complete(targets, secrets)
-    release = NoisyMarginals(targets.queries, NoNoise()).release(codes)
+    release = NoisyMarginals(targets.queries, NoNoise()).release(codes[None])[0].cells
     view = View(targets, NoNoise(), release)
     attempt = RelaxedProjection(start=start, steps=600).guess(view, rng=rng)
     off = np.abs(targets.queries.counts(worlds.complete(targets, attempt)) - release).sum()
@@ -108,7 +107,7 @@ def test_exact_marginals_are_fitted(worlds, start, unknown):
 def test_several_starts_vote_and_sampling_rounds(worlds):
     rng = np.random.default_rng(10)
     targets, secrets = worlds.world(rng, people=20, sizes=(3, 5, 5, 4), unknown=(0,), k=3)
-    release = NoisyMarginals(targets.queries, NoNoise()).release(worlds.complete(targets, secrets))
+    release = worlds.release(targets, NoNoise(), secrets, rng).cells
     view = View(targets, NoNoise(), release)
     for attack in (
         RelaxedProjection(starts=3, steps=200),

@@ -1,6 +1,5 @@
 """Nothing of a program outlives its run, however the run or the command ends."""
 
-import fcntl
 import os
 import random
 import shutil
@@ -8,21 +7,23 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from narcissus.errors import NarcissusError
 from narcissus.extraction import _guard, _scratch
-from narcissus.extraction._runs import Limits, Stop, run_once
+from narcissus.extraction._runs import Limits, run_once
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
+
 METHODS = ["namespaces", "Landlock", "none", *(["bubblewrap"] if shutil.which("bwrap") else [])]
-LONG = Limits(seconds=60, memory=2**29)
+
+
 FOREVER = b"print('begun', flush=True)\nwhile True: pass\n"
+
+
 # Leaves its group and its session and goes on, which only a program without walls can.
 ESCAPES = b"""
 import os, time
@@ -36,6 +37,8 @@ os.wait()
 if STAYS:
     while True: time.sleep(0.05)
 """
+
+
 RUN = """
 import sys
 from narcissus.extraction._runs import Limits, run_once
@@ -188,23 +191,6 @@ def test_escaped_children_end_without_walls_too(place, stays, how):
     assert nothing_left(place) == ([], [])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_another_thread_can_end_a_run(place, method):
-    stop, ended = Stop(), []
-    thread = threading.Thread(
-        target=lambda: ended.append(run_once(FOREVER, b"", LONG, method, stop=stop))
-    )
-    thread.start()
-    until = time.monotonic() + 60
-    while len(processes(place)) < 2 and time.monotonic() < until:
-        time.sleep(0.01)
-    stop.end()
-    thread.join(30)
-    assert ended[0].ending == "crashed"
-    assert run_once(FOREVER, b"", LONG, method, stop=stop).ending == "crashed"  # it came too late
-    assert nothing_left(place) == ([], [])
-
-
 EXTRACT = """
 data = "data.txt"
 release = "release.txt"
@@ -245,35 +231,6 @@ def test_the_command_ends_soon(place, tmp_path, monkeypatch, how, code, says):
     assert nothing_left(place) == ([], [])
 
 
-def test_a_folder_in_use_is_left_alone(place):
-    """Also one of another container, whose processes nobody here can see."""
-    used, stale = place / "narcissus-run-used", place / "narcissus-run-stale"
-    other, link = place / "narcissus-else", place / "narcissus-run-link"
-    for folder in (used, stale, other):
-        folder.mkdir()
-        (folder / "release").write_text("x")
-    link.symlink_to(other)
-    held = os.open(used, os.O_RDONLY)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    with _scratch.scratch_folder() as mine:
-        assert {p.name for p in place.iterdir()} == {used.name, other.name, link.name, mine.name}
-        _scratch.sweep.cache_clear()
-        _scratch.sweep(str(place))
-        assert mine.exists()
-    os.close(held)
-    assert (other / "release").exists()
-    begun = place / ".narcissus-new-x"
-    begun.mkdir()
-    _scratch.sweep.cache_clear()
-    _scratch.sweep(str(place))
-    assert begun.exists()
-    os.utime(begun, (0, 0))
-    _scratch.sweep.cache_clear()
-    _scratch.sweep(str(place))
-    assert not used.exists()
-    assert not begun.exists()
-
-
 def test_hostile_folders_are_removed(tmp_path):
     """Deep ones, closed ones, links that lead out."""
     outside = tmp_path / "outside"
@@ -293,15 +250,3 @@ def test_hostile_folders_are_removed(tmp_path):
     _guard.remove(str(folder))
     assert not folder.exists()
     assert (outside / "kept").exists()
-
-
-def test_no_room_for_the_release_is_said(place, tmp_path):
-    with pytest.raises(NarcissusError, match=r"cannot copy the release.*TMPDIR"):
-        run_once(b"print(1)", tmp_path / "none", LONG, "none")
-    assert nothing_left(place) == ([], [])
-
-
-def test_programs_are_not_run_elsewhere(monkeypatch):
-    monkeypatch.setattr("narcissus.extraction._runs.os.name", "nt")
-    with pytest.raises(NarcissusError, match="Linux"):
-        run_once(b"print(1)", b"", LONG, "none")

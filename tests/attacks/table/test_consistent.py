@@ -55,7 +55,7 @@ def test_whatever_is_determined_is_recovered(drawn):
     rng = np.random.default_rng(seed)
     queries = MarginalQueries(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
-    release = NoisyMarginals(queries, NoNoise()).release(codes)
+    release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     known = codes.copy()
     known[:, list(unknown)] = 0
     prior = rng.dirichlet(np.ones(queries.values), people)
@@ -88,7 +88,7 @@ def test_a_wrong_prior_gives_way(drawn):
     rng = np.random.default_rng(seed)
     queries = MarginalQueries(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
-    release = NoisyMarginals(queries, NoNoise()).release(codes)
+    release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     truth = queries.joint(codes)
     known = codes.copy()
     known[:, list(unknown)] = 0
@@ -107,7 +107,7 @@ def test_both_posteriors_hand_over():
     rng = np.random.default_rng(2)
     queries = MarginalQueries((2, 4, 4), (0,), 3)
     codes = np.stack([rng.integers(0, s, 12) for s in queries.sizes], axis=1).astype(np.int32)
-    release = NoisyMarginals(queries, NoNoise()).release(codes)
+    release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     known = codes.copy()
     known[:, 0] = 0
     targets = Targets(queries, known, rng.dirichlet(np.ones(2), 12), exact_match((2,)))
@@ -132,7 +132,7 @@ def test_a_hard_world_of_200_people_ends(sizes, unknown, k):
     rng = np.random.default_rng(4)
     queries = MarginalQueries(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, 200) for s in sizes], axis=1).astype(np.int32)
-    release = NoisyMarginals(queries, NoNoise()).release(codes)
+    release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     known = codes.copy()
     known[:, list(unknown)] = 0
     prior = rng.dirichlet(np.full(queries.values, 0.5), 200)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from narcissus.attacks.table import Targets
-from narcissus.mechanisms import MarginalQueries
+from narcissus.mechanisms import MarginalQueries, NoisyMarginals
 from narcissus.success import exact_match
 
 
@@ -29,6 +29,12 @@ def complete(targets, secrets):
     codes = targets.codes.copy()
     codes[:, list(targets.queries.unknown)] = targets.queries.split(np.asarray(secrets))
     return codes
+
+
+def release(targets, noise, secrets, rng):
+    """Release the tables of these people."""
+    [counts] = NoisyMarginals(targets.queries, noise).release(complete(targets, secrets)[None], rng)
+    return counts
 
 
 def assignments(targets):
@@ -69,6 +75,7 @@ def worlds():
     return SimpleNamespace(
         world=world,
         complete=complete,
+        release=release,
         assignments=assignments,
         log_density=log_density,
         posterior=posterior,

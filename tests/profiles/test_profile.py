@@ -68,9 +68,11 @@ class TableMechanism:
     def channel(self, data):
         from scipy import sparse
 
-        from narcissus.mechanisms import Channel
+        from narcissus.mechanisms import ReleaseChannel
 
-        return Channel(np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0]]))
+        return ReleaseChannel(
+            np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0]])
+        )
 
     def outcomes(self, n):
         return self.rows.shape[1]

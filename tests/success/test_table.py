@@ -1,6 +1,7 @@
 """When a guess counts: everything against brute force over all values."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.success import ColumnsRight, exact_match
+from narcissus.success.table import EachPerson
 
 
 @st.composite
@@ -142,3 +144,24 @@ def test_what_does_not_fit_is_refused(arguments):
 def test_a_matrix_too_large_says_how_large():
     with pytest.raises(TooLargeError, match="25,000,000"):
         ColumnsRight((5000,)).matrix()
+
+
+def test_everybody_is_scored_by_their_own_columns():
+    """Against the definition, person by person; chances against what is believed of each."""
+    rng = np.random.default_rng(3)
+    criterion = ColumnsRight((4, 2), (1, 0), 2)
+    each = EachPerson((2, 0), criterion)
+    data = np.stack([rng.integers(0, s, (3, 20)) for s in (2, 5, 4)], axis=-1)
+    guess = rng.integers(0, criterion.guesses, (3, 20))
+    held = each.holds(data, guess, rng)
+    known = [SimpleNamespace(chances=rng.random((20, criterion.guesses))) for _ in range(3)]
+    chance = each.chance(known, guess)
+    assert held.shape == chance.shape == (3, 20)
+    for trial in range(3):
+        for i, (a, _, c) in enumerate(data[trial]):
+            said = criterion.split_guess(guess[trial, i])
+            right = (said[1] == a) and abs(criterion.windows[0].numbers[said[0]] - c) <= 1
+            assert held[trial, i] == right
+            assert chance[trial, i] == known[trial].chances[i, guess[trial, i]]
+    assert held.any()
+    assert not held.all()
