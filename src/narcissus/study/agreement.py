@@ -29,12 +29,8 @@ def disagreement(record: Record) -> str:
     contradicts itself is not met.
     """
     status, results = record.status, record.results
-    # what an attack on a table was seen to do needs nothing that a contradiction can refute
-    seen = isinstance(results, TableResults) and status == "exceeded"
-    if record.contradictions and status != "contradicted" and not seen:
-        return f"the status is {status!r}, and statements of the record contradict each other"
-    if status == "contradicted" and not record.contradictions:
-        return "the status is 'contradicted', and no contradiction is named"
+    if why := _contradicted(record):
+        return why
     if not record.verdict.strip():
         return "there is no verdict"
     said = record.provenance.digests.get("study")
@@ -44,6 +40,17 @@ def disagreement(record: Record) -> str:
         return _table(record, results.settings)
     if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
         return f"the status is {status!r}, and the outcome {results.outcome!r}"
+    return ""
+
+
+def _contradicted(record: Record) -> str:
+    status = record.status
+    # what an attack on a table was seen to do needs nothing that a contradiction can refute
+    seen = isinstance(record.results, TableResults) and status == "exceeded"
+    if record.contradictions and status != "contradicted" and not seen:
+        return f"the status is {status!r}, and statements of the record contradict each other"
+    if status == "contradicted" and not record.contradictions:
+        return "the status is 'contradicted', and no contradiction is named"
     return ""
 
 

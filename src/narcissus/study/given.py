@@ -23,7 +23,7 @@ import pandas as pd
 
 from narcissus.errors import StudyError
 from narcissus.study.plugins import GIVEN, UNKNOWN
-from narcissus.study.toml import DEEPEST
+from narcissus.study.toml import DEEPEST, LARGEST_NUMBER
 from narcissus.tables import Bins, Table
 
 FRAME = f"{GIVEN}frame"
@@ -49,48 +49,60 @@ def split(study: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     StudyError
         A key is no text, or the study is nested too deeply.
     """
-    objects: dict[str, Any] = {}
+    objects = _Objects()
+    return objects.table(study, ()), objects.named
 
-    def plain(value: Any, path: tuple[str, ...]) -> Any:
-        if len(path) > DEEPEST:
-            raise StudyError(f"{THE_STUDY}: tables and lists are nested more than {DEEPEST} deep")
-        if isinstance(value, np.generic):
-            value = value.item()
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        if isinstance(value, Path):
-            return str(value)
-        if isinstance(value, Bins):
-            return plain(asdict(value), path)
-        if isinstance(value, Mapping):
-            return table(value, path)
-        if isinstance(value, _LISTS):
-            entries = value if isinstance(value, list | tuple | range) else value.tolist()
-            return [plain(entry, (*path, str(n))) for n, entry in enumerate(entries, start=1)]
-        if isinstance(value, pd.DataFrame | Table):
-            return {"table": named(FRAME, value)}
-        if path[-1] in ("kind", "name"):
-            return named(GIVEN + ".".join(path[:-1]), value)
-        return {"name": named(GIVEN + ".".join(path), value)}
 
-    def table(value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
+class _Objects:
+    """Takes the objects out of a study, one after the other."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, Any] = {}
+
+    def table(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        """Give a table of the study without its objects."""
         found: dict[str, Any] = {}
         for name, entry in value.items():
             if not isinstance(name, str):
                 where = f"in `{'.'.join(path)}` " if path else ""
                 raise StudyError(f"{THE_STUDY}: keys {where}must be text, got {name!r}")
             if name == "frame" and path == ("data",) and isinstance(entry, pd.DataFrame | Table):
-                found["table"] = named(FRAME, entry)
+                found["table"] = self._name(FRAME, entry)
             elif entry is not None:
-                found[name] = plain(entry, (*path, name))
+                found[name] = self._plain(entry, (*path, name))
         return found
 
-    def named(name: str, value: Any) -> str:
-        # a copy, so that the study stays what it is when the frame is changed afterwards
-        objects[name] = value.copy() if isinstance(value, pd.DataFrame) else value
-        return name
+    def _plain(self, value: Any, path: tuple[str, ...]) -> Any:
+        if len(path) > DEEPEST:
+            raise StudyError(f"{THE_STUDY}: tables and lists are nested more than {DEEPEST} deep")
+        if isinstance(value, Bins):
+            value = asdict(value)
+        if isinstance(value, Mapping):
+            return self.table(value, path)
+        if isinstance(value, _LISTS):
+            entries = value if isinstance(value, list | tuple | range) else value.tolist()
+            return [self._plain(entry, (*path, str(n))) for n, entry in enumerate(entries, start=1)]
+        return self._one(value, path)
 
-    return table(study, ()), objects
+    def _one(self, value: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, int) and abs(value) >= LARGEST_NUMBER:
+            raise StudyError(f"{THE_STUDY}: a whole number has more than 128 bits")
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, Path):
+            return str(value)
+        if isinstance(value, pd.DataFrame | Table):
+            return {"table": self._name(FRAME, value)}
+        if path[-1] in ("kind", "name"):
+            return self._name(GIVEN + ".".join(path[:-1]), value)
+        return {"name": self._name(GIVEN + ".".join(path), value)}
+
+    def _name(self, name: str, value: Any) -> str:
+        # a copy, so that the study stays what it is when the frame is changed afterwards
+        self.named[name] = value.copy() if isinstance(value, pd.DataFrame) else value
+        return name
 
 
 def digest_of_object(value: Any) -> str:
