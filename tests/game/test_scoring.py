@@ -24,9 +24,11 @@ from narcissus.success.relations import (
     Hamming,
     Member,
     Own,
+    Pinned,
     Prefix,
     RandomRow,
 )
+from narcissus.success.relations.base import Attempts
 from narcissus.worlds import Bits, Tardos, Uniform
 
 
@@ -118,3 +120,16 @@ def test_predicates_of_a_user_are_asked_row_by_row():
     run = play(game, OwnAttack(attack), trials=500, stop=False, rng=1).attackers[0]
     assert run.success.value == 1
     assert run.baseline.value < 0.6
+
+
+def test_an_attempt_that_is_not_made_has_no_exact_baseline():
+    class Sometimes:
+        def attempt(self, release, known, rng):
+            values = np.zeros((len(release), 2, 1), dtype=np.int64)
+            return Attempts(values, np.arange(len(release)) % 2 == 0)
+
+    game = Game(Bits(4, 0.3), Identity(), Pinned(1))
+    one = play(game, Sometimes(), trials=6, stop=False, rng=1).attackers[0]
+    assert one.scores.fresh == 0
+    assert one.scores.baseline.tolist() == pytest.approx([0.7, 0] * 3)
+    assert not one.scores.success[1::2].any()

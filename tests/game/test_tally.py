@@ -54,3 +54,12 @@ def test_all_attacks_bet_together_and_the_first_crossing_counts():
     assert tally.decided == int(np.argmax(capital >= hurdle)) + 1
     assert 40 < tally.decided < 120
     assert [len(blocks) for blocks in tally.collected.values()] == [3, 3]
+
+
+def test_failures_are_counted_from_the_start_of_the_run():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    told = np.frombuffer(b'[[3, 17, "ValueError: no"]]', dtype=np.uint8)
+    for _ in range(2):
+        tally.add(40, {**kept(BAD, BAD), "1/failed": np.array(1), "1/failures": told})
+    trials = [failure.trial for block in tally.collected["b"] for failure in block.failures]
+    assert trials == [3, 43]
