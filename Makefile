@@ -18,9 +18,6 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
 
-nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times
-	$(BIN)/python -m pytest -n 2 -m nightly
-
 check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -29,7 +26,7 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
 
-nightly: $(DEV_STAMP) ## fuzz at length: 100,000 cases of studies, tables, channels, records, options
+nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
 	$(BIN)/python -m pytest -n 2 -m nightly
 
 sbom: $(BIN)/python   ## write the software bill of materials from the lock files

@@ -25,10 +25,9 @@ from narcissus.attacks.table import (
     GibbsSampling,
     MeanField,
     RelaxedProjection,
-    Targets,
-    View,
 )
 from narcissus.attacks.table.likelihood import CellLikelihood, PairwiseLikelihood
+from narcissus.knowledge.columns import Insider, Targets
 from narcissus.mechanisms import GaussianNoise, MarginalQueries, NoisyMarginals
 from narcissus.success import exact_match
 
@@ -50,21 +49,21 @@ def world(people: int, unknown: tuple[int, ...], epsilon: float, seed: int = 1):
     secrets = np.minimum(drawn, queries.values - 1)
     codes[:, list(unknown)] = queries.split(secrets)
     noise = GaussianNoise.for_epsilon(epsilon, 1e-5, queries.tables)
-    release = NoisyMarginals(queries, noise).release(codes, rng=rng)
+    [release] = NoisyMarginals(queries, noise).release(codes[None], rng)
     known = codes.copy()
     known[:, list(unknown)] = 0
     targets = Targets(queries, known, prior, exact_match(queries.unknown_shape))
-    return targets, noise, release, secrets
+    return targets, release, secrets
 
 
 def timed(attack, people: int, unknown: tuple[int, ...], epsilon: float, repeats: int) -> float:
     """Give the median seconds of one trial."""
     seconds = []
     for seed in range(repeats):
-        targets, noise, release, secrets = world(people, unknown, epsilon, seed)
-        view = View(targets, noise, release, secrets if attack.informed else None)
+        targets, release, secrets = world(people, unknown, epsilon, seed)
+        known = Insider(targets, secrets) if attack.informed else targets
         start = time.perf_counter()
-        attack.guess(view, rng=np.random.default_rng(seed))
+        attack.attempt([release], [known], np.random.default_rng(seed))
         seconds.append(time.perf_counter() - start)
     return median(seconds)
 
@@ -96,9 +95,9 @@ def forms(repeats: int) -> None:
     for form in (PairwiseLikelihood, CellLikelihood):
         runs = []
         for seed in range(repeats):
-            targets, noise, release, _ = world(500, (9,), 10.0, seed)
+            targets, release, _ = world(500, (9,), 10.0, seed)
             beliefs = targets.prior[:, None, :]
-            model = form(targets, noise, release)
+            model = form(targets, release.noise, release.cells)
             model.start(beliefs)
             start = time.perf_counter()
             for i in range(500):
@@ -140,9 +139,9 @@ def growth(sizes: list[int]) -> None:
 def alone(people: int, unknown: tuple[int, ...]) -> None:
     """Play one trial in this process and print seconds, peak megabytes, joint values."""
     threadpool_limits(1)
-    targets, noise, release, _ = world(people, unknown, 10.0)
+    targets, release, _ = world(people, unknown, 10.0)
     start = time.perf_counter()
-    MeanField().guess(View(targets, noise, release), rng=np.random.default_rng(0))
+    MeanField().attempt([release], [targets], np.random.default_rng(0))
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(seconds, peak, targets.queries.values)

@@ -14,7 +14,14 @@ from statistics import median
 import numpy as np
 from scipy import stats
 
-from narcissus.bounds import PoissonBinomial, optimum, optimum_program, swap_program, swap_tail
+from narcissus.bounds import (
+    PoissonBinomial,
+    optimum,
+    optimum_program,
+    swap_program,
+    swap_tail,
+    threat,
+)
 from narcissus.evidence import refute, refute_scores
 from narcissus.guarantees import GaussianDP
 
@@ -95,10 +102,10 @@ def bounds() -> None:
     many = rng.dirichlet(np.full(24, 0.5), 15_000)
     taken = seconds(lambda: optimum(many, guarantee), 1)
     show("  one-target closed form, 15,000 priors of 24 values", taken)
-    tails = count(700)
+    tails, coins = count(700), threat(prior=0.5, targets=1000, inseparable=0.5)
     taken = seconds(
         # another tail each time: solved programs are kept
-        lambda: swap_program(1000, 0.5, guarantee, next(tails), inseparable=0.5, epsilons=points),
+        lambda: swap_program(coins, guarantee, next(tails), epsilons=points),
         3,
     )
     show("  swap program, n = 1,000, 40 tangents", taken, 2.0)

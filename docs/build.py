@@ -1,7 +1,8 @@
-"""Write the generated pages: ``reference.md`` and ``citations.md``.
+"""Write the generated pages: ``reference.md``, ``citations.md`` and ``parts.md``.
 
-Both come from the code: the reference lists every public name of every room with its first line,
-the citations say which paper's theorem is computed where, and which tests say that they test it.
+All come from the code: the reference lists every public name of every room with its first line,
+the citations say which paper's theorem is computed where, and which tests say that they test it,
+the parts are those that a study file can name, with their options.
 
     python docs/build.py            # write
     python docs/build.py --check    # exit 1 if a page is out of date
@@ -128,9 +129,14 @@ def summary_of_module(tree: ast.Module) -> str:
 
 
 def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (qualified name, docstring) of a module and what it defines."""
+    """Yield (qualified name, docstring) of a module and what it defines; a theorem's source."""
     yield name, ast.get_docstring(tree) or ""
     for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            for keyword in node.value.keywords:
+                if keyword.arg == "source" and ast.unparse(node.value.func) == "Theorem":
+                    source = ast.literal_eval(keyword.value)
+                    yield f"{name}.{ast.unparse(node.targets[0])}", f"Source: {source}."
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield f"{name}.{node.name}", ast.get_docstring(node) or ""
             for inner in node.body:
@@ -139,7 +145,7 @@ def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
 
 
 def cited() -> dict[tuple[str, str], set[str]]:
-    """Give the names of the code that cites each statement in its docstring."""
+    """Give the names of the code that cites each statement."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, _, tree in modules():
         for qualified, text in documented(tree, name):
@@ -169,7 +175,7 @@ def marked_tests() -> dict[tuple[str, str], list[str]]:
 
 
 def unknown_marks() -> list[str]:
-    """Say which marks name a statement that no docstring cites: a slip, or a missing citation."""
+    """Say which marks name a statement that nothing cites: a slip, or a missing citation."""
     known = cited()
     return [
         f"{test}: nothing cites {paper}, {place}"
@@ -201,6 +207,14 @@ def citations() -> str:
     return "\n".join(lines) + "\n"
 
 
+def parts() -> str:
+    """Write the page of parts; unlike the others it imports the package, to read signatures."""
+    sys.path.insert(0, str(SOURCE.parent))
+    from narcissus.study.listing import as_page
+
+    return as_page()
+
+
 def sort_key(place: str) -> list[tuple[int, int, str]]:
     """Sort section 10 after section 9."""
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"[ .]", place)]
@@ -208,7 +222,7 @@ def sort_key(place: str) -> list[tuple[int, int, str]]:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {"reference.md": reference(), "citations.md": citations()}
+    pages = {"reference.md": reference(), "citations.md": citations(), "parts.md": parts()}
     stale = [
         name
         for name, text in pages.items()

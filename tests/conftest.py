@@ -19,3 +19,15 @@ def example_data():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def within():
+    """Tell whether a count is plausible: two-sided binomial, false alarm rate 1e-6."""
+    from scipy import stats
+
+    def check(successes: int, trials: int, rate: float) -> bool:
+        low, high = stats.binom.ppf(5e-7, trials, rate), stats.binom.isf(5e-7, trials, rate)
+        return bool(low <= successes <= high)
+
+    return check

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 
 class NarcissusError(Exception):
     """Base of all errors raised on purpose; the message says what to do about it."""
@@ -29,3 +32,9 @@ class LongWorkError(InputError):
 
 class StoreError(NarcissusError):
     """A results folder cannot be used: unwritable, or it belongs to another study."""
+
+
+def raised_where(error: Exception) -> str:
+    """Say what a user's own code raised, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"

@@ -20,18 +20,18 @@ GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "n
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Give ``value`` as JSON can hold it; infinities become None."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -48,7 +48,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields as plain Python values that JSON can hold."""
-        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
     def to_frame(self) -> pd.DataFrame:
         """Give the fields as a data frame with one row."""
@@ -74,6 +74,10 @@ class Bound(Result):
         What must hold for the theorem to apply.
     valid
         False for a published formula that is known not to hold; kept for comparison only.
+    id
+        Short name of the theorem in the registry `narcissus.bounds.THEOREMS`, if it is there.
+    takes_as_given
+        What is believed and not proved, such as that the prior is the true one.
     """
 
     value: float
@@ -81,21 +85,27 @@ class Bound(Result):
     theorem: str
     assumptions: tuple[str, ...] = ()
     valid: bool = True
+    id: str = ""
+    takes_as_given: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
-        """'proved', or 'not assessed' for a formula that is known not to hold."""
-        return "proved" if self.valid else "not assessed"
+        """'proved', 'proved if', or 'not assessed' for a formula that is known not to hold."""
+        if not self.valid:
+            return "not assessed"
+        return "proved if" if self.takes_as_given else "proved"
 
     def __str__(self) -> str:
-        head = "PROVED" if self.valid else "NOT A BOUND (shown for comparison only)"
+        kept = "PROVED" if not self.takes_as_given else "PROVED IF"
+        head = kept if self.valid else "NOT A BOUND (shown for comparison only)"
         lines = [f"{head}: {self.quantity} at most {self.value:.6g}", f"  by {self.theorem}"]
         lines += [f"  assuming {a}" for a in self.assumptions]
+        lines += [f"  taken as given: {a}" for a in self.takes_as_given]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields, with ``proved`` true where the theorem holds."""
-        return {**super().to_dict(), "proved": self.valid}
+        """Give the fields and the grade."""
+        return {**super().to_dict(), "grade": self.grade}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from narcissus.bounds import domination, many_target_bounds, one_run_p_value, swap_tail
+from narcissus.bounds import (
+    THEOREMS,
+    domination,
+    one_run_p_value,
+    swap_tail,
+    threat,
+)
 from narcissus.bounds.binomial import log_mass, lower_tail, tail_over_mass, upper_tail
 from narcissus.guarantees import PureDP
 
@@ -154,9 +160,8 @@ def test_the_other_binomial_tails_share_the_repair():
     r, v, log_odds = WRONG_IN_SCIPY[1]
     p = float(special.expit(log_odds))
     tail = float(exact(r, v, float(special.logit(p)))[0])
-    published = many_target_bounds(PureDP(0.0), p, r, v)
-    (theorem_3_2,) = [b.value for b in published if "3.2" in b.theorem]
-    assert theorem_3_2 == pytest.approx(tail, rel=DIGITS, abs=0)
+    theorem_3_2 = THEOREMS["swanberg-3.2"].bound(threat(prior=p, targets=r), PureDP(0.0), v)
+    assert theorem_3_2.value == pytest.approx(tail, rel=DIGITS, abs=0)
     values = [p] * int(1 / p) + [1 - p * int(1 / p)]
     assert domination([values] * r, PureDP(0.0), v).value == pytest.approx(tail, rel=DIGITS, abs=0)
     r, v, epsilon = WRONG_IN_SCIPY[4]

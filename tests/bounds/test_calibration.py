@@ -10,12 +10,11 @@ from narcissus.bounds import (
     advantage,
     at_most,
     best,
+    bounds_on,
     epsilon_by_value,
     largest_epsilon,
     largest_mu,
     smallest_noise,
-    success_bounds,
-    tail_bounds,
     threat,
     typical_priors,
 )
@@ -30,7 +29,7 @@ def test_the_advantage_is_used_up(danger, delta):
     limit = Limit(advantage=0.1)
 
     def reached(guarantee):
-        success = best(success_bounds(danger, guarantee, programs=False)).value
+        success = best(bounds_on(danger, guarantee, dear=False)).value
         return advantage(success, danger.prior)
 
     epsilon = largest_epsilon(danger, limit, delta=delta)
@@ -56,15 +55,15 @@ def test_at_most_is_the_least_count_that_the_tails_allow():
     for guarantee in (PureDP(1), ApproximateDP(0.5, 1e-4), GaussianDP(0.7)):
         danger = threat(values=[0.4, 0.3, 0.3], targets=30, guesses=25)
         found = int(at_most(danger, guarantee, 0.95).value)
-        assert best(tail_bounds(danger, guarantee, found + 1)).value <= 0.05
-        assert best(tail_bounds(danger, guarantee, found)).value > 0.05
+        assert best(bounds_on(danger, guarantee, found + 1)).value <= 0.05
+        assert best(bounds_on(danger, guarantee, found)).value > 0.05
 
 
 @pytest.mark.parametrize("prior", [0.02, 0.5])
 def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
     danger = threat(prior=prior, targets=40)
     for guarantee in (GaussianDP(0.3), GaussianDP(1.5)):
-        tails = [best(tail_bounds(danger, guarantee, v)).value for v in range(42)]
+        tails = [best(bounds_on(danger, guarantee, v)).value for v in range(42)]
         least = next(v for v in range(41) if tails[v + 1] <= 0.05)
         assert at_most(danger, guarantee, 0.95).value == least
 
@@ -72,10 +71,10 @@ def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
 def test_dp_sgd_noise():
     danger, limit = threat(prior=0.5, inseparable=0.5), Limit(advantage=0.2)
     noise = smallest_noise(danger, limit, rate=0.05, steps=9, digits=2)
-    kept = best(success_bounds(danger, dp_sgd(noise, 0.05, 9, interval=1e-3))).value
+    kept = best(bounds_on(danger, dp_sgd(noise, 0.05, 9, interval=1e-3))).value
     assert advantage(kept, 0.5) <= 0.2
     less = dp_sgd(noise * 0.9, 0.05, 9, interval=1e-3)
-    assert advantage(best(success_bounds(danger, less)).value, 0.5) > 0.2
+    assert advantage(best(bounds_on(danger, less)).value, 0.5) > 0.2
 
 
 def test_typical_values():

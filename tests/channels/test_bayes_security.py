@@ -1,14 +1,10 @@
-import itertools
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from narcissus.channels import (
     Geometric,
-    RandomizedResponse,
+    KaryRandomizedResponse,
     beta,
     beta_star,
     channel,
@@ -19,17 +15,7 @@ from narcissus.channels import (
     tied_pairs,
 )
 from narcissus.channels import _kernels as kernels
-from narcissus.channels import _search as search
 from narcissus.errors import InputError, TooLargeError
-
-
-def exact(rows):
-    """beta* and its pair in rational arithmetic."""
-    rows = [[Fraction(float(x)) for x in row] for row in rows]
-    return min(
-        (sum(map(min, rows[a], rows[b])), (a, b))
-        for a, b in itertools.combinations(range(len(rows)), 2)
-    )
 
 
 def random_channel(rng, n, m, concentration=1.0):
@@ -61,104 +47,13 @@ def test_beta_star_is_the_l1_diameter(loops, n, m, concentration):
     assert found.value == pytest.approx(np.minimum(rows[a], rows[b]).sum(), rel=1e-14, abs=0)
 
 
-@pytest.mark.states("Narcissus theory", "6.1")
-@pytest.mark.parametrize("seed", range(20))
-def test_every_search_finds_the_exact_minimum_of_tiny_overlaps(loops, seed):
-    # Overlaps spread over 30 orders of magnitude, where one minus a distance knows nothing.
-    rng = np.random.default_rng(seed)
-    n, m = 40, 9
-    rows = 10.0 ** -rng.uniform(0, 30, (n, m))
-    rows[np.arange(n), rng.integers(m, size=n)] += 1
-    rows /= rows.sum(axis=1, keepdims=True)
-    value, pair = exact(rows)
-    order = np.arange(n)
-    everyone = {
-        "spread": None,
-        "order": order,
-        "reach": np.ones(n),
-        "value": 2.0,
-        "observer": search.SILENT,
-    }
-    for found in (
-        search.least_overlap(rows),
-        search._all_subsets(rows, order),
-        search._all_blocks(rows, **everyone),
-        search._all_sparse(sparse.csr_array(rows), **everyone),
-    ):
-        assert found[0] == pytest.approx(float(value), rel=1e-13, abs=0)
-        assert found[1] == pair
-
-
-def test_pairs_with_nothing_in_common_and_identical_rows(loops):
-    rows = np.zeros((700, 50))
-    rows[np.arange(700), np.arange(700) % 50] = 1
-    assert beta_star(rows).value == 0
-    same = np.tile(np.random.default_rng(0).dirichlet(np.ones(30)), (600, 1))
-    assert beta_star(same).value == pytest.approx(1, rel=1e-15)
-
-
-def test_rows_off_by_the_tolerance_are_not_pruned_wrongly():
-    rng = np.random.default_rng(5)
-    rows = random_channel(rng, 400, 30)
-    rows[:, 0] += rng.uniform(-9e-10, 9e-10, 400)
-    rows = np.abs(rows)
-    found = beta_star(rows)
-    values = [np.minimum(a, b).sum() for a, b in itertools.combinations(rows, 2)]
-    assert found.value == pytest.approx(min(values), rel=1e-13)
-
-
-def test_sparse_and_dense_agree(monkeypatch):
-    rng = np.random.default_rng(3)
-    rows = random_channel(rng, 120, 60, 0.2)
-    rows[rows < 0.02] = 0
-    rows /= rows.sum(axis=1, keepdims=True)
-    dense = beta_star(rows)
-    assert dense.value > 0 or (pairwise(rows) == 0).any()
-    rows[:, 0] = 0.3  # nobody disjoint
-    rows[:, 1:] *= 0.7 / rows[:, 1:].sum(axis=1, keepdims=True)
-    dense = beta_star(rows)
-    monkeypatch.setattr(search, "least_overlap", search.least_overlap)
-    compact = sparse.csr_array(rows)
-    keys = search._radii(compact, None)
-    order = np.argsort(-keys, kind="stable")
-    found = search._all_sparse(
-        compact, spread=None, order=order, reach=keys[order], value=2.0, observer=search.SILENT
-    )
-    assert found[0] == pytest.approx(dense.value, rel=1e-13)
-    assert beta_star(compact).value == pytest.approx(dense.value, rel=1e-14)
-
-
-def test_spread_moves_the_pair(loops):
-    rng = np.random.default_rng(8)
-    rows = random_channel(rng, 300, 25)
-    spread = rng.uniform(0, 0.3, 300) ** 2
-    value, pair = search.least_overlap(rows, spread=spread)
-    table = pairwise(rows) - np.sqrt(spread[:, None] + spread)
-    np.fill_diagonal(table, np.inf)
-    assert value == pytest.approx(table.min(), rel=1e-12)
-    assert table[pair] == pytest.approx(table.min(), rel=1e-12)
-
-
-def test_the_result_does_not_depend_on_the_number_of_cores(monkeypatch):
-    rows = random_channel(np.random.default_rng(1), 1500, 40)
-    many = beta_star(rows)
-    monkeypatch.setattr(kernels, "workers", lambda: 1)
-    assert beta_star(rows) == many
-
-
-def test_randomized_response_is_settled_by_the_certificate(monkeypatch):
-    monkeypatch.setattr(search, "_radii", lambda *a: pytest.fail("went beyond the certificate"))
-    mechanism = RandomizedResponse(300, 2)
-    assert beta_star(mechanism.channel()).value == pytest.approx(mechanism.beta_star, rel=1e-13)
-
-
 def test_tiny_security_keeps_relative_accuracy():
     channel_ = Geometric(2_000, 0.1).channel()
     assert beta_star(channel_).value == pytest.approx(3.9059249e-44, rel=1e-7, abs=0)
 
 
 def test_tied_pairs_and_table():
-    c = RandomizedResponse(6, 1).channel()
+    c = KaryRandomizedResponse(6, 1).channel()
     assert len(tied_pairs(c)) == 15
     with pytest.raises(TooLargeError, match="more than `most` = 3"):
         tied_pairs(c, most=3)
@@ -172,11 +67,11 @@ def test_tied_pairs_and_table():
 def test_heat_map_has_a_cap():
     import matplotlib.pyplot as plt
 
-    axes = plot_pairwise(RandomizedResponse(6, 1).channel())
+    axes = plot_pairwise(KaryRandomizedResponse(6, 1).channel())
     assert len(axes.images) == 1
     plt.close("all")
     with pytest.raises(TooLargeError, match="cannot be read"):
-        plot_pairwise(RandomizedResponse(6, 1).channel(), most=5)
+        plot_pairwise(KaryRandomizedResponse(6, 1).channel(), most=5)
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5")

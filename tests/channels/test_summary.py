@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus import channels
+from narcissus.channels import analyse
 from narcissus.findings import contradictions
+from narcissus.study.part_text import part_from_text
 
 
 @st.composite
@@ -36,7 +38,12 @@ def test_no_channel_contradicts_itself(source):
      "subset:values=8,epsilon=1"],
 )  # fmt: skip
 def test_no_closed_form_contradicts_itself(name):
-    assert contradictions(channels.analyse(channels.mechanism(name)).findings()) == []
+    assert (
+        contradictions(
+            channels.analyse(part_from_text("channel-mechanism", name).build()).findings()
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,3 +55,16 @@ def test_each_wrong_number_is_seen(field, value):
     """Not a tautology: whichever number is wrong, another one contradicts it."""
     right = channels.analyse([[0.75, 0.25], [0.25, 0.75]])  # beta* 1/2, risk 1/4, epsilon ln 3
     assert contradictions(dataclasses.replace(right, **{field: value}).findings())
+
+
+def test_summary_of_table_and_closed_form_agree():
+    from narcissus.channels import KaryRandomizedResponse
+
+    mechanism = KaryRandomizedResponse(9, 1.5)
+    closed, table = analyse(mechanism), analyse(mechanism.channel())
+    for key, value in closed.to_dict().items():
+        assert table.to_dict()[key] == (pytest.approx(value, rel=1e-12) if key != "pair" else value)
+    own = analyse(mechanism, [0.5, *[0.5 / 8] * 8])
+    assert own.beta_star == pytest.approx(closed.beta_star, rel=1e-13)
+    assert "exact" in str(closed)
+    assert len(closed.to_frame()) == 1

@@ -1,5 +1,6 @@
 """A tiny kind of study, "toy", so that the commands are tested without any real work."""
 
+import json
 import signal
 import sys
 import types
@@ -88,5 +89,24 @@ def narcissus(capsys):
             main([str(a) for a in arguments])
         out, err = capsys.readouterr()
         return left.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def call(narcissus):
+    """Run a line, and more arguments that may hold blanks."""
+    return lambda line, *more: narcissus(*line.split(), *more)
+
+
+@pytest.fixture
+def answer(call):
+    """Run a line with --json and give what it prints."""
+
+    def run(line: str, *more: str) -> dict:
+        code, out, err = call(line + " --json", *more)
+        assert code == 0, err
+        assert not err
+        return json.loads(out)
 
     return run

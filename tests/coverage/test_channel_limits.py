@@ -27,7 +27,7 @@ def settings():
     many = rng.dirichlet(np.full(60, 0.3), 5)
     skewed = rng.dirichlet(np.ones(8), 3)
     return {
-        "randomized response": (ch.RandomizedResponse(10, 2).channel().matrix, None, 400),
+        "randomized response": (ch.KaryRandomizedResponse(10, 2).channel().matrix, None, 400),
         "geometric": (geometric.matrix, None, 800),
         "many outputs": (many, None, 500),
         "skewed prior": (skewed, [0.6, 0.3, 0.1], 300),
@@ -65,7 +65,7 @@ def test_both_sides_cover(name):
 
 @pytest.mark.states("Narcissus theory", "6.2")
 def test_stopping_when_it_looks_good_still_covers():
-    mechanism = ch.RandomizedResponse(3, 1.0)
+    mechanism = ch.KaryRandomizedResponse(3, 1.0)
     cumulative = np.cumsum(mechanism.channel().matrix, axis=1)
 
     def sampler(size, rng):

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.diffusion import MixtureDiffusion, densest_samples, extracts_outlier
+from narcissus.extraction.diffusion import (
+    DensestAttack,
+    MixtureDiffusion,
+    TrainedDiffusion,
+    densest_samples,
+)
+from narcissus.extraction.files import DataSet
+from narcissus.extraction.pool import Pool
 from narcissus.extraction.relations import Near
+from narcissus.game import Game, play
 
 RELATION = Near(radius=0.7, isolation=2.5)
 
@@ -18,6 +26,11 @@ def digits():
 
 def outlier(seed):
     return np.random.default_rng(seed).integers(0, 2, 64).astype(float)
+
+
+def extracts_outlier(model, data, relation, *, rng):
+    output = DensestAttack(relation.radius).attempt([model], None, np.random.default_rng(rng))
+    return relation.holds([DataSet.of_rows(data)], output, None).item()
 
 
 def test_a_duplicated_outlier_is_printed_again(digits):
@@ -34,6 +47,15 @@ def test_without_copies_it_is_not(digits):
     # one copy among 500, and fewer components: nothing is left for it alone
     model = MixtureDiffusion(data, components=10, rng=3)
     assert not extracts_outlier(model, data, RELATION, rng=1)
+
+
+def test_extraction_from_a_generator_as_a_game():
+    """Few points far apart, each with a component of its own: printed again, unlike fresh ones."""
+    points = np.random.default_rng(1).uniform(-100, 100, (40, 3))
+    game = Game(Pool(points, 4), TrainedDiffusion(components=4), Near(radius=0.5, isolation=2))
+    one = play(game, DensestAttack(0.5, samples=50), trials=20, stop=False, rng=1).attackers[0]
+    assert one.success.value >= 0.9
+    assert one.baseline.value <= 0.5  # the same row is in a fresh draw of 4 of 40 once in ten
 
 
 def test_samples_follow_the_mixture():

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from narcissus.errors import InputError, MissingExtraError
+from narcissus.errors import InputError, MissingExtraError, TooLargeError
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.ranking import memorised, rank_samples
 
@@ -20,6 +20,16 @@ def test_folders_that_are_no_models(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"x")
     with pytest.raises(InputError, match="no weights"):
+        HuggingFaceGenerator(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "merges.txt"])
+def test_what_is_read_whole_is_looked_at_first(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2**26 + 1)
+    with pytest.raises(TooLargeError, match=name):
         HuggingFaceGenerator(tmp_path)
 
 

@@ -1,31 +1,44 @@
 """Training digits read out of an over-parametrised classifier, and none out of a noisy one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import optimize
 
-from narcissus.errors import InputError, StoreError
-from narcissus.extraction.classifier import TwoLayerNet, noisy_guarantee, train_classifier
+from narcissus.errors import StoreError
+from narcissus.extraction.classifier import (
+    TrainedClassifier,
+    TwoLayerNet,
+    noisy_guarantee,
+    train_classifier,
+)
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.kkt import kkt_loss, kkt_reconstruct
-from narcissus.extraction.neuron_pairs import neuron_pairs
+from narcissus.extraction.kkt import KktAttack, kkt_loss, kkt_reconstruct
+from narcissus.extraction.pool import Pool
 from narcissus.extraction.ranking import lead_over_shadows
 from narcissus.extraction.relations import Close
+from narcissus.game import Game, play
 
 CLOSE = 0.85  # normalised cross-correlation of a recognisable digit
 
 
 @pytest.fixture(scope="module")
-def world():
+def digits():
     data = pytest.importorskip("sklearn.datasets").load_digits()
     rows, labels = data.data / 8 - 1, np.where(data.target % 2 == 0, 1.0, -1.0)
+    return rows - rows.mean(axis=0), labels
+
+
+@pytest.fixture(scope="module")
+def world(digits):
+    rows, labels = digits
     rng = np.random.default_rng(0)
     order = rng.permutation(len(rows))
     chosen = np.concatenate([order[labels[order] > 0][:20], order[labels[order] < 0][:20]])
-    mean = rows.mean(axis=0)
     rest = np.setdiff1d(order, chosen)
-    shadows = [rows[rng.choice(rest, 40, replace=False)] - mean for _ in range(19)]
-    return rows[chosen] - mean, labels[chosen], shadows
+    shadows = [rows[rng.choice(rest, 40, replace=False)] for _ in range(19)]
+    return rows[chosen], labels[chosen], shadows
 
 
 def count(rows, points):
@@ -47,8 +60,8 @@ def test_ten_training_digits_and_hardly_a_fresh_one(world):
     assert lead_over_shadows(hits, fresh) == 0.05
     # as a relation on printed output
     output = "\n".join(" ".join(f"{x:.3f}" for x in row) for row in found.points).encode()
-    assert Close(10, correlation=CLOSE).holds(DataSet.of_rows(rows), output)
-    assert not Close(10, correlation=CLOSE).holds(DataSet.of_rows(shadows[0]), output)
+    assert Close(10, correlation=CLOSE).counts(DataSet.of_rows(rows), output)
+    assert not Close(10, correlation=CLOSE).counts(DataSet.of_rows(shadows[0]), output)
 
 
 def test_strong_noise_leaves_nothing(world):
@@ -59,23 +72,6 @@ def test_strong_noise_leaves_nothing(world):
     hits = count(rows, found.points)
     assert hits == 0
     assert lead_over_shadows(hits, [count(s, found.points) for s in shadows]) > 0.05
-
-
-def test_pairs_of_neurons_give_points_exactly():
-    """At an exact point of the conditions the closed form is exact."""
-    rng = np.random.default_rng(3)
-    # Points with inner products just below -1: then every set of points is where some neuron is on.
-    gram = np.full((3, 3), -1.05) + 6 * np.eye(3)
-    points = np.linalg.cholesky(gram) @ np.linalg.qr(rng.normal(size=(6, 3)))[0].T
-    multipliers, v = np.array([0.7, 0.4, 0.5]), rng.uniform(0.5, 1.5, 8)
-    on = np.array([[(j >> i) & 1 for i in range(3)] for j in range(8)])
-    both = np.concatenate([points, np.ones((3, 1))], axis=1)
-    first = v[:, None] * ((on * multipliers) @ both)
-    net = TwoLayerNet(first[:, :-1], first[:, -1], v)
-    assert (on.astype(bool) == (points @ net.W.T + net.b > 0).T).all()  # it is such a point
-    found = neuron_pairs(net, box=10, keep=50)
-    apart = np.linalg.norm(points[:, None] - found[None], axis=2).min(axis=1)
-    assert apart.max() < 1e-9
 
 
 def test_gradient():
@@ -113,8 +109,17 @@ def test_an_interrupted_run_continues(world, tmp_path):
         kkt_reconstruct(net, **options, rng=6)
 
 
-def test_bad_input():
-    with pytest.raises(InputError, match="labels"):
-        train_classifier(np.zeros((3, 2)), [1, 1, 1])
-    with pytest.raises(InputError, match="finite"):
-        train_classifier([[np.nan], [1]], [1, -1])
+def test_digits_in_a_network_as_a_game(digits):
+    """More than one digit of the data is read off its network, and of a fresh draw hardly one."""
+    rows, labels = digits
+    game = Game(Pool(rows, 12, labels), TrainedClassifier(150, 4000), Close(2, correlation=CLOSE))
+    one = play(game, KktAttack(2, 24, starts=0), trials=3, stop=False, rng=1).attackers[0]
+    assert one.failed == 0
+    assert (one.success.value, one.baseline.value) == (1, 0)
+    noisy = replace(game, mechanism=TrainedClassifier(150, 100, noise=20.0))
+    assert (
+        play(noisy, KktAttack(2, 24, starts=0), trials=3, stop=False, rng=1)
+        .attackers[0]
+        .success.value
+        == 0
+    )

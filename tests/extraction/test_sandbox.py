@@ -393,7 +393,14 @@ def test_bytes_that_are_no_text_pass():
 
 @pytest.mark.parametrize(
     ("source", "message"),
-    [(b"", "empty"), (b"print(", "line 1"), (b"a\x00b", "not a Python"), (b"\xff = 1", "not a Py")],
+    [
+        (b"", "empty"),
+        (b"print(", "line 1"),
+        (b"a\x00b", "not a Python"),
+        (b"\xff = 1", "not a Py"),
+        (b"-" * 100_000 + b"1", "too deeply nested"),
+        (b"a" + b".b" * 100_000, "too deeply nested"),
+    ],
 )
 def test_programs_that_are_none(source, message):
     with pytest.raises(InputError, match=message):

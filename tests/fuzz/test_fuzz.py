@@ -8,10 +8,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import os
 import sys
 import tempfile
 import tomllib
+import tracemalloc
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -149,7 +151,7 @@ def play(study):
     if loaded is None:
         return
     run = getattr(loaded.settings, "run", None)
-    trials = getattr(run, "trials", 1) * getattr(run, "fresh", 1)
+    trials = (getattr(run, "trials", 1) or 1) * getattr(run, "fresh", 1)  # None: the usual number
     targets = getattr(getattr(loaded.settings, "threat", None), "targets", 1)
     if loaded.kind == "extraction" or trials > 100 or targets > 50:
         return  # long work, and no question of input any more
@@ -176,9 +178,16 @@ def test_games(study):
     play(study)
 
 
-@pytest.mark.parametrize("k", [7, 10, 2**31, 2**63])
+@pytest.mark.parametrize("k", [7, 10, 2**31, 2**33, 2**63])
 def test_more_places_than_there_are(k):
+    """The number of their values, 2 ** k, was computed to its last bit: a gigabyte at 2 ** 33."""
     play({**GAMES[2], "success": {"name": "pinned", "k": k}})
+    tracemalloc.start()
+    try:
+        play({**GAMES[0], "success": {"name": "pinned", "k": k}})
+        assert tracemalloc.get_traced_memory()[1] < 500_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("n", [10_000, 10**7, 10**9, 2**63, 10**400])
@@ -330,3 +339,76 @@ def test_options(name, data):
         warnings.simplefilter("ignore")
         code, err = command(arguments)
     assert code in {0, 1, 2, 3}, err
+
+
+LINES = [
+    line.split()
+    for line in (
+        "bound --epsilon=1 --delta=1e-5 --prior=0.1 --targets=50",
+        "bound --mu=1 --prior=0.1 --targets=50 --at-least=10",
+        "bound --rho=0.5 --prior=0.1 --targets=20",
+        "bound --epsilon=1 --bits=10 --targets=5 --confidence=0.9",
+        "bound --epsilon=1 --prior=0.1 --targets=50 --guesses=20",
+        "protect --prior=0.1 --advantage=0.05 --delta=1e-5",
+        "protect --prior=0.1 --targets=50 --at-most=10 --confidence=0.9",
+        "refute --canaries=1000 --guesses=100 --correct=75 --delta=1e-5 --values=4",
+        "channel c.csv --repeat=2 --tolerance=1e-9",
+        "estimate s.csv --confidence=0.9 --seed=1",
+    )
+]
+MECHANISMS = [
+    "exponential:values=3,epsilon=1",
+    "geometric:values=3,rate=1",
+    "randomized-response:values=3,epsilon=1",
+    "subset:values=5,size=2,epsilon=1",
+    "unary:values=4,epsilon=1",
+    "laplace:span=1,epsilon=1",
+]
+LARGE = [2**31, 2**63, 2**64, 10**30, 10**400, 1e308, 1e16, math.inf]
+
+
+@fuzzed(60, 4_000, line=st.sampled_from(LINES), data=st.data())
+def test_options_of_any_size(line, data):
+    """Of a command that works, one or two numbers are others."""
+    arguments = list(line)
+    places = [i for i, word in enumerate(line) if "=" in word]
+    for place in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=2)):
+        name, _, _ = arguments[place].partition("=")
+        arguments[place] = f"{name}={data.draw(NUMBERS)}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code, err = command(arguments)
+    assert code in {0, 1, 2, 3}, err
+
+
+@pytest.mark.parametrize("number", LARGE)
+@pytest.mark.parametrize("line", LINES[:5], ids=" ".join)
+def test_any_number_of_targets(line, number):
+    """Whole numbers above 2 ** 63 fit no array, and those of 2 ** 31 entries no memory."""
+    arguments = [w if not w.startswith("--targets") else f"--targets={number}" for w in line]
+    code, err = command(arguments)
+    assert code in {0, 2}, err
+    assert "not enough memory" not in err
+
+
+@pytest.mark.parametrize("number", LARGE)
+@pytest.mark.parametrize("text", MECHANISMS)
+def test_mechanisms_of_any_size(text, number):
+    first, _, rest = text.partition(",")
+    name = first.partition("=")[0]
+    for more in ([], ["--repeat=3"]):
+        code, err = command(["channel", f"--mechanism={name}={number},{rest}", *more])
+        assert code in {0, 2}, err
+        assert "not enough memory" not in err
+
+
+def test_numbers_of_uses_canaries_and_draws():
+    Path("g.toml").write_text(document(GAMES[0]))
+    for line in (
+        f"channel c.csv --repeat={2**64}",
+        f"refute --canaries={2**64} --guesses={2**63} --correct=75",
+        f"profile g.toml --sample={2**31}",
+    ):
+        code, err = command(line.split())
+        assert code == 2, err
+        assert "not enough memory" not in err

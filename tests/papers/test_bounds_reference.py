@@ -9,9 +9,11 @@ import pytest
 from scipy import stats
 
 from narcissus.bounds import (
+    THEOREMS,
     Limit,
     PoissonBinomial,
     advantage_by_value,
+    bounds_on,
     certify,
     cherubin,
     domination,
@@ -21,15 +23,11 @@ from narcissus.bounds import (
     largest_epsilon,
     leak_probability,
     leaked_bits,
-    many_target_bounds,
     one_run_p_value,
-    one_target_bounds,
     posterior,
     sampled_reconstruction,
-    swap_bound,
     swap_program,
     swap_tail,
-    tail_bounds,
     threat,
 )
 from narcissus.guarantees import (
@@ -40,11 +38,12 @@ from narcissus.guarantees import (
     RenyiDP,
     dp_sgd,
 )
+from narcissus.results import NotAssessed
 
 
-def published(name, *args, **kwargs):
-    (found,) = [b for b in many_target_bounds(*args, **kwargs) if name in b.theorem]
-    return found
+def says(theorem, guarantee, at_least=None, **about):
+    """What one theorem of the registry says about a threat."""
+    return THEOREMS[theorem].bound(threat(**about), guarantee, at_least)
 
 
 # --- 4.1 ---------------------------------------------------------------------------------------
@@ -68,7 +67,7 @@ def test_4_1_leak_of_bits():
 def test_4_1_tail_of_the_best_guess(v, value):
     # the value in brackets in the table of 4.4
     assert given_output([0.7] * 12, 1.0, v).value == pytest.approx(value, abs=6e-6)
-    (bound,) = many_target_bounds(PureDP(1), 0.7, 12, v)
+    bound = says("swanberg-3.2", PureDP(1), v, prior=0.7, targets=12)
     assert bound.value == pytest.approx(value, abs=6e-6)
 
 
@@ -87,7 +86,7 @@ def test_4_1_and_4_4_coincide_for_a_uniform_prior_under_pure_dp():
 def test_4_2_theorem_3_5_is_below_what_a_mechanism_reaches():
     guarantee = ApproximateDP(0.1, 0.01)
     for n, claimed, reached in [(2, 0.778868, 0.781362), (3, 0.896030, 0.900893)]:
-        bound = published("Theorem 3.5", guarantee, 0.5, n, 1)
+        bound = says("swanberg-3.5", guarantee, 1, prior=0.5, targets=n)
         assert bound.value == pytest.approx(claimed, abs=6e-7)
         assert not bound.valid
         verdict = certify(bound, [[0.5, 0.5]] * n, guarantee, 1)
@@ -96,7 +95,7 @@ def test_4_2_theorem_3_5_is_below_what_a_mechanism_reaches():
 
 
 def test_4_2_one_run_formula_with_2_n_delta():
-    bound = published("2 m delta", ApproximateDP(0.1, 0.01), 0.5, 3, 1)
+    bound = says("one-run", ApproximateDP(0.1, 0.01), 1, prior=0.5, targets=3)
     assert bound.value == pytest.approx(0.899245, abs=6e-7)
     assert not bound.valid
 
@@ -104,7 +103,7 @@ def test_4_2_one_run_formula_with_2_n_delta():
 @pytest.mark.states("Narcissus theory", "4.2")
 @pytest.mark.states("Swanberg et al. 2025", "Theorem 3.5")
 def test_4_2_overlapping_success_fails_with_one_target():
-    bound = published("Theorem 3.5", ApproximateDP(0.1, 0.01), 2 / 3, 1, 1)
+    bound = says("swanberg-3.5", ApproximateDP(0.1, 0.01), 1, prior=2 / 3)
     assert bound.value == pytest.approx(0.691622, abs=6e-7)
     verdict = certify(bound, [1 / 3] * 3, ApproximateDP(0.1, 0.01), 1, 1 - np.eye(3))
     assert verdict.optimum == pytest.approx(0.694737, abs=6e-7)
@@ -156,9 +155,10 @@ def test_4_3_table(n, p, kappa, epsilon, delta, v, value):
 )
 def test_4_3_program_under_gaussian_dp(n, v, value, digits):
     points = np.linspace(0, 6.5, 40)
-    bound = swap_program(n, 0.5, GaussianDP(1), v, inseparable=0.5, epsilons=points)
-    assert bound.value == pytest.approx(value, abs=digits)
-    assert swap_bound(n, 0.5, GaussianDP(1), v, inseparable=0.5).value >= bound.value - 1e-9
+    coins = threat(prior=0.5, targets=n, inseparable=0.5)
+    found = swap_program(coins, GaussianDP(1), v, epsilons=points)
+    assert found == pytest.approx(value, abs=digits)
+    assert THEOREMS["swap"].bound(coins, GaussianDP(1), v).value >= found - 1e-9
 
 
 @pytest.mark.states("Narcissus theory", "4.3")
@@ -193,7 +193,7 @@ def test_4_4_optimum_beside_the_bound():
 
 
 def test_4_4_tail_of_a_skewed_prior_has_nothing_to_gain():
-    (theirs,) = many_target_bounds(PureDP(1), 0.9, 12, 11)
+    theirs = says("swanberg-3.2", PureDP(1), 11, prior=0.9, targets=12)
     assert theirs.value == pytest.approx(0.92161, abs=6e-6)
 
 
@@ -202,11 +202,9 @@ def test_4_4_tail_of_a_skewed_prior_has_nothing_to_gain():
 
 @pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_fair_bit_under_gaussian_dp():
-    found = {b.theorem: b.value for b in one_target_bounds(GaussianDP(1), 0.5, inseparable=0.5)}
-    assert found["Narcissus theory 4.6 (one target)"] == pytest.approx(
-        stats.norm.cdf(0.5), abs=2e-6
-    )
-    assert found["Hayes et al. 2023 (1 - f(prior))"] == pytest.approx(0.8413, abs=6e-5)
+    found = says("one-target", GaussianDP(1), prior=0.5, inseparable=0.5).value
+    assert found == pytest.approx(stats.norm.cdf(0.5), abs=2e-6)
+    assert says("hayes", GaussianDP(1), prior=0.5).value == pytest.approx(0.8413, abs=6e-5)
 
 
 @pytest.mark.parametrize(
@@ -233,18 +231,17 @@ def test_4_6_one_minus_f_column(p, mu, value):
 @pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_renyi_is_sharper_than_stock():
     for alpha, gamma, p in [(2, 0.5, 0.1), (8, 0.2, 0.5), (1.5, 1, 0.01)]:
-        found = {b.theorem: b.value for b in one_target_bounds(RenyiDP(alpha, gamma), p)}
-        ours = found["Narcissus theory 4.6 (Renyi divergence)"]
+        ours = says("renyi", RenyiDP(alpha, gamma), prior=p).value
         divergence = np.log(
             ours**alpha * p ** (1 - alpha) + (1 - ours) ** alpha * (1 - p) ** (1 - alpha)
         ) / (alpha - 1)
         assert divergence == pytest.approx(gamma, rel=1e-9)
-        assert ours < found["Stock et al. 2022 (Renyi reconstruction)"]
+        assert ours < says("stock", RenyiDP(alpha, gamma), prior=p).value
 
 
 @pytest.mark.states("Narcissus theory", "4.6")
 def test_4_6_bayes_security():
-    value = one_target_bounds(BayesSecurity(0.9), 0.5, inseparable=0.5)[0].value
+    value = says("one-target", BayesSecurity(0.9), prior=0.5, inseparable=0.5).value
     assert value == pytest.approx(0.5 + 0.5 * 0.1, abs=1e-12)
 
 
@@ -253,11 +250,8 @@ def test_4_6_bayes_security():
 
 def test_4_7_bayes_security_formula_is_false_for_overlapping_success():
     guarantee = BayesSecurity(0.7)
-    name = "Chatzikokolakis et al., Theorem 1 (Bayes risk)"
     for exact in (True, False):
-        (bound,) = [
-            b for b in one_target_bounds(guarantee, 2 / 3, exact_match=exact) if b.theorem == name
-        ]
+        bound = says("chatzikokolakis-1", guarantee, prior=2 / 3, exact_match=exact)
         assert bound.value == pytest.approx(0.7667, abs=6e-5)
         assert bound.valid is exact
     verdict = certify(bound, [1 / 3] * 3, guarantee, 1, 1 - np.eye(3))
@@ -287,8 +281,9 @@ def test_4_7_f_dp_in_one_run():
     found = f_dp_one_run_p_value(100, 100, 80, GaussianDP(1))
     assert found == pytest.approx(0.4709, abs=6e-5)
     points = np.linspace(0, 6.5, 40)
-    program = swap_program(100, 0.5, GaussianDP(1), 80, inseparable=0.5, epsilons=points)
-    assert program.value == pytest.approx(0.3744, abs=6e-5)
+    coins = threat(prior=0.5, targets=100, inseparable=0.5)
+    program = swap_program(coins, GaussianDP(1), 80, epsilons=points)
+    assert program == pytest.approx(0.3744, abs=6e-5)
 
 
 def test_4_7_f_dp_is_looser_by_1_to_49_percent_at_delta_0():
@@ -307,30 +302,28 @@ def test_4_7_membership_advantages():
     assert humphries_advantage(1.0, 0.01) == pytest.approx(
         (math.e - 1 + 0.02) / (math.e + 1), rel=1e-12
     )
-    found = {b.theorem: b for b in one_target_bounds(PureDP(0.2), 0.5)}
-    yeom = found["Yeom et al. 2018, Theorem 1"]
+    yeom = says("yeom", PureDP(0.2), prior=0.5)
     assert yeom.value == pytest.approx(0.5 + math.expm1(0.2) / 2, rel=1e-12)
-    assert yeom.value > found["Narcissus theory 4.6 (one target)"].value
+    assert yeom.value > says("one-target", PureDP(0.2), prior=0.5).value
 
 
 def test_4_7_narcissus_f_1_and_distributional_robustness():
     for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
-        single = {b.theorem: b for b in one_target_bounds(guarantee, 0.2)}
+        single = says("cohen-f.1", guarantee, prior=0.2)
         reached = math.exp(0.5) * 0.2 + delta
-        assert single["Cohen et al. 2024, Theorem F.1"].value == pytest.approx(reached, rel=1e-12)
-        assert single["Cohen et al. 2024, Theorem F.1"].valid
-        once = published("distributional", guarantee, 0.2, 2, 1)
+        assert single.value == pytest.approx(reached, rel=1e-12)
+        assert single.valid
+        once = says("distributional", guarantee, 1, prior=0.2, targets=2)
         assert once.valid
         assert once.value == pytest.approx(2 * reached, rel=1e-12)
         prior = [0.2] * 5
         shared = np.eye(5)
         assert certify(once, [prior] * 2, guarantee, 1, shared).holds
-        assert not any(
-            "distributional" in b.theorem for b in many_target_bounds(guarantee, 0.2, 2, 2)
-        )
+        twice = says("distributional", guarantee, 2, prior=0.2, targets=2)
+        assert isinstance(twice, NotAssessed)
     # a value nobody takes, and one that all take
-    assert published("distributional", PureDP(3.0), 0.0, 5, 1).value == 0
-    assert published("distributional", PureDP(3.0), 1.0, 5, 1).value == 1
+    assert says("distributional", PureDP(3.0), 1, prior=0.0, targets=5).value == 0
+    assert says("distributional", PureDP(3.0), 1, prior=1.0, targets=5).value == 1
 
 
 @pytest.mark.states("Narcissus theory", "4.7")
@@ -391,12 +384,12 @@ def test_section_9_sex_by_the_swap_bound():
     # "on the mean of SEX the swap bound under Gaussian DP gives about 63%"
     mu = GaussianDP.from_epsilon_delta(1, 1e-5).mu
     kappa = 0.582**2 + 0.418**2
-    value = one_target_bounds(GaussianDP(mu), 0.582, inseparable=kappa)[0].value
+    value = says("one-target", GaussianDP(mu), prior=0.582, inseparable=kappa).value
     assert 0.60 < value < 0.64
 
 
 @pytest.mark.states("Narcissus theory", "4")
 def test_best_takes_no_invalid_bound():
-    bounds = tail_bounds(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
+    bounds = bounds_on(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     assert any(not b.valid for b in bounds)
     assert min(b.value for b in bounds if not b.valid) < min(b.value for b in bounds if b.valid)

@@ -2,12 +2,11 @@
 
 import pytest
 
+from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.complexity import complexity
-from narcissus.extraction.evidence import assess_extraction
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import Hamming
 from narcissus.extraction.prg import approximate_prg_example, prg_example
-from narcissus.extraction.relations import Exact
+from narcissus.extraction.relations import HammingBall, Verbatim
 
 
 def assess(made, relation, **more):
@@ -27,11 +26,11 @@ def test_the_estimate_cannot_tell_a_seed_from_chance():
 @pytest.mark.states("Cohen et al. 2024", "Lemma D.11", "Algorithm D.12")
 def test_the_verdict_is_fooled_and_the_seed_puts_it_right():
     made = prg_example(pseudo_random=True, rng=1)
-    fooled = assess(made, Exact())
+    fooled = assess(made, Verbatim())
     assert (fooled.verdict, fooled.quality > 0.9) == ("extraction", True)
     assert "no method can verify" in fooled.caveat.lower()
     assert any("sees a pattern" in change for change in fooled.would_change)
-    told = assess(made, Exact(), rivals={"the seed": made.short_program})
+    told = assess(made, Verbatim(), rivals={"the seed": made.short_program})
     assert (told.verdict, told.quality < 0) == ("no extraction", True)
 
 
@@ -39,8 +38,8 @@ def test_the_verdict_is_fooled_and_the_seed_puts_it_right():
 def test_footnote_8(pseudo_random):
     """With the known share doubled against the footnote, the program succeeds; see its text."""
     made = approximate_prg_example(pseudo_random=pseudo_random, rng=3)
-    found = assess(made, Hamming(0.4, 1))
+    found = assess(made, HammingBall(0.4, 1))
     assert found.success.value == 1
     if pseudo_random:
-        told = assess(made, Hamming(0.4, 1), rivals={"the seed": made.short_program})
+        told = assess(made, HammingBall(0.4, 1), rivals={"the seed": made.short_program})
         assert told.quality < 0

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from narcissus import Game, profile
-from narcissus.mechanisms import Channel, Parallel, RandomizedResponse, Sha256
+from narcissus.mechanisms import Parallel, RandomizedResponse, ReleaseChannel, Sha256
 from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_privacy, private_delta
 from narcissus.success.relations import FirstBit, OneOfPair, Own, Prefix, SameImage
@@ -24,7 +24,7 @@ class Table:
         self.rows = np.asarray(rows, dtype=float)
 
     def channel(self, data):
-        return Channel(
+        return ReleaseChannel(
             np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0].astype(int)])
         )
 

@@ -266,7 +266,7 @@ def test_fitted_tables_are_smoothed_counts():
 
 
 def test_no_parents_means_independent_columns():
-    network = fit_bayesian_network(as_table(planted(), 500, 1), max_parents=0)
+    network = fit_bayesian_network(as_table(planted(), 500, 1), parents=0)
     assert network.parents == ((),) * 6
 
 
@@ -291,7 +291,7 @@ def test_fair():
     assert answer.max(axis=1).mean() > max(share, 1 - share)
     assert "affairs" in network.describe()
     assert network.log_probability(table.codes).sum() > (
-        fit_bayesian_network(table, max_parents=0).log_probability(table.codes).sum()
+        fit_bayesian_network(table, parents=0).log_probability(table.codes).sum()
     )
 
 
@@ -385,8 +385,8 @@ def test_networks_that_make_no_sense(parents, tables, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_parents": -1}, "max_parents"),
-        ({"max_parents": 1.5}, "max_parents"),
+        ({"parents": -1}, "parents"),
+        ({"parents": 1.5}, "parents"),
         ({"smoothing": 0}, "smoothing"),
         ({"smoothing": float("nan")}, "smoothing"),
         ({"score": "bix"}, "did you mean `bic`"),

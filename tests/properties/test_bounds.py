@@ -10,17 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus.bounds import (
+    THEOREMS,
     PoissonBinomial,
+    bounds_on,
     domination,
     exact_match_optimum,
     follow_attempts,
-    many_target_bounds,
-    one_target_bounds,
     optimum,
     posterior,
-    success_bounds,
     swap_tail,
-    tail_bounds,
     threat,
 )
 from narcissus.guarantees import (
@@ -77,7 +75,8 @@ def test_the_one_target_optimum_is_monotone_in_mu_and_below_the_simpler_bound(pr
     assert prior.max() - ROUNDING <= here <= 1
     assert here <= optimum(prior, GaussianDP(mu + more))[0] + 1e-9
     kappa = float((prior**2).sum())
-    simple = one_target_bounds(GaussianDP(mu), float(prior.max()), inseparable=kappa)[0].value
+    danger = threat(prior=float(prior.max()), inseparable=kappa)
+    simple = THEOREMS["one-target"].bound(danger, GaussianDP(mu)).value
     assert here <= simple + 1e-5
 
 
@@ -138,12 +137,12 @@ EXTREME = list(
 def test_extreme_arguments_give_no_nan_and_nothing_below_the_prior(kappa):
     for e, p, d in EXTREME:
         guarantee = ApproximateDP(e, d) if d > 0 else PureDP(e)
-        for bound in one_target_bounds(guarantee, p, inseparable=kappa):
+        for bound in bounds_on(threat(prior=p, inseparable=kappa), guarantee):
             assert p <= bound.value <= 1, (bound, e, p, d)
         for n, v in [(1, 1), (5, 3), (1000, 1), (1000, 900), (10**6, 10**6)]:
             value = float(swap_tail(n, p, e, d, v, inseparable=kappa))
             assert 0 <= value <= 1
-        for bound in many_target_bounds(guarantee, p, 50, 20):
+        for bound in bounds_on(threat(prior=p, targets=50), guarantee, 20):
             assert 0 <= bound.value <= 1
 
 
@@ -170,13 +169,13 @@ def test_extreme_arguments_give_no_nan_and_nothing_below_the_prior(kappa):
 )
 def test_extreme_guarantees_give_no_nan_and_nothing_below_the_prior(guarantee):
     for p in [0.0, 1e-300, 1e-16, 0.3, 1 - 1e-16, 1.0]:
-        for bound in one_target_bounds(guarantee, p):
+        for bound in bounds_on(threat(prior=p), guarantee):
             assert p <= bound.value <= 1, bound
     for values in ([0.5, 0.5], [1 - 1e-16, 1e-16], [1.0], [0.25, 0.25, 0.25, 0.25], [1.0, 0.0]):
         danger = threat(values=values, targets=6)
-        for bound in success_bounds(danger, guarantee):
+        for bound in bounds_on(danger, guarantee):
             assert max(values) - 1e-9 <= bound.value <= 1, bound
-        for bound in tail_bounds(danger, guarantee, 4):
+        for bound in bounds_on(danger, guarantee, 4):
             blind = PoissonBinomial(np.full(6, max(values))).tail(4)
             assert bound.value <= 1, bound
             assert not bound.valid or bound.value >= blind - 1e-9, bound

@@ -168,7 +168,7 @@ def test_theorem_7(data):
 @given(st.integers(2, 50), st.floats(0, 30), st.floats(0, 30))
 def test_mechanisms_are_as_private_as_they_say(n, epsilon, other):
     for m in (
-        ch.RandomizedResponse(n, epsilon),
+        ch.KaryRandomizedResponse(n, epsilon),
         ch.Subset(n, 1 + n // 3 if n > 2 else 1, epsilon),
         ch.UnaryEncoding(n, epsilon),
         ch.UnaryEncoding(n, epsilon, optimized=True),

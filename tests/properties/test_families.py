@@ -15,12 +15,12 @@ from scipy import sparse
 from narcissus import Game, play, profile
 from narcissus.game.gap import gap_limits
 from narcissus.mechanisms import (
-    Channel,
     Constant,
     CountingQuery,
     ExactAverage,
     Identity,
     RandomizedResponse,
+    ReleaseChannel,
     Subsample,
 )
 from narcissus.profiles import Bayes, write_out_family
@@ -46,7 +46,9 @@ class Table:
         return (rng.random(len(data))[:, None] >= steps[data[:, 0]]).sum(axis=1)
 
     def channel(self, data):
-        return Channel(np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0]]))
+        return ReleaseChannel(
+            np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0]])
+        )
 
     def outcomes(self, n):
         return self.rows.shape[1]

@@ -28,7 +28,7 @@ from narcissus.knowledge import (
     Told,
 )
 from narcissus.mechanisms import Constant, Identity
-from narcissus.study.game.parts import ROOMS
+from narcissus.study.registry import ROOMS
 from narcissus.success.relations import Member, Prefix
 from narcissus.worlds import (
     Bits,
@@ -277,8 +277,8 @@ def check(scores, exact):
 
 
 def test_every_registered_part_is_here():
-    assert set(WORLDS) == set(ROOMS["world"])
-    assert set(SIDES) == set(ROOMS["side-information"])
+    assert set(WORLDS) == set(ROOMS["world"].parts)
+    assert set(SIDES) == set(ROOMS["side-information"].parts)
 
 
 @pytest.mark.parametrize(("world", "side"), CASES)

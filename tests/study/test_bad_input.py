@@ -1,9 +1,14 @@
 """Every wrong study as a user meets it: exit 2, one message that helps, nothing written."""
 
-import sys
+import functools
 from pathlib import Path
 
 import pytest
+
+from narcissus import load_study
+from narcissus.errors import InputError
+from narcissus.study import part_section, registry
+from narcissus.study.registry import loaded
 
 INF, NAN = "=inf", "=nan"
 
@@ -42,8 +47,11 @@ WRONG = {
     "epsilon NaN": ({"mechanism": {"epsilon": NAN}}, ["`epsilon`", "above 0", "nan"]),
     "epsilon NaN in a list": ({"mechanism": {"epsilon": [1, NAN]}}, ["`epsilon`", "nan"]),
     "epsilon minus infinity": ({"mechanism": {"epsilon": "=-inf"}}, ["`epsilon`", "above 0"]),
-    "epsilon twice": ({"mechanism": {"epsilon": [1, 1.0]}}, ["`epsilon`", "different"]),
-    "no epsilon in the list": ({"mechanism": {"epsilon": []}}, ["`epsilon`"]),
+    "epsilon twice": ({"mechanism": {"epsilon": [1, 1.0]}}, ["`mechanism.epsilon`", "different"]),
+    "no epsilon in the list": (
+        {"mechanism": {"epsilon": []}},
+        ["`mechanism.epsilon`", "different"],
+    ),
     "epsilon and mu": ({"mechanism": {"mu": 1}}, ["exactly one of epsilon, mu and scale"]),
     "no level": ({"mechanism": {"epsilon": None}}, ["exactly one of epsilon, mu and scale"]),
     "mu of Laplace": (
@@ -85,13 +93,13 @@ WRONG = {
     "at least none": ({"threat": {"at_least": 0}}, ["`threat.at_least`", "got 0"]),
     "no attack of that name": ({"attacks": {"posteriour": {}}}, ["posteriour", "`posterior`"]),
     "no attacks": ({"attacks": {}}, ["at least one attack"]),
-    "ceiling twice": ({"attacks": {"ceiling": {}, "c": {"kind": "ceiling"}}}, ["ceiling", "twice"]),
+    "ceiling twice": ({"attacks": {"ceiling": {}, "c": {"name": "ceiling"}}}, ["ceiling", "twice"]),
     "option of another attack": (
         {"attacks": {"prior": {"sweeps": 3}}},
-        ["`prior`", "`sweeps`"],
+        ["`attacks.prior.sweeps`", "`prior` has no options"],
     ),
-    "method unknown": ({"attacks": {"posterior": {"method": "gibs"}}}, ["method", "gibbs"]),
-    "options of ours": ({"attacks": {"prior": {"options": {"a": 1}}}}, ["`options`"]),
+    "method unknown": ({"attacks": {"posterior": {"method": "gibs"}}}, ["posterior.method"]),
+    "options of ours": ({"attacks": {"prior": {"options": {"a": 1}}}}, ["attacks.prior.options"]),
     "bins of two kinds": (
         {"data": {"bins": {"income": {"width": 5, "quantiles": 3}}}},
         ["exactly one of width"],
@@ -100,12 +108,15 @@ WRONG = {
     "bins of text": ({"data": {"bins": {"job": {"width": 5}}}}, ["job"]),
     "two sources": ({"data": {"table": "statsmodels:fair"}}, ["`path`", "`table`"]),
     "no source": ({"data": {"path": None}}, ["`path`", "`table`"]),
-    "prior unknown": ({"prior": {"kind": "bayes"}}, ["prior.kind", "bayesian-network"]),
-    "prior without parents": ({"prior": {"parents": -1}}, ["`prior.parents`", "got -1"]),
+    "prior unknown": (
+        {"prior": {"name": "bayes"}},
+        ["`prior.name`", "'bayes'", "bayesian"],
+    ),
+    "prior without parents": ({"prior": {"parents": -1}}, ["`prior`", "`parents`", "got -1"]),
     "score unknown": ({"prior": {"score": "aic"}}, ["`prior.score`", "bic"]),
     "smoothing of nothing": ({"prior": {"smoothing": 0}}, ["`prior`", "above 0"]),
     "smoothing above one": (
-        {"prior": {"kind": "empirical", "smoothing": 3}},
+        {"prior": {"name": "empirical", "smoothing": 3}},
         ["[0, 1]", "got 3"],
     ),
     "delta of pure noise": (
@@ -115,7 +126,7 @@ WRONG = {
     "delta of none": ({"mechanism": {"delta": 0.0}}, ["`delta` above 0"]),
     "delta of exact counts": (
         {"mechanism": {"epsilon": "=inf", "delta": 1e-6}},
-        ["exact counts", "leave `delta` out"],
+        ["`mechanism.delta`", "exact counts", "leave it out"],
     ),
     "more trials than are played": (
         {"attacks": {"prior": {"trials": 7}}},
@@ -127,7 +138,7 @@ WRONG = {
     "no mechanism": ({"mechanism": None}, ["`mechanism` is missing"]),
     "another kind": ({"kind": "tables"}, ["`kind`", "table", "'tables'"]),
     "a section that is a number": ({"run": 7}, ["`run`"]),
-    "a module that is not there": ({"attacks": {"a": {"kind": "absent:A"}}}, ["absent"]),
+    "a module that is not there": ({"attacks": {"a": {"name": "absent:A"}}}, ["absent"]),
     # wrong types: TOML tells numbers from text and from true
     "text for a number": ({"run": {"trials": "6"}}, ["`run.trials`", "integer", "'6'"]),
     "true for a number": ({"threat": {"targets": True}}, ["`threat.targets`", "integer"]),
@@ -147,7 +158,7 @@ def test_a_wrong_study_is_refused(study, narcissus, case):
 
 
 SMOOTHED = {"parents": 1, "smoothing": 0.5, "score": "bdeu"}
-KINDS = {
+TAKES = {
     "bayesian-network": {"parents", "smoothing", "score"},
     "independent": {"smoothing"},
     "empirical": {"smoothing"},
@@ -156,24 +167,35 @@ KINDS = {
 
 
 @pytest.mark.parametrize("option", SMOOTHED)
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch, kind, option):
-    """Every option with every kind: no third thing happens to it."""
-    path = study(prior={"kind": kind, option: SMOOTHED[option]})
-    if option not in KINDS[kind]:
-        refused(narcissus, path, says=[f"`{option}` is not used with '{kind}'", "leave it out"])
+@pytest.mark.parametrize("name", TAKES)
+def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch, name, option):
+    """Every option with every prior: no third thing happens to it."""
+    asked = {}
+    monkeypatch.setattr(registry, "loaded", lambda target: fake(loaded(target), asked))
+    monkeypatch.setattr(part_section, "loaded", registry.loaded)
+    Path("own.py").write_text("def Prior(table):\n    return table\n")
+    path = study(prior={"name": name, option: SMOOTHED[option]})
+    if option not in TAKES[name]:
+        known = f"the options {', '.join(TAKES[name])}" if name == "independent" else "has"
+        says = [f"unknown key `prior.{option}`: the record-prior `{name}`", known]
+        refused(narcissus, path, "--allow-code", says=says)
         return
-    from narcissus.audit import load_study
+    with pytest.raises(InputError, match="must give a prior"):
+        load_study(path)
+    assert asked[option] == SMOOTHED[option]
+    assert set(asked) == TAKES[name]
 
-    prepare = sys.modules["narcissus.study.table.prepare"]  # the package has a function so named
-    told, asked = load_study(path).settings, {}
-    for fit in ("fit_bayesian_network", "fit_independent", "fit_empirical"):
-        monkeypatch.setattr(prepare, fit, lambda table, **given: asked.update(given))
-    prepare.fit_prior(told.prior, None, path.parent)
-    assert asked.get("max_parents" if option == "parents" else option) == SMOOTHED[option]
-    assert getattr(told.prior, option) == SMOOTHED[option]
-    for unused in set(SMOOTHED) - KINDS[kind]:
-        assert getattr(told.prior, unused) is None
+
+def fake(fit, asked):
+    """Give a function with the signature of ``fit`` that keeps what it is given."""
+    if not fit.__name__.startswith("fit_"):
+        return fit
+
+    @functools.wraps(fit)
+    def told(table, **given):
+        asked.update(given)
+
+    return told
 
 
 TYPOS = {

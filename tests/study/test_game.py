@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tomllib
 
@@ -13,8 +14,8 @@ from narcissus.errors import InputError, StudyError, TooLargeError
 from narcissus.report import page_of, render_html, render_text
 from narcissus.report.page import Figure, Table
 from narcissus.study.game.kind import KIND
-from narcissus.study.game.parts import ROOMS
-from narcissus.study.game.schema import CLAIMS
+from narcissus.study.game.schema import DEFINITIONS
+from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
 
 NAMES = [study.name for study in shipped_studies()]
@@ -45,14 +46,18 @@ delta = 0.1
 """
 
 
+def fewer_trials(study, most):
+    how = study.settings.run
+    how = how.model_copy(update={"trials": min(how.trials, most)})
+    return dataclasses.replace(study, settings=study.settings.model_copy(update={"run": how}))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_study_comes_out_as_its_source_says(name):
     """Seeded; few trials do, since the outcomes are far apart. Also drawn as a report."""
     shipped = shipped_study(name)
     study = load_study(shipped.path)
-    settings = study.settings
-    settings.run.trials = min(settings.run.trials, 1500)
-    audit = run(study, rng=11)
+    audit = run(fewer_trials(study, 1500), rng=11)
     results = audit.results
     assert shipped.expected
     assert results["outcome"].startswith(shipped.expected), audit.verdict
@@ -66,8 +71,8 @@ def test_shipped_study_comes_out_as_its_source_says(name):
 
 def test_every_statement_and_part_is_in_some_shipped_study():
     studies = [load_study(study.path).to_dict() for study in shipped_studies()]
-    assert set(CLAIMS) == {study["statement"]["name"] for study in studies}
     used = {
+        "statement": {study["statement"]["name"] for study in studies},
         "world": {study["world"]["name"] for study in studies},
         "mechanism": {study["mechanism"]["name"] for study in studies},
         "attack": {part["name"] for study in studies for part in study["attack"]},
@@ -76,8 +81,9 @@ def test_every_statement_and_part_is_in_some_shipped_study():
             study["side-information"]["name"] for study in studies if study["side-information"]
         },
     }
-    for room, entries in ROOMS.items():
-        assert used[room] == set(entries), room
+    assert set(DEFINITIONS) == used["statement"]
+    for room, named in used.items():
+        assert named == set(ROOMS[room].parts), room
 
 
 def test_shipped_studies_say_what_they_show_and_where_it_is_from():
@@ -104,9 +110,7 @@ def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
 
 def test_reports_are_drawn():
     for name in ("counting-query-uncut", "singling-out", "eav-aes"):
-        study = load_study(shipped_study(name).path)
-        study.settings.run.trials = 200
-        audit = run(study, rng=1)
+        audit = run(fewer_trials(load_study(shipped_study(name).path), 200), rng=1)
         html, text = render_html(audit.record), render_text(audit.record)
         assert audit.verdict.split(":")[0] in html.replace("&lt;", "<")
         assert "own baseline" in text
@@ -192,15 +196,15 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ('name = "bits"', 'name = "bitz"', r"line 3: `world.*did you mean `bits`"),
+        ('name = "bits"', 'name = "bitz"', r"line 4: `world.name.*did you mean `bits`"),
         ("n = 4", "m = 4", r"line 5: unknown key `world.m`"),
-        ("n = 4", "n = 0", r"line 3: `world`.*`n` must be at least 1"),
+        ("n = 4", "n = 0", r"line 5: `world.n`: `n` must be at least 1"),
         ("n = 4", 'n = "four"', r"line 5: `world.n`"),
         ("n = 4", "", r"the key `world.n` is missing"),
         (
             'name = "narcissus"',
             'name = "narcisus"',
-            r"line 13: `statement`.*did you mean `narcissus`",
+            r"line 14: `statement.name`.*did you mean `narcissus`",
         ),
         ("epsilon = 1.0", "epsilon = -1", r"line 15: `statement.epsilon`"),
         ("delta = 0.1", "delta = 2", r"line 16: `statement.delta`"),

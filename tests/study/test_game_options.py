@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -22,7 +20,8 @@ from narcissus.attacks import (
 from narcissus.errors import InputError, StudyError
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
-from narcissus.study.game.parts import ROOMS, ShippedPart, one_part
+from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.signatures import options_of
 from narcissus.success.relations import (
     FirstBit,
     Isolates,
@@ -56,8 +55,10 @@ GOOD = {
     "side": "",
     "statement": 'name = "narcissus"',
 }
+UNPLAYED = {"statement": 'name = "narcissus"\n[exact]\nwhen = "never"'}
 SECTION = {"relation": "success", "attack": "attack.1"}
-NAMES = [(room, name) for room, entries in ROOMS.items() for name in entries]
+GAME_ROOMS = ("world", "side-information", "mechanism", "attack", "relation", "statement")
+NAMES = [(room, name) for room in GAME_ROOMS for name in ROOMS[room].parts]
 
 
 def load(tmp_path, **changed):
@@ -71,8 +72,7 @@ def test_every_part_refuses_an_option_it_does_not_have(tmp_path, room, name):
     place = "side" if room == "side-information" else room
     head = "[side-information]\n" if place == "side" else ""
     section = f'{head}name = "{name}"\nquantum = 3'
-    model = next(m for m in ShippedPart.__subclasses__() if (m.room, m.__name__) == (room, name))
-    names = [field for field in model.model_fields if field != "name"]
+    names = list(options_of(loaded(ROOMS[room].parts[name])))
     known = f"the options {', '.join(names)}" if names else "no options"
     with pytest.raises(StudyError) as refused:
         load(tmp_path, **{place: section})
@@ -80,12 +80,24 @@ def test_every_part_refuses_an_option_it_does_not_have(tmp_path, room, name):
     assert f"unknown key `{key}`: the {room} `{name}` has {known}" in str(refused.value)
 
 
-def test_a_part_of_ones_own_takes_options_in_their_place(tmp_path):
-    (tmp_path / "mine.py").write_text("def world(rng):\n    return rng.integers(0, 2, 4)\n")
-    with pytest.raises(StudyError, match="a world of your own takes its arguments in `options`"):
-        load(tmp_path, world='name = "mine:world"\nn = 3')
-    with pytest.raises((StudyError, InputError), match="`options` do not fit a world"):
-        load(tmp_path, world='name = "mine:world"\noptions = { n = 3 }')
+def test_a_part_of_ones_own_has_the_options_of_its_signature(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class World:\n"
+        "    def __init__(self, n: int, rate: float = 0.5):\n        self.n, self.rate = n, rate\n"
+        "    def draw(self, trials, rng):\n        raise NotImplementedError\n"
+        "    def fresh(self, draw, rng):\n        raise NotImplementedError\n"
+        "def world(rng):\n    return rng.integers(0, 2, 4)\n"
+    )
+    made = load(tmp_path, world='name = "mine:World"\nn = 3', **UNPLAYED).settings.world.build()
+    assert (made.n, made.rate) == (3, 0.5)
+    for world, said in {
+        'name = "mine:World"': "the key `world.n` is missing",
+        'name = "mine:World"\nn = "3"': "`world.n`: Input should be a valid integer, got '3'",
+        'name = "mine:World"\nn = 3\nrat = 1': "has the options n, rate; did you mean `rate`",
+        'name = "mine:world"\nn = 3': "key `world.n`: the world `mine:world` has no options",
+    }.items():
+        with pytest.raises(StudyError, match=said):
+            load(tmp_path, world=world, **UNPLAYED)
 
 
 PREPARED = [
@@ -105,25 +117,15 @@ PREPARED = [
 def test_preparing_an_attack_keeps_what_the_file_gave(attack, game):
     """The values of an option of the file that a game replaces would be ignored."""
     ready = attack.prepare(game) if hasattr(attack, "prepare") else attack
-    name = next(
-        n for n, e in ROOMS["attack"].items() if e.target.endswith(f":{type(attack).__name__}")
-    )
-    for field in dataclasses.fields(attack):
-        if field.name not in ROOMS["attack"][name].hidden:
-            assert getattr(ready, field.name) == getattr(attack, field.name), field.name
+    for name in options_of(type(attack)):
+        assert getattr(ready, name) == getattr(attack, name), name
 
 
 def test_all_attacks_with_options_are_prepared_above():
-    one_part("attack")
-    own = {
-        model.__name__
-        for model in ShippedPart.__subclasses__()
-        if model.room == "attack" and len(model.model_fields) > 1
-    }
-    tested = {type(attack).__name__ for attack, _ in PREPARED}
-    classes = {n: ROOMS["attack"][n].target.rpartition(":")[2] for n in own}
+    makers = {name: loaded(target) for name, target in ROOMS["attack"].parts.items()}
     # `bayes` is replaced by the table of the best attacker, made with its options.
-    assert {c for n, c in classes.items() if n != "bayes"} == tested
+    optional = {maker for name, maker in makers.items() if options_of(maker) and name != "bayes"}
+    assert optional == {type(attack) for attack, _ in PREPARED}
 
 
 @pytest.mark.parametrize("scheme", ["aes", "one-time-pad"])
@@ -178,7 +180,7 @@ def everything(data):
 def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
     (tmp_path / "told.py").write_text(OWN_SIDE, encoding="utf-8")
     tardos = 'name = "tardos"\nN = 50\nd = 20\nn = 3'
-    side = '[side-information]\nname = "told:{}"\noptions = {{ tries = {} }}\n'
+    side = '[side-information]\nname = "told:{}"\ntries = {}\n'
     both = {
         "world": tardos,
         "relation": 'name = "member"',
@@ -190,5 +192,5 @@ def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
     capped = load(tmp_path, side=side.format("everything", 5), **both)
     with pytest.raises(InputError, match="none of 5 led to"):
         run(capped, rng=1)
-    with pytest.raises((StudyError, InputError), match="`options` do not fit a side-information"):
-        load(tmp_path, side=side.format("coins", 5).replace("tries", "attempts"), **both)
+    with pytest.raises((StudyError, InputError), match="has the options tries"):
+        load(tmp_path, side=side.format("coins", 5).replace("tries =", "attempts ="), **both)

@@ -117,8 +117,9 @@ def test_killed_and_continued(game, how, workers):
     )  # fmt: skip
     played = Path("played")
     deadline = time.monotonic() + 60
-    # Five batches; so many trials, and at least one batch is stored and one is not.
-    while time.monotonic() < deadline and not (played.exists() and played.stat().st_size > 1300):
+    # Five batches of 500, after 611 trials that were timed; so many, and at least one batch is
+    # stored and one is not.
+    while time.monotonic() < deadline and not (played.exists() and played.stat().st_size > 1911):
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
     if how == signal.SIGKILL:

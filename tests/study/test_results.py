@@ -174,7 +174,7 @@ class Own:
     def guess(self, view, *, rng):
         n = view.targets.people
         if self.answer == "posterior":
-            assert view.secrets is None
+            assert not hasattr(view, "secrets")
             from narcissus.attacks.table import MeanField
             return MeanField().guess(view, rng=rng)
         return {
@@ -333,40 +333,6 @@ def strings(value):
             yield from strings(v)
     elif isinstance(value, str):
         yield value
-
-
-def test_single_people_are_in_the_side_file_only(study, narcissus):
-    """Rows are marked by a column that only known parts hold; no mark leaves but on request."""
-    rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
-    with Path("people.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([*rows[0], "mark"])
-        writer.writerows([[*row, f"mark{i % 40}"] for i, row in enumerate(rows[1:])])
-    code, out, err = narcissus("audit", study(), "--quiet", "--records", "inside.csv", "--json")
-    assert code == 0, err
-    for text in (out, Path("results/s/report.html").read_text()):
-        assert "mark1" not in text
-    longest = max(len(v) for v in lists(json.loads(out)))
-    assert longest < 15  # nothing in the record is one number a person
-    with Path("inside.csv").open() as file:
-        inside = list(csv.DictReader(file))
-    assert len(inside) == 6 * 15 * 3
-    hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
-    record = json.loads(out)
-    counts = record["results"]["attacks"]["posterior"]["distribution"]
-    assert sum(hits) == np.dot(counts["targets"], counts["trials"])
-    for row in inside:
-        assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
-
-
-def lists(value):
-    if isinstance(value, dict):
-        for v in value.values():
-            yield from lists(v)
-    elif isinstance(value, list):
-        yield [v for v in value if isinstance(v, int | float)]
-        for v in value:
-            yield from lists(v)
 
 
 def test_errors_of_the_api_are_ours(study):

@@ -50,6 +50,7 @@ def test_places_are_found_in_every_form(write):
         ("a = " + "{b=" * 5000 + "1" + "}" * 5000, "nested|not valid TOML"),
         ("a" + ".a" * 5000 + " = 1", "nested"),
         (f"a = {'[' * DEEPEST}{']' * DEEPEST}", "nested more than 32 deep"),
+        ("a = [1, -1" + "0" * 400 + "]", "more than 128 bits"),
         ("a = " + "9" * 5000, "not valid TOML"),
         ("a = 1e", "not valid TOML.*line 1"),
         ("a = 9999-99-99", "not valid TOML"),

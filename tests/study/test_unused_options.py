@@ -10,8 +10,10 @@ import pytest
 
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
-from narcissus.study.channel import ChannelSpec, RunSpec, ThresholdSpec
-from narcissus.study.game.schema import CLAIMS, Exact, Privacy, Run
+from narcissus.study.channel import ChannelRun, ChannelSpec, ChannelThreshold
+from narcissus.study.game.schema import Exact, GameRun, Privacy
+from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.signatures import options_of
 
 SEEDED = {"trials": 150, "seed": 1}
 BITS = {
@@ -79,13 +81,19 @@ OTHER = {
         "xi": 0.2,
     },
 }
+
+
+def statement_options(name):
+    return options_of(loaded(ROOMS["statement"].parts[name]))
+
+
 CASES = [
     (base, section, key)
     for base, study in GAMES.items()
     for section, keys in OTHER.items()
     for key in keys
     if (base, key) != ("never", "when")
-    and (section != "statement" or key in CLAIMS[study["statement"]["name"]][0].model_fields)
+    and (section != "statement" or key in statement_options(study["statement"]["name"]))
 ]
 
 
@@ -93,8 +101,14 @@ def toml(kind, sections):
     lines = [f'kind = "{kind}"']
     for name, section in sections.items():
         lines.append(f"[[{name}]]" if name == "attack" else f"[{name}]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in section.items()]
+        lines += [f"{key} = {inline(value)}" for key, value in section.items()]
     return "\n".join(lines)
+
+
+def inline(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {inline(one)}" for key, one in value.items()) + "}"
+    return json.dumps(value)
 
 
 def outcome(folder, kind, sections):
@@ -142,13 +156,15 @@ def channel_files(folder):
 
 CHANNELS = {
     "file": {"channel": {"file": "c.csv"}},
-    "mechanism": {"channel": {"mechanism": "randomized-response:values=4,epsilon=1"}},
+    "mechanism": {
+        "channel": {"mechanism": {"name": "randomized-response", "values": 4, "epsilon": 1}}
+    },
     "samples": {"channel": {"samples": "s.csv", "secret": "first"}, "run": {"seed": 1}},
 }
 OTHER_CHANNEL = {
     "channel": {
         "file": "c.csv",
-        "mechanism": "randomized-response:values=5,epsilon=1",
+        "mechanism": {"name": "randomized-response", "values": 5, "epsilon": 1},
         "samples": "s.csv",
         "secret": "second",
         "estimators": ["frequency"],
@@ -179,8 +195,8 @@ def test_every_key_of_a_channel_is_tried():
     words = {"reason", "origin"}  # they stand in the record as they are
     for section, model in (
         ("channel", ChannelSpec),
-        ("threshold", ThresholdSpec),
-        ("run", RunSpec),
+        ("threshold", ChannelThreshold),
+        ("run", ChannelRun),
     ):
         assert set(OTHER_CHANNEL[section]) | words >= set(model.model_fields)
 
@@ -221,10 +237,10 @@ def test_fresh_data_sets_are_drawn_where_no_formula_is_known(tmp_path, base):
 
 
 def test_every_key_of_these_sections_is_tried():
-    for section, model in (("exact", Exact), ("privacy", Privacy), ("run", Run)):
+    for section, model in (("exact", Exact), ("privacy", Privacy), ("run", GameRun)):
         assert set(OTHER[section]) == set(model.model_fields)
-    claims = {name for model, _ in CLAIMS.values() for name in model.model_fields} - {"name"}
-    assert set(OTHER["statement"]) == claims
+    options = {key for name in ROOMS["statement"].parts for key in statement_options(name)}
+    assert set(OTHER["statement"]) == options
 
 
 @pytest.mark.parametrize(("base", "section", "key"), CASES)

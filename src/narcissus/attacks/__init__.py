@@ -1,8 +1,7 @@
 """Attacks: what the attacker does with a release."""
 
 from narcissus.attacks.average import Majority, Posterior
-from narcissus.attacks.base import Attack, Failure
-from narcissus.attacks.base import Own as OwnAttack
+from narcissus.attacks.base import Attack, Failure, OwnAttack
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.attacks.ciphers import KeySearch, Reencryption
 from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates, TwoCandidatesCentred
@@ -14,10 +13,12 @@ from narcissus.attacks.matching import (
     SupersetMatching,
 )
 from narcissus.attacks.preimage import Inversion, TryInputs
+from narcissus.attacks.secret import BayesGuess
 from narcissus.attacks.singling_out import BucketHashing
 
 __all__ = [
     "Attack",
+    "BayesGuess",
     "BestPredicate",
     "BucketHashing",
     "Failure",

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import arity
+from narcissus.knowledge.base import MoreKnowledge
+from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Batch
 
 
@@ -17,13 +19,31 @@ from narcissus.worlds.base import Batch
 class Attack(Protocol):
     """Turns releases (and what the attacker was told) into attempts.
 
-    An attack that needs to know the world or the mechanism has a method ``prepare(game)`` that
-    gives the attack to play. Attempts may be wrapped in `narcissus.success.relations.Attempts`
-    where some were not made.
+    It may also be `Preparable`, and `ToldMore`. Attempts may be wrapped in
+    `narcissus.success.relations.Attempts` where some were not made.
     """
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
         """Make one attempt for each trial of a batch."""
+        ...
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """An attack that needs to know the world or the mechanism before it is played."""
+
+    def prepare(self, game: Any) -> Attack:
+        """Give the attack to play."""
+        ...
+
+
+@runtime_checkable
+class ToldMore(Protocol):
+    """An attack that is told more than the game tells: a limit on those that are not."""
+
+    @property
+    def knows(self) -> MoreKnowledge:
+        """What it is told besides."""
         ...
 
 
@@ -47,16 +67,35 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Attempts of a user's function, with the trials where it gave none."""
+class Answers(Attempts):
+    """Attempts, with the trials at which none was made because something raised."""
 
-    values: list[Any]
-    made: NDArray[np.bool_]
     failures: list[Failure]
 
 
+def one_by_one(
+    seeds: NDArray[np.int64],
+    call: Callable[[int, np.random.Generator], Any],
+    passing: tuple[type[Exception], ...] = (),
+) -> Answers:
+    """Call something for each trial, with a generator of its own; None is no attempt.
+
+    An error loses its trial, but for those of the kinds in ``passing``.
+    """
+    values: list[Any] = [None] * len(seeds)
+    failures: list[Failure] = []
+    for trial, seed in enumerate(seeds):
+        try:
+            values[trial] = call(trial, np.random.default_rng(int(seed)))
+        except passing:
+            raise
+        except Exception as error:
+            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
+    return Answers(values, np.asarray([value is not None for value in values]), failures)
+
+
 @dataclass(frozen=True)
-class Own:
+class OwnAttack:
     """An attack given by a Python function, called once a trial.
 
     Parameters
@@ -72,16 +111,9 @@ class Own:
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Answers:
         """Call the function for each trial."""
         count = arity(self.function, 3)
-        seeds = rng.integers(0, 2**63, len(release), dtype=np.int64)
-        values: list[Any] = [None] * len(release)
-        failures: list[Failure] = []
-        for trial, seed in enumerate(seeds):
+
+        def call(trial: int, own: np.random.Generator) -> Any:
             told = None if known is None else known[trial]
-            arguments = (release[trial], told, np.random.default_rng(int(seed)))[:count]
-            try:
-                values[trial] = self.function(*arguments)
-            except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-                failures.append(Failure(trial, int(seed), said))
-        made = np.asarray([value is not None for value in values])
-        return Answers(values, made, failures)
+            return self.function(*(release[trial], told, own)[:count])
+
+        return one_by_one(rng.integers(0, 2**63, len(release), dtype=np.int64), call)

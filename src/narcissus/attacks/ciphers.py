@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from narcissus._options import FilledIn
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
@@ -25,8 +26,8 @@ class KeySearch:
     """
 
     budget: int = 4096
-    cipher: Cipher | None = None
-    messages: Any = None
+    cipher: Annotated[Cipher | None, FilledIn()] = None
+    messages: Annotated[Any, FilledIn()] = None
 
     def __post_init__(self) -> None:
         integer("budget", self.budget, low=1)

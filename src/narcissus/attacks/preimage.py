@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from narcissus._options import FilledIn
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.success.relations.base import Attempts
@@ -25,8 +26,8 @@ class TryInputs:
     """
 
     budget: int = 4096
-    world: Any = None
-    function: Any = None
+    world: Annotated[Any, FilledIn()] = None
+    function: Annotated[Any, FilledIn()] = None
 
     def __post_init__(self) -> None:
         integer("budget", self.budget, low=1)
@@ -50,7 +51,7 @@ class TryInputs:
 class Inversion:
     """Undo a function that can be undone: the mechanism's own ``invert``."""
 
-    function: Any = None
+    function: Annotated[Any, FilledIn()] = None
 
     def prepare(self, game: Any) -> Inversion:
         """Take the function from the game."""

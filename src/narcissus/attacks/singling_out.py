@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import FilledIn
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch
@@ -82,7 +83,7 @@ class BucketHashing:
     """
 
     buckets: int | None = None
-    levels: int | None = None
+    levels: Annotated[int | None, FilledIn()] = None
 
     def __post_init__(self) -> None:
         if self.buckets is not None:

@@ -1,19 +1,11 @@
 """What no attacker can exceed, given a guarantee and a prior; one theorem family a file."""
 
+from narcissus.bounds.at_most import at_most
 from narcissus.bounds.attempts import (
     follow_attempts,
     given_output,
     leak_probability,
     leaked_bits,
-)
-from narcissus.bounds.best import (
-    Threat,
-    advantage,
-    at_most,
-    best,
-    success_bounds,
-    tail_bounds,
-    threat,
 )
 from narcissus.bounds.calibration import (
     ByValue,
@@ -27,37 +19,40 @@ from narcissus.bounds.calibration import (
 )
 from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
+from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
+from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.published import (
-    cherubin,
-    corollary_3_4,
-    humphries_advantage,
-    many_target_bounds,
-    one_target_bounds,
-    sampled_reconstruction,
-)
-from narcissus.bounds.swap import posterior, swap_bound, swap_program, swap_tail
+from narcissus.bounds.published import humphries_advantage
+from narcissus.bounds.swap import swap_program, swap_tail
+from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
+from narcissus.bounds.threat import Threat, threat
 
 __all__ = [
+    "THEOREMS",
     "ByValue",
     "Certificate",
     "Comparison",
     "Limit",
+    "Needs",
     "PoissonBinomial",
+    "Question",
+    "Theorem",
     "Threat",
     "advantage",
     "advantage_by_value",
     "at_most",
     "best",
+    "bounds_on",
     "certify",
     "cherubin",
     "compare",
-    "corollary_3_4",
     "domination",
+    "each_success",
     "epsilon_by_value",
     "exact_match_optimum",
     "exact_optimum",
@@ -69,19 +64,14 @@ __all__ = [
     "largest_mu",
     "leak_probability",
     "leaked_bits",
-    "many_target_bounds",
     "one_run_p_value",
-    "one_target_bounds",
     "optimum",
     "optimum_program",
     "posterior",
     "sampled_reconstruction",
     "smallest_noise",
-    "success_bounds",
-    "swap_bound",
     "swap_program",
     "swap_tail",
-    "tail_bounds",
     "threat",
     "typical_priors",
 ]

@@ -18,8 +18,10 @@ from narcissus._validation import (
     probabilities,
     probability,
 )
+from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.odds import posterior
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.swap import posterior
+from narcissus.bounds.published import THEOREM_3_2
 from narcissus.errors import InputError
 from narcissus.results import Bound
 
@@ -47,10 +49,9 @@ def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bou
     """
     e, v = non_negative("epsilon", epsilon), integer("at_least", at_least)
     beta = np.atleast_1d(posterior(probabilities("prior_success", prior_success), e))
-    return Bound(
+    return THEOREM_3_2.claim(
         PoissonBinomial(beta).tail(v),
         f"probability, given the release, that at least {v} of {beta.size} targets fall",
-        "Swanberg et al. 2025, Theorem 3.2",
         (f"pure DP with epsilon {e:g} (replace-one neighbours)", _INDEPENDENT),
     )
 
@@ -73,10 +74,9 @@ def leaked_bits(epsilon: float, confidence: float) -> Bound:
     level = between("confidence", confidence, 0, 1, open_high=True)
     odds = math.log(level) - math.log1p(-level) if level > 0 else -math.inf
     bits = float(np.logaddexp(0.0, e + odds)) / math.log(2)
-    return Bound(
+    return THEOREM_3_2.claim(
         bits,
         f"bits leaked with confidence {level:g}",
-        "Swanberg et al. 2025, Theorem 3.2",
         (f"pure DP with epsilon {e:g} (replace-one neighbours)", "one target, uniform a priori"),
     )
 
@@ -91,10 +91,9 @@ def leak_probability(epsilon: float, bits: float) -> Bound:
     e, d = non_negative("epsilon", epsilon), non_negative("bits", bits)
     log_others = float(np.log(np.expm1(d * math.log(2)))) if 0 < d < 1000 else d * math.log(2)
     value = float(special.expit(e - log_others)) if d > 0 else 1.0
-    return Bound(
+    return THEOREM_3_2.claim(
         value,
         f"probability that {d:g} bits leak",
-        "Swanberg et al. 2025, Theorem 3.2",
         (f"pure DP with epsilon {e:g} (replace-one neighbours)", "one target, uniform a priori"),
     )
 
@@ -149,10 +148,9 @@ def follow_attempts(
     tail = float(tails.max() if worst else tails.mean())
     # 1 / (1 + p (e^eps - 1)) without an overflow
     kept = np.exp(-np.logaddexp(_log(1.0 - floor), _log(floor) + e))
-    return Bound(
+    return DOMINATION.by("following the attempts").claim(
         min(1.0, tail + d * float(((1.0 - kappa) * kept).sum())),
         f"probability that at least {v} of {n} targets fall",
-        "Narcissus theory 4.4 (following the attempts)",
         (
             f"(epsilon, delta)-DP with epsilon {e:g}, delta {d:g} (replace-one neighbours)",
             _INDEPENDENT,

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
-from narcissus.bounds.best import Threat, advantage, best, success_bounds, tail_bounds, threat
+from narcissus.bounds.theorems import advantage, best, bounds_on
+from narcissus.bounds.threat import Threat, threat
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, dp_sgd
 
 _LARGEST = 1e4
+_FEW = 100  # guesses up to which linear programs are solved at every step of a search
 _HOPELESS = (
     "`at_most` is exceeded even by an attacker who sees no release; "
     "take a higher limit or a lower confidence"
@@ -49,21 +51,24 @@ class Limit:
             integer("at_most", self.at_most, low=0)
         between("confidence", self.confidence, 0, 1, open_high=True)
 
-    def kept(self, threat_: Threat, guarantee: Guarantee) -> bool:
+    def kept(self, danger: Threat, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
         if self.advantage is not None:
-            success = best(success_bounds(threat_, guarantee, programs=False)).value
+            success = best(bounds_on(danger, guarantee, dear=False)).value
             # A success equal to the prior is rounded by a unit in the last place.
-            if advantage(success, threat_.prior) > self.advantage + 1e-15:
+            if advantage(success, danger.prior) > self.advantage + 1e-15:
                 return False
         if self.at_most is None:
             return True
-        programs = threat_.guesses <= 100
-        bound = best(tail_bounds(threat_, guarantee, self.at_most + 1, programs=programs))
-        return bound.value <= 1.0 - self.confidence
+        # The formulas first: what they keep needs no programs.
+        for dear in (False, True) if danger.guesses <= _FEW else (False,):
+            bound = best(bounds_on(danger, guarantee, self.at_most + 1, dear=dear))
+            if bound.value <= 1.0 - self.confidence:
+                return True
+        return False
 
 
-def largest_epsilon(threat_: Threat, limit: Limit, *, delta: float = 0.0) -> float:
+def largest_epsilon(danger: Threat, limit: Limit, *, delta: float = 0.0) -> float:
     """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
 
     Raises
@@ -81,7 +86,7 @@ def largest_epsilon(threat_: Threat, limit: Limit, *, delta: float = 0.0) -> flo
     def make(epsilon: float) -> Guarantee:
         return ApproximateDP(epsilon, d) if d > 0 else PureDP(epsilon)
 
-    found = largest(make, threat_, limit)
+    found = largest(make, danger, limit)
     if found is None and d == 0:
         raise InputError(_HOPELESS)
     if found is None:
@@ -92,16 +97,16 @@ def largest_epsilon(threat_: Threat, limit: Limit, *, delta: float = 0.0) -> flo
     return found
 
 
-def largest_mu(threat_: Threat, limit: Limit) -> float:
+def largest_mu(danger: Threat, limit: Limit) -> float:
     """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
-    found = largest(GaussianDP, threat_, limit)
+    found = largest(GaussianDP, danger, limit)
     if found is None:
         raise InputError(_HOPELESS)
     return found
 
 
 def largest(
-    make: Callable[[float], Guarantee], threat_: Threat, limit: Limit, *, digits: int = 9
+    make: Callable[[float], Guarantee], danger: Threat, limit: Limit, *, digits: int = 9
 ) -> float | None:
     """Give the largest parameter that keeps a limit, by bisection; None if 0 does not.
 
@@ -110,21 +115,21 @@ def largest(
     make
         From a parameter of at least 0 to a guarantee that weakens as it grows.
     """
-    if not limit.kept(threat_, make(0.0)):
+    if not limit.kept(danger, make(0.0)):
         return None
     low, high = 0.0, 1.0
-    while limit.kept(threat_, make(high)):
+    while limit.kept(danger, make(high)):
         low, high = high, 2 * high
         if low >= _LARGEST:
             return _LARGEST
     while high - low > 10.0**-digits * max(high, 1e-12):
         middle = (low + high) / 2
-        low, high = (middle, high) if limit.kept(threat_, make(middle)) else (low, middle)
+        low, high = (middle, high) if limit.kept(danger, make(middle)) else (low, middle)
     return low
 
 
 def smallest_noise(
-    threat_: Threat, limit: Limit, *, rate: float, steps: int, digits: int = 3
+    danger: Threat, limit: Limit, *, rate: float, steps: int, digits: int = 3
 ) -> float:
     """Give the smallest noise multiplier of DP-SGD that keeps the limit, to so many digits.
 
@@ -137,7 +142,7 @@ def smallest_noise(
         # A coarse interval is valid, and within the digits asked for.
         return dp_sgd(1.0 / inverse, rate, steps, interval=1e-3)
 
-    found = largest(make, threat_, limit, digits=digits)
+    found = largest(make, danger, limit, digits=digits)
     if found is None:
         raise InputError("`at_most` is exceeded even by an attacker who sees no release")
     return 1.0 / found if found > 0 else math.inf
@@ -189,7 +194,7 @@ def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
     priors = typical_priors(values)
     return ByValue(
         *(
-            advantage(best(success_bounds(threat(prior=p), guarantee)).value, p)
+            advantage(best(bounds_on(threat(prior=p), guarantee)).value, p)
             for p in (priors.least, priors.median, priors.most)
         )
     )

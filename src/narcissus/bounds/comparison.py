@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from narcissus.bounds.best import Threat, best, success_bounds, tail_bounds, threat
+from narcissus.bounds.theorem import About, Question
+from narcissus.bounds.theorems import THEOREMS, best, bounds_on
+from narcissus.bounds.threat import Threat, threat
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, ZeroConcentratedDP
 from narcissus.results import Bound, Grade, Result
 
@@ -22,26 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _POINTS = 41
-_COLOURED = (
-    "Narcissus theory 4.6 (one-target",
-    "Narcissus theory 4.6",
-    "Narcissus theory 4.4",
-    "Narcissus theory 4.3 (swap bound)",
-    "Swanberg et al. 2025, Theorem 3.2",
-    "Swanberg et al. 2025, Corollary 3.4",
-    "Hayes",
-    "Balle",
-    "Swanberg et al. 2025, Theorem 3.3",
-    "Swanberg et al. 2025, Theorem 3.5",
-    "Steinke",
-    "Humphries",
-    "Yeom",
-    "Stock",
-    "Chatzikokolakis",
-    "Cohen",
-    "distributional",
-    "Mahloujifar",
-)
 
 
 @dataclass(frozen=True)
@@ -106,7 +88,12 @@ class Comparison(Result):
         """
         axes = _figure(1).axes[0] if ax is None else ax
         if against == "prior":
-            _draw(axes, *self._against_prior(), label="success without the release (prior)")
+            _draw(
+                axes,
+                *self._against_prior(),
+                self._about,
+                label="success without the release (prior)",
+            )
             if self.at_least is None:
                 axes.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         else:
@@ -118,7 +105,7 @@ class Comparison(Result):
             make, name, here = family
             grid = np.linspace(0.0, max(2 * here, 1e-3), _POINTS)
             lines = [self._bounds(self.threat, make(float(x))) for x in grid]
-            _draw(axes, grid, lines, label=name)
+            _draw(axes, grid, lines, self._about, label=name)
             axes.axvline(here, color="0.75", linewidth=1, zorder=0)
         axes.set_ylabel(self.bounds[0].quantity if self.at_least else "success with the release")
         return axes
@@ -146,10 +133,12 @@ class Comparison(Result):
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
-    def _bounds(self, threat_: Threat, guarantee: Guarantee) -> list[Bound]:
-        if self.at_least is None:
-            return success_bounds(threat_, guarantee, programs=False)
-        return tail_bounds(threat_, guarantee, self.at_least, programs=False)
+    @property
+    def _about(self) -> About:
+        return Question(self.threat, self.guarantee, self.at_least).about
+
+    def _bounds(self, danger: Threat, guarantee: Guarantee) -> list[Bound]:
+        return bounds_on(danger, guarantee, self.at_least, dear=False)
 
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
         """Bounds for equal priors on a grid; a whole prior of values has no such axis."""
@@ -167,16 +156,16 @@ class Comparison(Result):
             )
             for p in grid
         ]
-        lines = [self._bounds(threat_, self.guarantee) for threat_ in threats]
+        lines = [self._bounds(danger, self.guarantee) for danger in threats]
         return grid, lines
 
 
-def compare(threat_: Threat, guarantee: Guarantee, at_least: int | None = None) -> Comparison:
+def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -> Comparison:
     """Compute all bounds for one threat.
 
     Parameters
     ----------
-    threat_
+    danger
         See `narcissus.bounds.threat`.
     guarantee
         About replace-one neighbours.
@@ -190,11 +179,8 @@ def compare(threat_: Threat, guarantee: Guarantee, at_least: int | None = None) 
     >>> found.best.theorem
     'Narcissus theory 4.3 (swap bound)'
     """
-    if at_least is None:
-        found = success_bounds(threat_, guarantee)
-    else:
-        found = tail_bounds(threat_, guarantee, at_least)
-    return Comparison(tuple(found), threat_, guarantee, at_least)
+    found = bounds_on(danger, guarantee, at_least)
+    return Comparison(tuple(found), danger, guarantee, at_least)
 
 
 def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, float] | None:
@@ -224,32 +210,24 @@ def _figure(panels: int) -> Figure:
     return figure
 
 
-def _colour(theorem: str) -> str:
-    """Give a theorem the same colour in every picture."""
-    for i, start in enumerate(_COLOURED):
-        if theorem.startswith(start):
-            return f"C{i % 10}"
-    return "black"
-
-
-def _draw(axes: Axes, grid: np.ndarray, lines: list[list[Bound]], *, label: str) -> None:
+def _draw(
+    axes: Axes, grid: np.ndarray, lines: list[list[Bound]], about: About, *, label: str
+) -> None:
     """Draw one line a theorem, dashed where it is not a bound."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    valid: dict[str, bool] = {}
+    curves: dict[str, list[tuple[float, Bound]]] = {}
     for x, bounds in zip(grid, lines, strict=True):
         for bound in bounds:
-            curves.setdefault(bound.theorem, []).append((float(x), bound.value))
-            valid[bound.theorem] = bound.valid
+            curves.setdefault(bound.id, []).append((float(x), bound))
+    drawn = [t.id for t in THEOREMS.values() if about in t.about and not t.dear]
     for name, points in curves.items():
-        xs, ys = zip(*points, strict=True)
-        good = valid[name]
+        theorem, good = THEOREMS[name], points[0][1].valid
         axes.plot(
-            xs,
-            ys,
-            color=_colour(name),
+            [x for x, _ in points],
+            [bound.value for _, bound in points],
+            color=f"C{drawn.index(name) % 10}",
             linestyle="-" if good else "--",
-            linewidth=2.2 if name.startswith("Narcissus") else 1.2,
-            label=name if good else f"{name} (not a bound)",
+            linewidth=2.2 if theorem.own else 1.2,
+            label=theorem.statement if good else f"{theorem.statement} (not a bound)",
         )
     axes.set_xlabel(label)
     axes.set_ylim(0, 1.02)

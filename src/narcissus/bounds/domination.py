@@ -14,6 +14,7 @@ from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
@@ -117,11 +118,9 @@ def domination(
         if counts.shape != (rows.shape[0],) or (counts < 1).any():
             raise InputError("`repeats` must be whole numbers from 1, one for each prior")
     value = _tail_by_domination(different, counts, guarantee, v, success=success, points=points)
-    kind = "are matched exactly" if success is None else "fall"
-    return Bound(
+    return DOMINATION.claim(
         value,
-        f"probability that at least {v} of {int(counts.sum())} targets {kind}",
-        "Narcissus theory 4.4 (domination)",
+        f"probability that at least {v} of {int(counts.sum())} targets fall",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
 
@@ -183,3 +182,25 @@ def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
     useful = points[n * guarantee.profile(points) > 1e-6]
     useful = useful if useful.size else points[-1:]
     return useful[np.unique(np.linspace(0, useful.size - 1, 8).round().astype(int))]
+
+
+_LARGEST_CONVOLUTION = 10**7  # targets up to which the distribution of their sum is computed
+
+
+def _of_threat(q: Question) -> float:
+    threat = q.threat
+    return domination(
+        np.array(threat.values), q.guarantee, q.v, threat.success, repeats=[q.n]
+    ).value
+
+
+DOMINATION = Theorem(
+    id="domination",
+    source="Narcissus theory 4.4",
+    title="domination",
+    says="A tail for any priors and any success; the exact optimum under pure DP.",
+    about=("tail",),
+    limit=_of_threat,
+    needs=Needs(values=True, most_targets=_LARGEST_CONVOLUTION),
+    own=True,
+)

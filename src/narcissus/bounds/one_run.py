@@ -13,15 +13,16 @@ from scipy import special
 
 from narcissus._validation import integer, non_negative, probability
 from narcissus.bounds.binomial import upper_tail
+from narcissus.bounds.theorem import ONE_POINT, Needs, Theorem
 from narcissus.errors import InputError
-from narcissus.guarantees import Guarantee, require_replace_one
+from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
 
 def counts(canaries: int, guesses: int, correct: int, values: int = 2) -> tuple[int, int, int, int]:
     """Check the counts of an audit: ``(m, r, v, k)``."""
-    m = integer("canaries", canaries, low=1)
+    m = integer("canaries", canaries, low=1, high=10**10)
     r = integer("guesses", guesses, low=0)
     if r > m:
         raise InputError(f"`guesses` must be at most the {m} canaries, got {r}")
@@ -111,3 +112,29 @@ def _rejected(
         right = np.minimum(1.0, right + i / (r - i) * (needed - wrong))
         wrong = needed
     return right + wrong > r / m
+
+
+ONE_RUN = Theorem(
+    id="one-run",
+    source="Steinke et al. 2023, Theorem 5.2",
+    title="one run, 2 m delta",
+    says="A tail of right guesses about fair coins, as audits in one run test by it.",
+    about=("tail",),
+    limit=lambda q: one_run_p_value(q.n, q.r, q.v, q.epsilon, q.delta),
+    needs=Needs(guarantee=ONE_POINT, prior=0.5),
+    holds=Needs(guarantee=(PureDP,)),
+    why="With a delta a mechanism exceeds it for counts below the mean (Narcissus theory 4.2).",
+    audits=True,
+)
+F_DP_ONE_RUN = Theorem(
+    id="f-dp-one-run",
+    source="Mahloujifar et al. 2024",
+    title="f-DP in one run",
+    says="A tail of right guesses about equally likely values, by the whole trade-off function.",
+    about=("tail",),
+    limit=lambda q: f_dp_one_run_p_value(q.n, q.r, q.v, q.guarantee, round(1 / q.p)),
+    needs=Needs(uniform=True, formula=True, most_at_least=500),
+    inseparable=True,
+    dear=True,
+    audits=True,
+)

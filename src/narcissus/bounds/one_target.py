@@ -15,6 +15,7 @@ from narcissus.bounds.domination import optimum_of_heads
 from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
+from narcissus.bounds.theorem import Needs, Theorem
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
@@ -127,3 +128,16 @@ def _best_epsilons(rows: FloatArray, heads: FloatArray, guarantee: Guarantee) ->
             np.where(go_left, at_left, at_new),
         )
     return best
+
+
+OPTIMUM = Theorem(
+    id="one-target-optimum",
+    source="Narcissus theory 4.6",
+    title="one-target optimum",
+    says="The success on one target from the whole prior of its value.",
+    about=("success",),
+    limit=lambda q: float(optimum(q.threat.values or (), q.guarantee, q.threat.success)[0]),
+    needs=Needs(values=True),
+    own=True,
+    each=optimum,
+)

@@ -12,6 +12,7 @@ from scipy import sparse
 from narcissus.bounds.linear_program import Sparse, maximise
 from narcissus.bounds.rows import prior_rows, success_matrix
 from narcissus.bounds.single_guess import single_guess_constraints
+from narcissus.bounds.theorem import Needs, Theorem
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, require_replace_one
 
@@ -19,6 +20,7 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 60
 _TOLERANCE = 1e-7
+_LARGEST_SOLVED = 20  # values up to which a question is answered by the program
 
 
 def optimum_program(
@@ -185,3 +187,16 @@ class _Program:
         self.data.append(np.repeat([self.shrink[k], -1.0], size))
         self.limits.append(float(self.limit[k]))
         return True
+
+
+OPTIMUM_PROGRAM = Theorem(
+    id="one-target-optimum-program",
+    source="Narcissus theory 4.6",
+    title="one-target optimum, linear program",
+    says="The success of the best attacker on the best mechanism, one target.",
+    about=("success",),
+    limit=lambda q: float(optimum_program(q.threat.values or (), q.guarantee, q.threat.success)[0]),
+    needs=Needs(values=True, not_pure=True, most_values=_LARGEST_SOLVED),
+    dear=True,
+    own=True,
+)

@@ -9,37 +9,22 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special
+from scipy import sparse
 
-from narcissus._validation import integer, probabilities, probability
+from narcissus._validation import integer, probabilities
 from narcissus.bounds.binomial import mass, tail_over_mass, upper_tail
 from narcissus.bounds.linear_program import maximise
-from narcissus.errors import InputError
+from narcissus.bounds.odds import log_odds
+from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.threat import Threat
 from narcissus.guarantees import Guarantee, require_replace_one
-from narcissus.results import Bound
 
 FloatArray = NDArray[np.float64]
 
-THEOREM = "Narcissus theory 4.3 (swap bound)"
 PROGRAM_POINTS = 40  # tangents that the program uses where none are named
+LARGEST_PROGRAM = 1000  # guesses up to which the program is solved for one tail
+_POINTS = 200  # tangents among which the closed form takes the best
 _UNDERFLOWS = 1e-290  # tails below it have lost digits, or soon will
-
-
-def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
-    """Give ``expit(logit(prior) + epsilon)``: success odds times ``exp(epsilon)``.
-
-    Any shapes that broadcast; right for priors of 1e-300 and epsilons of 1e4.
-
-    Notes
-    -----
-    Source: Swanberg et al. 2025, Theorem 3.2.
-    """
-    return special.expit(log_odds(prior) + np.asarray(epsilon, dtype=np.float64))
-
-
-def log_odds(prior: ArrayLike) -> FloatArray:
-    """Give ``log(prior / (1 - prior))``."""
-    return special.logit(probabilities("prior", prior))
 
 
 def swap_tail(
@@ -114,35 +99,9 @@ def swap_tail(
     return np.clip(value, 0.0, 1.0)
 
 
-def swap_bound(
-    n: int,
-    prior: float,
-    guarantee: Guarantee,
-    at_least: int,
-    *,
-    guesses: int | None = None,
-    inseparable: float = 0.0,
-) -> Bound:
-    """Give the swap bound at the best single point of the guarantee's profile; see `swap_tail`."""
-    require_replace_one(guarantee)
-    n, p, r, kappa, v = threat(n, prior, guesses, inseparable, at_least)
-    points = guarantee.tangents(200)
-    values = swap_tail(n, p, points, guarantee.profile(points), v, guesses=r, inseparable=kappa)
-    return Bound(
-        float(values.min()), quantity(n, v), THEOREM, assumptions(guarantee, p, r, n, kappa)
-    )
-
-
 def swap_program(
-    n: int,
-    prior: float,
-    guarantee: Guarantee,
-    at_least: int,
-    *,
-    guesses: int | None = None,
-    inseparable: float = 0.0,
-    epsilons: ArrayLike | None = None,
-) -> Bound:
+    threat: Threat, guarantee: Guarantee, at_least: int, *, epsilons: ArrayLike | None = None
+) -> float:
     """Limit the tail under many points of a profile at once, by a linear program.
 
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
@@ -150,10 +109,12 @@ def swap_program(
 
     Parameters
     ----------
-    n, prior, at_least, guesses, inseparable
-        As in `swap_tail`.
+    threat
+        Its prior success, targets, guesses and ``kappa`` are used.
     guarantee
         About replace-one neighbours.
+    at_least
+        The count ``v``.
     epsilons
         Points of the profile to use; default 40 tangents. More only tighten.
 
@@ -162,10 +123,10 @@ def swap_program(
     Source: Narcissus theory 4.3.
     """
     require_replace_one(guarantee)
-    n, p, r, kappa, v = threat(n, prior, guesses, inseparable, at_least)
-    about = quantity(n, v), f"{THEOREM}, linear program", assumptions(guarantee, p, r, n, kappa)
+    n, r, p, kappa = threat.targets, threat.guesses, threat.prior, threat.inseparable
+    v = integer("at_least", at_least)
     if v <= 0 or v > r or p == 1:
-        return Bound(1.0 if v <= r else 0.0, *about)
+        return 1.0 if v <= r else 0.0
     points = (
         guarantee.tangents(PROGRAM_POINTS)
         if epsilons is None
@@ -174,7 +135,7 @@ def swap_program(
     limits = (1 - kappa) * guarantee.profile(points)
     value = _solve(n, p, r, v, points=tuple(points.tolist()), limits=tuple(limits.tolist()))
     closed = swap_tail(n, p, points, guarantee.profile(points), v, guesses=r, inseparable=kappa)
-    return Bound(min(value, float(closed.min()), 1.0), *about)
+    return min(value, float(closed.min()), 1.0)
 
 
 @lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it ask for the same tail
@@ -215,42 +176,55 @@ def _solve(
     return 1.0 if found is None else found.bound
 
 
-def threat(
-    n: int, prior: float, guesses: int | None, inseparable: float, at_least: int
-) -> tuple[int, float, int, float, int]:
-    """Check what every bound for equal priors takes: ``(n, p, r, kappa, v)``."""
-    targets = integer("n", n, low=1)
-    r = targets if guesses is None else integer("guesses", guesses, low=0)
-    if r > targets:
-        raise InputError(f"`guesses` must be at most the {targets} targets, got {r}")
-    return (
-        targets,
-        probability("prior", prior),
-        r,
-        probability("inseparable", inseparable),
-        integer("at_least", at_least),
+def _closed(q: Question) -> float:
+    """Take the best single point of the profile."""
+    points = q.guarantee.tangents(_POINTS)
+    kappa = q.threat.inseparable
+    found = swap_tail(
+        q.n, q.p, points, q.guarantee.profile(points), q.v, guesses=q.r, inseparable=kappa
     )
+    return float(found.min())
 
 
-def quantity(n: int, v: int) -> str:
-    """Say what a tail limits."""
-    return f"probability that at least {v} of {n} targets fall"
+def _one_target(q: Question) -> float:
+    """Take the best point of the profile, its other half included."""
+    points = q.guarantee.tangents(2 * _POINTS)
+    points = np.concatenate([-points[::-1], points])
+    kappa = q.threat.inseparable
+    return float(swap_tail(1, q.p, points, q.guarantee.profile(points), 1, inseparable=kappa).min())
 
 
-def assumptions(guarantee: Guarantee, p: float, r: int, n: int, kappa: float) -> tuple[str, ...]:
-    """Say what a tail for equal priors rests on."""
-    said = [
-        guarantee.describe(),
-        "the targets' values are independent given what the attacker knows",
-        f"no attempt that the attack can make succeeds a priori with probability above {p:g}",
-    ]
-    if r < n:
-        said.append(f"the number of guesses, {r}, is fixed before the release is seen")
-    if kappa > 0:
-        said.append(inseparable_draws(kappa))
-    return tuple(said)
-
-
-def inseparable_draws(kappa: float) -> str:
-    """Say what ``kappa`` of theory 4.3 is."""
-    return f"no guess tells two draws of a target apart with probability {kappa:g}"
+SWAP = Theorem(
+    id="swap",
+    source="Narcissus theory 4.3",
+    title="swap bound",
+    says="A tail for equal prior successes, from one point of the profile.",
+    about=("tail",),
+    limit=_closed,
+    inseparable=True,
+    audits=True,
+    own=True,
+)
+SWAP_PROGRAM = Theorem(
+    id="swap-program",
+    source="Narcissus theory 4.3",
+    title="swap bound, linear program",
+    says="A tail for equal prior successes, from many points of the profile at once.",
+    about=("tail",),
+    limit=lambda q: swap_program(q.threat, q.guarantee, q.v),
+    needs=Needs(several_points=True, most_guesses=LARGEST_PROGRAM),
+    inseparable=True,
+    dear=True,
+    audits=True,
+    own=True,
+)
+ONE_TARGET = Theorem(
+    id="one-target",
+    source="Narcissus theory 4.6",
+    title="one target",
+    says="The success on one target from that of the best guess, over the whole profile.",
+    about=("success",),
+    limit=_one_target,
+    inseparable=True,
+    own=True,
+)

@@ -1,8 +1,8 @@
 """Bayes security and quantitative information flow of explicit channels and of samples."""
 
 from narcissus.channels.bayes_security import (
-    BayesSecurity,
     QuickBounds,
+    WorstPair,
     beta_star,
     l2_bounds,
     pairwise,
@@ -12,12 +12,12 @@ from narcissus.channels.bayes_security import (
 )
 from narcissus.channels.channel import Channel, channel, prior_for
 from narcissus.channels.closed_forms import (
+    ClosedForm,
     Exponential,
     Gaussian,
     Geometric,
+    KaryRandomizedResponse,
     Laplace,
-    Mechanism,
-    RandomizedResponse,
     Subset,
     UnaryEncoding,
 )
@@ -30,7 +30,7 @@ from narcissus.channels.compose import (
     repeat,
     repeated_security,
 )
-from narcissus.channels.estimate import LeakageEstimate, Look, convergence, estimate
+from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
 from narcissus.channels.files import read_channel, read_prior, read_samples
 from narcissus.channels.from_guarantees import (
@@ -52,13 +52,7 @@ from narcissus.channels.gain import (
     prior_g_vulnerability,
     prior_l_risk,
 )
-from narcissus.channels.games import (
-    Game,
-    epsilon_of_success,
-    play_ind_bay,
-    play_ind_ldp,
-    play_ind_minbay,
-)
+from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
     local_dp_delta,
@@ -80,37 +74,34 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.samples import Samples, samples
-from narcissus.channels.specification import MECHANISMS, mechanism
 from narcissus.channels.summary import ChannelSummary, analyse
 from narcissus.channels.templates import Templates
 
 __all__ = [
-    "MECHANISMS",
-    "BayesSecurity",
     "Channel",
     "ChannelSummary",
     "Classifier",
+    "ClosedForm",
     "ComposedSecurity",
     "Estimator",
     "Exponential",
     "Frequentist",
-    "Game",
     "Gaussian",
     "Geometric",
     "ImpliedRisk",
+    "KaryRandomizedResponse",
     "Laplace",
     "LeakageEstimate",
     "LocalProfile",
     "Look",
-    "Mechanism",
     "Nearest",
     "QuickBounds",
-    "RandomizedResponse",
     "Samples",
     "SecurityBound",
     "Subset",
     "Templates",
     "UnaryEncoding",
+    "WorstPair",
     "additive_g_leakage",
     "additive_leakage",
     "advantage",
@@ -124,7 +115,6 @@ __all__ = [
     "cascade_security",
     "channel",
     "convergence",
-    "epsilon_of_success",
     "estimate",
     "forest",
     "from_database_dp",
@@ -140,7 +130,6 @@ __all__ = [
     "local_dp_delta",
     "local_dp_epsilon",
     "local_dp_profile",
-    "mechanism",
     "min_entropy_leakage",
     "miracle_bound",
     "multiplicative_leakage",
@@ -148,9 +137,6 @@ __all__ = [
     "pairwise",
     "parallel",
     "parallel_security",
-    "play_ind_bay",
-    "play_ind_ldp",
-    "play_ind_minbay",
     "plot_pairwise",
     "prior_for",
     "prior_g_vulnerability",

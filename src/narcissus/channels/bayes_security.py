@@ -30,7 +30,7 @@ MOST_DRAWN = 200
 
 
 @dataclass(frozen=True)
-class BayesSecurity(Result):
+class WorstPair(Result):
     """``beta*`` of a channel.
 
     Attributes
@@ -68,7 +68,7 @@ class BayesSecurity(Result):
         )
 
 
-def beta_star(matrix: Any, *, observer: Observer = SILENT) -> BayesSecurity:
+def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
     """Compute ``beta*`` exactly, with the pair of secrets that is easiest to tell apart.
 
     Parameters
@@ -88,7 +88,7 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> BayesSecurity:
     """
     c = channel(matrix)
     value, pair = least_overlap(c.matrix, observer=observer)
-    return BayesSecurity(value, c.pair_names(pair), pair)
+    return WorstPair(value, c.pair_names(pair), pair)
 
 
 def tied_pairs(

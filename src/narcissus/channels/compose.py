@@ -23,6 +23,8 @@ from narcissus.results import Grade, Result
 
 MOST_ENTRIES = 50_000_000
 """Largest exact composition, in matrix entries (400 MB)."""
+MOST_USES = 1_000_000
+"""Most outputs about one secret."""
 
 
 def _same_secrets(first: Channel, second: Channel) -> None:
@@ -91,7 +93,7 @@ def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
         Too many different counts; the message says how many.
     """
     c = channel(matrix)
-    times = integer("times", times, low=1)
+    times = integer("times", times, low=1, high=MOST_USES)
     n, m = c.shape
     if times == 1:
         return c

@@ -5,10 +5,9 @@ Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, sectio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ import pandas as pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.channels.estimators import portfolio
+from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.limits import (
     choose_pair,
     compare,
@@ -30,10 +30,7 @@ from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.observer import SILENT, Observer
-from narcissus.results import Estimate, Grade, Result
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from narcissus.results import Estimate
 
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
 """Asked for a number of samples, gives as many fresh secrets and outputs."""
@@ -46,139 +43,14 @@ INDEPENDENT = "the samples are independent of one another"
 
 
 @dataclass(frozen=True)
-class Look:
-    """The state after some samples: both quantities with their limits."""
+class _How:
+    """How samples are assessed: what `estimate` was asked for."""
 
-    samples: int
-    beta_star: Estimate
-    bayes_risk: Estimate
-
-
-@dataclass(frozen=True)
-class LeakageEstimate(Result):
-    """What samples say about a channel.
-
-    Attributes
-    ----------
-    beta_star
-        Bayes security; ``high`` is certified at ``pair``.
-    bayes_risk
-        Error of the best attacker, for the prior from which secrets were drawn.
-    guessing_error
-        Error of the commonest secret, on the samples set aside on which the estimate of the Bayes
-        risk was made.
-    pair
-        The two secrets that seem easiest to tell apart.
-    secrets, samples
-        How many.
-    confidence
-        Of each interval: each side misses with probability at most half of what is left.
-    estimators
-        Error of each estimator on the samples set aside for choosing.
-    chosen
-        The estimator that the limits of the Bayes risk are about.
-    continuous
-        Whether outputs were taken as continuous.
-    history
-        One look, or several of a run that was continued until it was precise enough.
-    contradictions
-        Limits that cross: then the samples are not independent (or it is the chance that was
-        allowed for).
-    """
-
-    beta_star: Estimate
-    bayes_risk: Estimate
-    guessing_error: float
-    pair: tuple[str, str]
-    secrets: int
-    samples: int
-    confidence: float
-    estimators: dict[str, float]
-    chosen: str
-    continuous: bool
-    history: tuple[Look, ...] = field(repr=False)
-    contradictions: tuple[str, ...] = ()
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'sampled'."""
-        return "sampled"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the numbers of the command line, under its keys."""
-        return {
-            "beta_star": _limits(self.beta_star),
-            "bayes_risk": _limits(self.bayes_risk),
-            "guessing_error": self.guessing_error,
-            "pair": list(self.pair),
-            "secrets": self.secrets,
-            "samples": self.samples,
-            "confidence": self.confidence,
-            "estimator": self.chosen,
-        }
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the history: a row per look, with both estimates and their limits."""
-        rows: list[dict[str, Any]] = []
-        for look in self.history:
-            row: dict[str, Any] = {"samples": look.samples}
-            for name in ("beta_star", "bayes_risk"):
-                e: Estimate = getattr(look, name)
-                row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
-            rows.append(row)
-        return pd.DataFrame(rows)
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw both estimates with their bands against the number of samples."""
-        from matplotlib import pyplot as plt
-
-        axes: Axes = ax if ax is not None else plt.subplots(layout="constrained")[1]
-        frame = self.to_frame()
-        for name, label in (("beta_star", "Bayes security"), ("bayes_risk", "Bayes risk")):
-            low = frame[f"{name}_low"].astype(float).fillna(0.0)
-            high = frame[f"{name}_high"].astype(float).fillna(1.0)
-            (line,) = axes.plot(frame["samples"], frame[name], marker="o", label=label)
-            axes.fill_between(frame["samples"], low, high, alpha=0.2, color=line.get_color())
-        axes.set_xscale("log")
-        axes.set_ylim(0, 1)
-        axes.set_xlabel("samples")
-        axes.set_ylabel(f"estimate and {100 * self.confidence:g}% limits")
-        axes.legend()
-        return axes
-
-    def __str__(self) -> str:
-        def limits(e: Estimate) -> str:
-            low = "no limit" if e.low is None else f"{rounded(e.low, 4, up=False):.4f}"
-            high = "no limit" if e.high is None else f"{rounded(e.high, 4, up=True):.4f}"
-            return f"{e.value:.4f}   limits {low} to {high}"
-
-        worst = self.beta_star.high if self.beta_star.high is not None else 1.0
-        lines = [
-            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
-            "",
-            f"  Bayes security (worst pair)  {limits(self.beta_star)}",
-            f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
-            f"{rounded(100 - 50 * worst, 1, up=False):.1f} of 100 attempts (50 by guessing)",
-            f"  Bayes risk                   {limits(self.bayes_risk)}",
-            f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
-            "than the upper limit",
-        ]
-        lines += [
-            f"  note: {why}"
-            for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why])
-            if why
-        ]
-        lines += [f"  {c}" for c in self.contradictions]
-        lines += [
-            "",
-            "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
-        ]
-        return "\n".join(lines)
-
-
-def _limits(e: Estimate) -> dict[str, Any]:
-    out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
-    return out | ({"why": e.why} if e.low is None or e.high is None else {})
+    level: float
+    wanted: Any
+    kind: str
+    random: np.random.Generator
+    observer: Observer = SILENT
 
 
 def estimate(
@@ -245,49 +117,37 @@ def estimate(
     True
     """
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    if kind not in ("auto", "discrete", "continuous"):
-        raise InputError(f"`kind` must be 'auto', 'discrete' or 'continuous', got {kind!r}")
-    random = generator(rng)
+    how = _How(level, estimators, _known_kind(kind), generator(rng), observer)
     if not callable(source):
         if until is not None:
             raise InputError("`until` needs a sampler that can be asked for more samples")
         if outputs is None:
             raise InputError("`outputs` is missing: the output of each sample")
-        data = samples(source, outputs)
-        return _assess(
-            data,
-            level=level,
-            alpha=1 - level,
-            wanted=estimators,
-            kind=kind,
-            random=random,
-            observer=observer,
-            history=(),
-        )
+        return _assess(samples(source, outputs), how, alpha=1 - level)
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
-    size = integer("first", first, low=40)
-    most = integer("most", most, low=size)
+    first = integer("first", first, low=40)
+    return _until(cast(Sampler, source), how, width, first, integer("most", most, low=first))
+
+
+def _known_kind(kind: str) -> str:
+    if kind not in ("auto", "discrete", "continuous"):
+        raise InputError(f"`kind` must be 'auto', 'discrete' or 'continuous', got {kind!r}")
+    return kind
+
+
+def _until(sampler: Sampler, how: _How, width: float, size: int, most: int) -> LeakageEstimate:
+    """Ask for ever more samples, until the limits are narrow enough or enough are drawn."""
     drawn: list[tuple[pd.Series[Any], pd.DataFrame]] = []
     total, look, history = 0, 0, ()
     while True:
-        secret, output = cast(Sampler, source)(size - total, random)
+        secret, output = sampler(size - total, how.random)
         drawn.append((pd.Series(np.asarray(secret).ravel()), _as_frame(output)))
         total, look = size, look + 1
         data = samples(pd.concat([d[0] for d in drawn]), pd.concat([d[1] for d in drawn]))
         # Sum over all looks of 1 / (t (t + 1)) is one, so all of them hold together.
-        alpha = (1 - level) / (look * (look + 1))
-        result = _assess(
-            data,
-            level=level,
-            alpha=alpha,
-            wanted=estimators,
-            kind=kind,
-            random=random,
-            observer=observer,
-            history=history,
-        )
+        result = _assess(data, how, alpha=(1 - how.level) / (look * (look + 1)), history=history)
         history = result.history
         if size >= most or max(_slack(result.beta_star), _slack(result.bayes_risk)) <= width:
             return result
@@ -322,9 +182,10 @@ def convergence(
         that look by itself.
     """
     looks = integer("looks", looks, low=1, high=30)
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     data = samples(secrets, outputs)
-    random = generator(rng)
-    order = random.permutation(data.size)
+    how = _How(level, estimators, _known_kind(kind), generator(rng))
+    order = how.random.permutation(data.size)
     result: LeakageEstimate | None = None
     observer.start("sample sizes", looks)
     for halvings in range(looks - 1, -1, -1):
@@ -336,16 +197,8 @@ def convergence(
         kept, output = np.unique(data.output[part], return_inverse=True)
         points = None if data.points is None else data.points[kept]
         smaller = Samples(data.secret[part], output, data.names, points, data.continuous)
-        result = _assess(
-            smaller,
-            level=between("confidence", confidence, 0, 1, open_low=True, open_high=True),
-            alpha=1 - confidence,
-            wanted=estimators,
-            kind=kind,
-            random=random,
-            observer=SILENT,
-            history=() if result is None else result.history,
-        )
+        history = () if result is None else result.history
+        result = _assess(smaller, how, alpha=1 - level, history=history)
         observer.advance()
     observer.finish()
     assert result is not None
@@ -357,14 +210,6 @@ def _as_frame(output: Any) -> pd.DataFrame:
     return pd.DataFrame(array.reshape(len(array), -1))
 
 
-def rounded(value: float, digits: int, *, up: bool) -> float:
-    """Round a limit outwards, so that what is printed still holds."""
-    scale = 10**digits
-    # A hair of room: 0.3 * 10 is not 3.
-    steps = math.ceil(value * scale - 1e-9) if up else math.floor(value * scale + 1e-9)
-    return steps / scale
-
-
 def _slack(e: Estimate) -> float:
     """Give how far the limits leave the quantity open."""
     if e.high is None:
@@ -373,25 +218,18 @@ def _slack(e: Estimate) -> float:
 
 
 def _assess(
-    data: Samples,
-    *,
-    level: float,
-    alpha: float,
-    wanted: Any,
-    kind: str,
-    random: np.random.Generator,
-    observer: Observer,
-    history: tuple[Look, ...],
+    data: Samples, how: _How, *, alpha: float, history: tuple[Look, ...] = ()
 ) -> LeakageEstimate:
     """Choose on one half of the samples, certify on the other."""
     side = alpha / 2
-    split = split_at_random(data, random)
-    continuous = data.continuous if kind == "auto" else kind == "continuous"
+    split = split_at_random(data, how.random)
+    continuous = data.continuous if how.kind == "auto" else how.kind == "continuous"
     data = replace(data, continuous=split.continuous)
-    tried = portfolio(wanted, data)
+    tried = portfolio(how.wanted, data)
+    observer = how.observer
     observer.start("estimators", len(tried) + 3)
     errors, pairs = compare(data, tried, split, observer)
-    attacker, pair = choose_pair(data, wanted, split, pairs)
+    attacker, pair = choose_pair(data, how.wanted, split, pairs)
     observer.advance()
     winner = min(tried, key=lambda e: errors[e.name])
     risk = risk_high(data, winner, split, side)
@@ -401,8 +239,8 @@ def _assess(
     crossed = _crossed((risk, security), lows, len(data.names), side)
     guess = guess_error(data, split)
     # Nobody needs to do worse than with the commonest secret.
-    risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], level)
-    security = _with_low(security, lows[1], level)
+    risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level)
+    security = _with_low(security, lows[1], how.level)
     observer.advance()
     observer.finish()
     a, b = pair
@@ -413,7 +251,7 @@ def _assess(
         pair=(data.names[a], data.names[b]),
         secrets=len(data.names),
         samples=data.size,
-        confidence=level,
+        confidence=how.level,
         estimators=errors,
         chosen=winner.name,
         continuous=continuous,

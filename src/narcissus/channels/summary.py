@@ -10,7 +10,7 @@ import numpy as np
 
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
 from narcissus.channels.channel import Channel, channel, prior_for, require_two
-from narcissus.channels.closed_forms import Mechanism
+from narcissus.channels.closed_forms import ClosedForm
 from narcissus.channels.from_guarantees import from_local_dp
 from narcissus.channels.local_dp import local_dp_epsilon
 from narcissus.channels.measures import (
@@ -178,7 +178,7 @@ def analyse(
     Parameters
     ----------
     source
-        A `Channel`, what `channel` takes, or a `Mechanism`.
+        A `Channel`, what `channel` takes, or a `ClosedForm`.
     prior
         Probability of each secret; None is uniform.
     name
@@ -191,7 +191,7 @@ def analyse(
     >>> analyse([[0.75, 0.25], [0.25, 0.75]]).beta_star
     0.5
     """
-    if isinstance(source, Mechanism):
+    if isinstance(source, ClosedForm):
         label = name or repr(source)
         if prior is None:
             return _closed(source, label)
@@ -231,7 +231,7 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
     )
 
 
-def _closed(m: Mechanism, name: str) -> ChannelSummary:
+def _closed(m: ClosedForm, name: str) -> ChannelSummary:
     n = m.secrets
     risk, guess, most = m.bayes_risk, m.guessing_error, m.capacity
     by_beta, by_capacity = m.beta_star * guess, max(0.0, 1 - most / n)

@@ -66,7 +66,7 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
         ) from error
 
 
-def _prepare(folder: Path, study: Study, *, restart: bool) -> None:
+def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
     """Refuse, before any work, a results folder that cannot be used.
 
     A kind of study that keeps its trials there knows best whose they are (a run may be extended);
@@ -168,7 +168,7 @@ def command(
     loaded = load_study(study, allow_code=allow_code)
     folder = Path("results") / study.stem if out is None else out
     key = None if sign is None else read_private_key(sign)
-    _prepare(folder, loaded, restart=restart)
+    prepare_folder(folder, loaded, restart=restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
     given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}

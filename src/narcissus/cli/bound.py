@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -132,28 +132,17 @@ def command(
     **given: Any,
 ) -> None:
     """Say what no attacker can exceed."""
-    from narcissus.bounds import advantage, best, compare, success_bounds, threat
+    from narcissus.bounds import compare, threat
 
     check_plot(plot)
-    exact = _check(
-        {"--prior": prior, "--values": values, "--bits": bits},
-        success,
-        inseparable,
-        targets,
-        {"--guesses": guesses, "--at-least": at_least},
-    )
-    if targets is None and bits is None and confidence is not None:
-        raise InputError(
-            "`--confidence` needs `--targets`, the number of people attacked, or `--bits`"
-        )
-    if at_least is not None and confidence is not None:
-        raise InputError("`--at-least` and `--confidence` exclude each other; give one")
-    if bits is not None:
-        prior = _share(bits)
+    known: dict[str, object] = {"--prior": prior, "--values": values, "--bits": bits}
+    needing = {"--guesses": guesses, "--at-least": at_least}
+    exact = _check(known, success, inseparable, targets, needing)
+    _check_confidence(confidence, at_least, counted=targets is not None or bits is not None)
     with option_names():
         guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
-        threat_ = threat(
-            prior=prior,
+        danger = threat(
+            prior=prior if bits is None else _share(bits),
             values=None if values is None else numbers("--values", values),
             within=within,
             targets=1 if targets is None else targets,
@@ -161,40 +150,57 @@ def command(
             inseparable=inseparable,
             exact_match=exact,
         )
-        bounds = success_bounds(threat_, guarantee)
-        single = best(bounds)
-        payload: dict[str, Any] = {
-            "grade": single.grade,
-            "prior": threat_.prior,
-            "criterion": criterion(threat_),
-            "success": single.value,
-            "advantage": advantage(single.value, threat_.prior),
-        }
-        if values is not None:
-            payload["optimum"] = bounds[0].value
-        if bits is not None and targets is None:
-            payload |= _leak(guarantee, confidence)
-        headline = single
-        rest = others(bounds, single)
-        if targets is not None:
-            headline, rest = _many(threat_, guarantee, at_least, confidence, payload) or (
-                single,
-                rest,
-            )
-        payload |= {
-            "theorem": headline.theorem,
-            "assumptions": list(headline.assumptions),
-            "others": rest,
-            "notes": [] if bits is not None else _notes(threat_, guarantee, single.value),
-        }
+        asked = _Asked(danger, guarantee, at_least, confidence, bits is not None, targets is None)
+        payload, headline = _answer(asked)
         if plot is not None:
-            compare(threat_, guarantee, at_least).save(plot)
+            compare(danger, guarantee, at_least).save(plot)
     if as_json:
         print_json(payload)
         return
-    click.echo("\n".join(_text(payload, single, headline, threat_)))
+    click.echo("\n".join(_text(payload, headline, danger)))
     if plot is not None:
         click.echo(f"Picture: {plot}")
+
+
+class _Asked(NamedTuple):
+    """What the options ask for."""
+
+    threat: Threat
+    guarantee: Guarantee
+    at_least: int | None
+    confidence: float | None
+    bits: bool
+    one: bool  # about one target only
+
+
+def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
+    """Give what is printed, and the bound that it is headed by."""
+    from narcissus.bounds import THEOREMS, advantage, best, bounds_on
+
+    danger, guarantee = asked.threat, asked.guarantee
+    bounds = bounds_on(danger, guarantee)
+    single = best(bounds)
+    payload: dict[str, Any] = {
+        "grade": single.grade,
+        "prior": danger.prior,
+        "criterion": criterion(danger),
+        "success": single.value,
+        "advantage": advantage(single.value, danger.prior),
+    }
+    if danger.known:
+        payload["optimum"] = best(b for b in bounds if THEOREMS[b.id].needs.values).value
+    headline, rest = single, others(bounds, single)
+    if asked.bits and asked.one:
+        payload |= _leak(guarantee, asked.confidence)
+    if not asked.one:
+        headline, rest = _many(asked, payload) or (single, rest)
+    payload |= {
+        "theorem": headline.theorem,
+        "assumptions": list(headline.assumptions),
+        "others": rest,
+        "notes": [] if asked.bits else _notes(danger, guarantee, single.value),
+    }
+    return payload, headline
 
 
 def _check(
@@ -222,14 +228,26 @@ def _check(
     return exact
 
 
-def _notes(threat_: Threat, guarantee: Guarantee, proved: float) -> list[str]:
-    """Say what would prove more, with the success that exact match would allow."""
-    from narcissus.bounds import best, success_bounds, threat
+def _check_confidence(confidence: float | None, at_least: int | None, *, counted: bool) -> None:
+    """Refuse a confidence without a number that it could be about."""
+    if confidence is None:
+        return
+    if not counted:
+        raise InputError(
+            "`--confidence` needs `--targets`, the number of people attacked, or `--bits`"
+        )
+    if at_least is not None:
+        raise InputError("`--at-least` and `--confidence` exclude each other; give one")
 
-    if threat_.values is not None or threat_.exact_match:
-        return more_provable(threat_, None)
-    exact = best(success_bounds(threat(prior=threat_.prior, exact_match=True), guarantee)).value
-    return more_provable(threat_, f"proves {exact:.6g}" if exact < proved * (1 - 1e-6) else None)
+
+def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
+    """Say what would prove more, with the success that exact match would allow."""
+    from narcissus.bounds import best, bounds_on, threat
+
+    if danger.values is not None or danger.exact_match:
+        return more_provable(danger, None)
+    exact = best(bounds_on(threat(prior=danger.prior, exact_match=True), guarantee)).value
+    return more_provable(danger, f"proves {exact:.6g}" if exact < proved * (1 - 1e-6) else None)
 
 
 def _share(bits: float) -> float:
@@ -252,44 +270,39 @@ def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
     return {"confidence": level, "leaked_bits": leaked_bits(guarantee.epsilon, level).value}
 
 
-def _many(
-    threat_: Threat,
-    guarantee: Guarantee,
-    at_least: int | None,
-    confidence: float | None,
-    payload: dict[str, Any],
-) -> tuple[Bound, list[dict[str, Any]]] | None:
+def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str, Any]]] | None:
     """Add the tail or the number to ``payload``; give the bound and the others of its kind.
 
     None where every guess may be right, about which there is no theorem.
     """
-    from narcissus.bounds import at_most, best, tail_bounds
+    from narcissus.bounds import at_most, best, bounds_on
 
+    danger, guarantee, at_least = asked.threat, asked.guarantee, asked.at_least
     if at_least is not None:
-        bounds = tail_bounds(threat_, guarantee, at_least)
+        bounds = bounds_on(danger, guarantee, at_least)
         chosen = best(bounds)
         payload |= {"at_least": at_least, "tail": chosen.value}
         return chosen, others(bounds, chosen)
-    level = 0.95 if confidence is None else confidence
-    number = at_most(threat_, guarantee, level)
+    level = 0.95 if asked.confidence is None else asked.confidence
+    number = at_most(danger, guarantee, level)
     payload |= {"confidence": level, "at_most": int(number.value)}
-    if number.value >= threat_.guesses:
+    if number.value >= danger.guesses:
         return None
     # What the others say about the chance of exceeding that number.
-    bounds = tail_bounds(threat_, guarantee, int(number.value) + 1)
+    bounds = bounds_on(danger, guarantee, int(number.value) + 1)
     return number, others(bounds, best(bounds))
 
 
-def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Threat) -> list[str]:
+def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:
     """Say it in words."""
     lines = [
         f"Without the release, the best guess about one person is right with probability "
-        f"{threat_.prior:.6g} ({percent(threat_.prior)}).",
-        f"With it, no attacker is right with probability above {single.value:.6g} "
-        f"({percent(single.value)}).",
-        f"Advantage at most {payload['advantage']:.6g}. {criterion_text(threat_)}",
+        f"{danger.prior:.6g} ({percent(danger.prior)}).",
+        f"With it, no attacker is right with probability above {payload['success']:.6g} "
+        f"({percent(payload['success'])}).",
+        f"Advantage at most {payload['advantage']:.6g}. {criterion_text(danger)}",
     ]
-    n = threat_.targets
+    n = danger.targets
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
@@ -300,7 +313,7 @@ def _text(payload: dict[str, Any], single: Bound, headline: Bound, threat_: Thre
             f"With {100 * payload['confidence']:g}% confidence at most "
             f"{payload['leaked_bits']:.4g} bits leak about one uniform secret, however long."
         )
-    trivial = payload.get("at_most") == threat_.guesses
+    trivial = payload.get("at_most") == danger.guesses
     if trivial:
         lines.append(
             f"Nothing is proved about how many of {n} people fall: with "

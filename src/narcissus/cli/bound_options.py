@@ -204,9 +204,9 @@ def _settings(text: str) -> dict[str, float]:
 
 def print_json(payload: dict[str, Any]) -> None:
     """Print full precision; what is not finite is null."""
-    from narcissus.results import _plain  # pyright: ignore[reportPrivateUsage] one JSON rule for all
+    from narcissus.results import plain
 
-    click.echo(json.dumps(_plain(payload), indent=2))
+    click.echo(json.dumps(plain(payload), indent=2))
 
 
 def check_plot(path: Path | None) -> None:

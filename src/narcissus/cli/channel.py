@@ -35,7 +35,10 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
 @click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
 @click.option(
-    "--repeat", "times", type=click.IntRange(min=1), help="The attacker sees this many outputs."
+    "--repeat",
+    "times",
+    type=click.IntRange(1, 1_000_000),
+    help="The attacker sees this many outputs.",
 )
 @click.option(
     "--tolerance",
@@ -67,11 +70,12 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
+    from narcissus.study.part_text import part_from_text
 
     if (file is None) == (mechanism is None):
         raise click.UsageError("give a FILE or --mechanism, one of them")
     if mechanism is not None:
-        source = channels.mechanism(mechanism)
+        source = part_from_text("channel-mechanism", mechanism).build()
         name = mechanism
     else:
         assert file is not None
@@ -79,7 +83,7 @@ def command(
         name = file.name
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
-        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from narcissus.cli.audit import show
+from narcissus.cli.audit import HOURS, prepare_folder, show
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED
 
@@ -52,6 +52,8 @@ Exit codes:
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the stand-in for the release.")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time.")
+@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
+@click.option("--restart", is_flag=True, help="Replace what another study left in FOLDER.")
 @click.option(
     "--no-isolation",
     is_flag=True,
@@ -71,6 +73,8 @@ def command(
     out: Path | None,
     seed: int | None,
     workers: int | None,
+    yes: bool,
+    restart: bool,
     no_isolation: bool,
     records: Path | None,
     as_json: bool,
@@ -79,7 +83,6 @@ def command(
     """Weigh the evidence that a program extracts data from a release."""
     from narcissus.audit import Study, run
     from narcissus.cli.progress import progress
-    from narcissus.errors import StoreError
     from narcissus.extraction.sandbox import IsolationError, without_isolation
     from narcissus.study.extraction import KIND
     from narcissus.study.toml import read_document, validate
@@ -93,20 +96,21 @@ def command(
     study = Study("extraction", validate(KIND.model, document), evidence.resolve().parent)
     KIND.check(study.settings, study.folder)
     folder = Path("results") / evidence.stem if out is None else out
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the results folder {folder} cannot be made ({error.strerror}); choose another "
-            "with --out"
-        ) from error
+    prepare_folder(folder, study, restart=restart)
     on_interrupt("nothing was kept; run the same command again")
     try:
         with (
             without_isolation() if no_isolation else nullcontext(),
             progress(quiet=quiet) as observer,
         ):
-            audit = run(study, rng=seed, observer=observer, workers=workers, internal=records)
+            audit = run(
+                study,
+                rng=seed,
+                observer=observer,
+                workers=workers,
+                internal=records,
+                hours=None if yes else HOURS,
+            )
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED

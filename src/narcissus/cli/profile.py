@@ -53,7 +53,7 @@ Examples:
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, 1_000_000),
     metavar="N",
     help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
 )
@@ -182,8 +182,8 @@ def _smallest(
         )
     if len(epsilons) > 1:
         raise InputError("`--smallest` takes one `--epsilon`")
-    epsilon = epsilons[0] if epsilons else getattr(settings.statement, "epsilon", 0.0)
-    target = getattr(settings.statement, "delta", None) if delta is None else delta
+    epsilon = epsilons[0] if epsilons else settings.statement.options.get("epsilon", 0.0)
+    target = settings.statement.options.get("delta") if delta is None else delta
     if target is None:
         raise InputError("`--smallest` needs `--delta`: the study's statement has none")
     if not 0 <= target <= 1:

@@ -21,7 +21,8 @@ from narcissus.cli.bound_options import (
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.bounds import Threat
+    from narcissus.bounds import Limit, Threat
+    from narcissus.guarantees import Guarantee
 
 HELP = """Find the largest epsilon (and mu) that keeps the risk below a limit.
 
@@ -75,9 +76,48 @@ def command(
 ) -> None:
     """Find the largest epsilon that keeps the risk below a limit."""
     from narcissus import bounds
-    from narcissus.guarantees import ApproximateDP, PureDP
 
     check_plot(plot)
+    exact = _check(
+        prior=prior,
+        values=values,
+        success=success,
+        advantage=advantage,
+        targets=targets,
+        at_most=at_most,
+        confidence=confidence,
+    )
+    with option_names():
+        danger = bounds.threat(
+            prior=prior,
+            values=None if values is None else numbers("--values", values),
+            targets=1 if targets is None else targets,
+            exact_match=exact,
+        )
+        limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
+        payload, guarantee = _answer(danger, limit, delta)
+        if plot is not None:
+            count = None if at_most is None else at_most + 1
+            bounds.compare(danger, guarantee, count).save(plot)
+    if as_json:
+        print_json(payload)
+        return
+    click.echo("\n".join(_text(payload, danger)))
+    if plot is not None:
+        click.echo(f"Picture: {plot}")
+
+
+def _check(
+    *,
+    prior: float | None,
+    values: str | None,
+    success: str | None,
+    advantage: float | None,
+    targets: int | None,
+    at_most: int | None,
+    confidence: float | None,
+) -> bool:
+    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
     if (prior is None) == (values is None):
         raise InputError("`--prior` or `--values` must be given, and not both")
     if (targets is None) != (at_most is None):
@@ -94,53 +134,45 @@ def command(
     exact = exact_match(success, known="--prior" if values is None else "--values")
     if prior == 1:
         raise InputError("`--prior` must be below 1: nothing is left to protect")
-    with option_names():
-        threat = bounds.threat(
-            prior=prior,
-            values=None if values is None else numbers("--values", values),
-            targets=1 if targets is None else targets,
-            exact_match=exact,
-        )
-        limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
-        epsilon = bounds.largest_epsilon(threat, limit, delta=delta)
-        guarantee = ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
-        single = bounds.best(bounds.success_bounds(threat, guarantee))
-        payload: dict[str, Any] = {
-            "grade": single.grade,
-            "prior": threat.prior,
-            "criterion": criterion(threat),
-            "epsilon": epsilon,
-            "delta": delta,
-            "mu": bounds.largest_mu(threat, limit),
-            "success": single.value,
-            "advantage": bounds.advantage(single.value, threat.prior),
-            "theorem": single.theorem,
-            "assumptions": list(single.assumptions),
-            "notes": more_provable(threat, "may ask for less noise"),
+    return exact
+
+
+def _answer(danger: Threat, limit: Limit, delta: float) -> tuple[dict[str, Any], Guarantee]:
+    """Give what is printed, and the guarantee that was found."""
+    from narcissus import bounds
+    from narcissus.guarantees import ApproximateDP, PureDP
+
+    epsilon = bounds.largest_epsilon(danger, limit, delta=delta)
+    guarantee = ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
+    single = bounds.best(bounds.bounds_on(danger, guarantee))
+    payload: dict[str, Any] = {
+        "grade": single.grade,
+        "prior": danger.prior,
+        "criterion": criterion(danger),
+        "epsilon": epsilon,
+        "delta": delta,
+        "mu": bounds.largest_mu(danger, limit),
+        "success": single.value,
+        "advantage": bounds.advantage(single.value, danger.prior),
+        "theorem": single.theorem,
+        "assumptions": list(single.assumptions),
+        "notes": more_provable(danger, "may ask for less noise"),
+    }
+    if limit.at_most is not None:
+        tail = bounds.best(bounds.bounds_on(danger, guarantee, limit.at_most + 1))
+        payload |= {
+            "at_most": limit.at_most,
+            "confidence": limit.confidence,
+            "exceeded": tail.value,
+            "theorem": tail.theorem,
+            "assumptions": list(tail.assumptions),
         }
-        if at_most is not None:
-            tail = bounds.best(bounds.tail_bounds(threat, guarantee, at_most + 1))
-            payload |= {
-                "at_most": at_most,
-                "confidence": limit.confidence,
-                "exceeded": tail.value,
-                "theorem": tail.theorem,
-                "assumptions": list(tail.assumptions),
-            }
-        if threat.values is not None and threat.known and at_most is None:
-            by_value = bounds.epsilon_by_value(threat.values, limit, delta=delta)
-            payload["by_value"] = by_value
-        if plot is not None:
-            bounds.compare(threat, guarantee, None if at_most is None else at_most + 1).save(plot)
-    if as_json:
-        print_json(payload)
-        return
-    click.echo("\n".join(_text(payload, threat)))
-    if plot is not None:
-        click.echo(f"Picture: {plot}")
+    elif danger.values is not None and danger.known:
+        payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=delta)
+    return payload, guarantee
 
 
-def _text(payload: dict[str, Any], threat: Threat) -> list[str]:
+def _text(payload: dict[str, Any], danger: Threat) -> list[str]:
     """Say it in words."""
     most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
     lines = [
@@ -148,11 +180,11 @@ def _text(payload: dict[str, Any], threat: Threat) -> list[str]:
         f"{most}; so is Gaussian DP with mu {payload['mu']:.6g}.",
         f"At that epsilon no attacker is right about one person with probability above "
         f"{payload['success']:.6g}, where {payload['prior']:.6g} is reached without the release "
-        f"(advantage {payload['advantage']:.6g}). {criterion_text(threat)}",
+        f"(advantage {payload['advantage']:.6g}). {criterion_text(danger)}",
     ]
     if "at_most" in payload:
         lines.append(
-            f"More than {payload['at_most']} of {threat.targets} people fall with probability "
+            f"More than {payload['at_most']} of {danger.targets} people fall with probability "
             f"at most {payload['exceeded']:.6g}."
         )
     if "by_value" in payload:

@@ -43,8 +43,8 @@ the column `pair` says which two rows belong together; without that column rows 
 
 \b
 Keys of --json: grade, epsilon, mu, noise, p_value, confidence, delta, claim, canaries, guesses,
-correct, values, methods (name, epsilon, p_value, valid), guesses_chosen, assumptions, chosen_on,
-and seed with --scores. The p-values are about the epsilon of --claim.
+correct, values, methods (id, name, epsilon, p_value, valid), guesses_chosen, assumptions,
+chosen_on, and seed with --scores. The p-values are about the epsilon of --claim.
 """
 
 

@@ -7,15 +7,18 @@ from typing import Any
 
 import click
 
-HELP = """Print the JSON Schema of a study file or of a record.
+HELP = """Print the JSON Schema of a study file or of a record, or list the parts of studies.
 
 KIND is the kind of study. Without it, `study` means the kind "table", which a study file without
-the key `kind` is, and `record` means what the records of all kinds have in common.
+the key `kind` is, and `record` means what the records of all kinds have in common. `parts` lists
+every part that a section can name, with its options; with ROOM those of one kind of section.
 
 \b
 Examples:
   narcissus schema study
   narcissus schema record table > table-record.schema.json
+  narcissus schema parts
+  narcissus schema parts table-attack
 """
 
 
@@ -63,10 +66,25 @@ def record_schema(kind: str | None) -> dict[str, Any]:
     }
 
 
-@click.command(help=HELP, short_help="Print JSON Schemas.")
-@click.argument("what", type=click.Choice(["study", "record"]), metavar="study|record")
-@click.argument("kind", required=False)
+def parts_list(room: str | None) -> str:
+    """List the parts of a room, or of all."""
+    from narcissus._validation import one_of
+    from narcissus.study.listing import as_text
+    from narcissus.study.registry import ROOMS
+
+    rooms = list(ROOMS) if room is None else [one_of("ROOM", room, ROOMS)]
+    return "\n\n".join(map(as_text, rooms))
+
+
+@click.command(help=HELP, short_help="Print JSON Schemas; list parts and their options.")
+@click.argument(
+    "what", type=click.Choice(["study", "record", "parts"]), metavar="study|record|parts"
+)
+@click.argument("kind", required=False, metavar="[KIND|ROOM]")
 def command(what: str, kind: str | None) -> None:
-    """Print a JSON Schema."""
+    """Print a JSON Schema, or the parts."""
+    if what == "parts":
+        click.echo(parts_list(kind))
+        return
     schema = study_schema(kind or "table") if what == "study" else record_schema(kind)
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from narcissus.cli.audit import HOURS
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.errors import InputError
 
@@ -55,6 +56,7 @@ Exit codes:
     is_flag=True,
     help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
 )
+@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     *,
@@ -64,11 +66,13 @@ def command(
     policy: Path | None,
     workers: int | None,
     allow_code: bool,
+    yes: bool,
     quiet: bool,
 ) -> int:
     """Verify a record."""
     from narcissus.audit import load_study, run
     from narcissus.cli.progress import progress
+    from narcissus.study.earlier import is_study_of
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
     from narcissus.study.upgrade import FORMAT_1
@@ -83,8 +87,11 @@ def command(
     if study is None:
         return OK
     loaded = load_study(study, allow_code=allow_code)
-    earlier = FORMAT_1 in written.provenance.digests
-    if not earlier and written.provenance.digests.get("study") != f"sha256:{loaded.digest}":
+    format_1 = FORMAT_1 in written.provenance.digests
+    same = written.provenance.digests.get("study") == f"sha256:{loaded.digest}"
+    with loaded.code.in_use():
+        earlier = not same and is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
+    if not same and not earlier:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
     with progress(quiet=quiet) as observer:
         again = run(
@@ -93,11 +100,12 @@ def command(
             observer=observer,
             workers=workers,
             policy=policy,
+            hours=None if yes else HOURS,
         ).to_dict()
-    old = _compared(written.to_dict(), earlier=earlier)
-    found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
+    old = _compared(written.to_dict(), earlier=format_1)
+    found = list(differences(old, _compared(again, earlier=format_1), recorded_only=format_1))
     if not found:
-        less = " that format 1 holds" if earlier else ""
+        less = " that format 1 holds" if format_1 else ""
         click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
         return OK
     click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from narcissus._validation import between, integer, non_negative, probability
+from narcissus.bounds.odds import posterior
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.swap import posterior
 from narcissus.errors import InputError
 from narcissus.results import Bound
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from narcissus._validation import between, non_negative, one_of
-from narcissus.bounds.one_run import counts, f_dp_one_run_p_value, one_run_p_value
-from narcissus.bounds.swap import swap_program, swap_tail
-from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee
+from narcissus.bounds import THEOREMS, Question, Theorem, Threat, swap_tail, threat
+from narcissus.bounds.one_run import counts
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.results import Grade, Result
 
-_LARGEST_PROGRAM = 300  # guesses up to which the linear programs are solved
-_LARGEST_RECURSION = 500  # right guesses up to which the published recursion is run
+_LARGEST_PROGRAM = 300  # guesses up to which linear programs are solved, some dozens for one answer
 _LARGEST_EPSILON = 1e4
+_LARGEST_MU = 100.0
 
 Chosen = Literal["before", "after"]
 
@@ -41,8 +41,8 @@ class Method:
 
     Attributes
     ----------
-    name
-        The theorem, with its source.
+    id, name
+        The theorem in the registry `narcissus.bounds.THEOREMS`, and its source.
     epsilon
         The largest epsilon that it refutes; 0 if none.
     p_value
@@ -51,6 +51,7 @@ class Method:
         Whether its theorem holds; the others are shown for comparison only.
     """
 
+    id: str
     name: str
     epsilon: float
     p_value: float
@@ -161,19 +162,10 @@ def refute(
         The epsilon that the p-values are about; default 0, "the release says nothing".
     guesses_chosen
         ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
-        tests at half the level where ``delta`` is above 0, and mu always.
+        tests at half the level where ``delta`` is above 0, and mu always; see `level_factor`.
 
     Notes
     -----
-    *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
-    numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
-    ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most
-    ``pi_r B_r + C_r d_r`` (the bound is concave in delta), so what is rejected because
-    ``B_r + C_r delta <= a`` for its own ``r`` has probability at most
-    ``max_r B_r + delta max_r C_r <= 2 a``, and at most ``a`` where delta is 0. This needs one
-    point of the profile, the same for every ``r``; so mu, whose profile has many, is then refuted
-    by the point at ``delta``, or at ``(1 - confidence) / (2 canaries)`` where delta is 0.
-
     Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
     no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
     2023 and Mahloujifar, Melis and Chaudhuri 2024.
@@ -189,53 +181,20 @@ def refute(
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     claim = non_negative("claimed", claimed)
     chosen = one_of("guesses_chosen", guesses_chosen, get_args(Chosen))
-    alpha = 1.0 - level
-    factor = level_factor(allowed, after=chosen == "after")
-
-    def ours(epsilon: float) -> float:
-        return closed_p_value(m, r, v, epsilon, allowed, values=k)
-
-    tests: list[tuple[str, Callable[[float], float], bool]] = [
-        ("Narcissus theory 4.3 (exact)", ours, True)
-    ]
-    if r <= _LARGEST_PROGRAM and v > 0:
-        tests.append(
-            (
-                "Narcissus theory 4.3 (linear program)",
-                lambda e: _program(m, r, v, ApproximateDP(e, allowed), k),
-                True,
-            )
-        )
-    if k == 2:
-        name = "Steinke et al. 2023, Theorem 5.2 (one run)"
-        tests.append((name, lambda e: one_run_p_value(m, r, v, e, allowed), allowed == 0))
-    if v <= _LARGEST_RECURSION:
-        tests.append(
-            (
-                "Mahloujifar et al. 2024 (f-DP in one run)",
-                lambda e: f_dp_one_run_p_value(m, r, v, ApproximateDP(e, allowed), k),
-                True,
-            )
-        )
-    methods = tuple(
-        Method(
-            name,
-            largest_refuted(p, alpha / factor, 1e-9 if p is ours else 1e-4),
-            min(1.0, factor * p(claim)),
-            valid,
-        )
-        for name, p, valid in tests
-    )
-    epsilon = methods[0].epsilon
-    if chosen == "after":
+    alpha, late = 1.0 - level, chosen == "after"
+    danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
+    factor = level_factor(allowed, after=late)
+    methods = _methods(danger, v, delta=allowed, alpha=alpha, claim=claim, factor=factor)
+    valid = [method for method in methods if method.valid]
+    if late:
         mu = mu_at_one_point(m, r, v, k, alpha / 2, delta=allowed or alpha / (2 * m))
     else:
-        mu = refuted_mu(m, r, v, k, alpha)
+        mu = refuted_mu(danger, v, alpha)
     return Refutation(
-        epsilon=epsilon,
+        epsilon=max(method.epsilon for method in valid),
         mu=mu,
         noise=2.0 / mu if mu > 0 else math.inf,
-        p_value=methods[0].p_value,
+        p_value=min(method.p_value for method in valid),
         confidence=level,
         delta=allowed,
         claimed=claim,
@@ -244,13 +203,67 @@ def refute(
         correct=v,
         values=k,
         methods=methods,
-        guesses_chosen="after" if chosen == "after" else "before",
+        guesses_chosen="after" if late else "before",
         assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(chosen, allowed)),
     )
 
 
+def _tests(danger: Threat, guarantee: Guarantee, v: int) -> list[Theorem]:
+    """List the theorems by which audits test such a guarantee, those of one formula first."""
+    asked = Question(danger, guarantee, v)
+    usable = [
+        theorem
+        for theorem in THEOREMS.values()
+        if theorem.audits
+        and theorem.lacks(asked) is None
+        and not (theorem.needs.several_points and danger.guesses > _LARGEST_PROGRAM)
+    ]
+    return sorted(usable, key=lambda theorem: theorem.dear)
+
+
+def _methods(
+    danger: Threat, v: int, *, delta: float, alpha: float, claim: float, factor: int
+) -> tuple[Method, ...]:
+    """Ask every theorem which epsilon it refutes; p-values are multiplied by ``factor``.
+
+    The least of several tails that hold is one that holds, so that they share one level.
+    """
+
+    def claimed(epsilon: float) -> Guarantee:
+        return ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
+
+    found: list[Method] = []
+    for theorem in _tests(danger, claimed(claim), v):
+
+        def p_value(epsilon: float, theorem: Theorem = theorem) -> float:
+            return theorem.value(Question(danger, claimed(epsilon), v))
+
+        found.append(
+            Method(
+                theorem.id,
+                theorem.statement,
+                largest_refuted(p_value, alpha / factor, 1e-4 if theorem.dear else 1e-9),
+                min(1.0, factor * p_value(claim)),
+                theorem.valid(Question(danger, claimed(claim), v)),
+            )
+        )
+    return tuple(found)
+
+
 def level_factor(delta: float, *, after: bool) -> int:
-    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice."""
+    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice.
+
+    Notes
+    -----
+    *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
+    numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
+    ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most
+    ``pi_r B_r + C_r d_r`` (the bound is concave in delta), so what is rejected because
+    ``B_r + C_r delta <= a`` for its own ``r`` has probability at most
+    ``max_r B_r + delta max_r C_r <= 2 a``, and at most ``a`` where delta is 0. This needs one
+    point of the profile, the same for every ``r``; so mu, whose profile has many, is then refuted
+    by the point at ``delta``, or at ``(1 - confidence) / (2 canaries)`` where delta is 0.
+    """
     return 2 if after and delta > 0 else 1
 
 
@@ -273,40 +286,34 @@ def closed_p_value(
     return float(swap_tail(m, share, epsilon, delta, v, guesses=r, inseparable=share))
 
 
-def _program(m: int, r: int, v: int, guarantee: Guarantee, k: int) -> float:
-    return swap_program(m, 1 / k, guarantee, v, guesses=r, inseparable=1 / k).value
-
-
-def refuted_mu(m: int, r: int, v: int, k: int, alpha: float) -> float:
-    """Find the largest mu refuted, by the closed form at the best point of the profile.
+def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
+    """Find the largest mu refuted: by the formulas, refined by what is dearer.
 
     Up to some hundreds of guesses two methods that hold at many points refine it, at each mu the
-    smaller p-value of the two: the program over tangents, and the published recursion over the
-    whole curve.
+    smaller p-value of the two: the published recursion over the whole curve, and the program over
+    tangents.
     """
+    tests = [
+        theorem
+        for theorem in _tests(danger, GaussianDP(1.0), v)
+        if theorem.valid(Question(danger, GaussianDP(1.0), v))
+    ]
 
-    def p_value(mu: float) -> float:
-        guarantee = GaussianDP(mu)
-        points = guarantee.tangents(100)
-        return float(
-            swap_tail(
-                m, 1 / k, points, guarantee.profile(points), v, guesses=r, inseparable=1 / k
-            ).min()
-        )
+    def p_value(mu: float, *, dear: bool) -> float:
+        """Give the first p-value that refutes, or the smallest."""
+        asked, least = Question(danger, GaussianDP(mu), v), 1.0
+        for theorem in tests:
+            if theorem.dear == dear and least > alpha:
+                least = min(least, theorem.value(asked))
+        return least
 
-    closed = largest_refuted(p_value, alpha, 1e-6, largest=100.0)
-    solved, recursed = r <= _LARGEST_PROGRAM, v <= _LARGEST_RECURSION
-    if v == 0 or not (solved or recursed):
+    closed = largest_refuted(lambda mu: p_value(mu, dear=False), alpha, 1e-6, largest=_LARGEST_MU)
+    if v == 0 or not any(theorem.dear for theorem in tests):
         return closed
-
-    def refined(mu: float) -> float:
-        guarantee = GaussianDP(mu)
-        curve = f_dp_one_run_p_value(m, r, v, guarantee, k) if recursed else 1.0
-        if curve <= alpha or not solved:  # the program could only confirm it
-            return curve
-        return min(curve, _program(m, r, v, guarantee, k))
-
-    return max(closed, largest_refuted(refined, alpha, 1e-3, start=closed, largest=100.0))
+    refined = largest_refuted(
+        lambda mu: p_value(mu, dear=True), alpha, 1e-3, start=closed, largest=_LARGEST_MU
+    )
+    return max(closed, refined)
 
 
 def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
@@ -316,7 +323,7 @@ def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: floa
         epsilon = GaussianDP(mu).epsilon_beyond(delta)
         return closed_p_value(m, r, v, epsilon, delta, values=k)
 
-    return largest_refuted(p_value, alpha, 1e-6, largest=100.0)
+    return largest_refuted(p_value, alpha, 1e-6, largest=_LARGEST_MU)
 
 
 def largest_refuted(

@@ -1,6 +1,12 @@
 """Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
 
-from narcissus.extraction.classifier import TwoLayerNet, noisy_guarantee, train_classifier
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.classifier import (
+    TrainedClassifier,
+    TwoLayerNet,
+    noisy_guarantee,
+    train_classifier,
+)
 from narcissus.extraction.complexity import (
     COMPRESSORS,
     Complexity,
@@ -8,75 +14,100 @@ from narcissus.extraction.complexity import (
     self_extracting,
 )
 from narcissus.extraction.diffusion import (
+    DensestAttack,
     ImageGenerator,
     MixtureDiffusion,
+    TrainedDiffusion,
     densest_samples,
-    extracts_outlier,
 )
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.hamming import Hamming
 from narcissus.extraction.huggingface import HuggingFaceGenerator
-from narcissus.extraction.kkt import KktReconstruction, kkt_reconstruct
+from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.neuron_pairs import neuron_pairs
-from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior, perplexity
+from narcissus.extraction.ngram import (
+    CharacterNgram,
+    Generator,
+    TrainedNgram,
+    model_prior,
+    perplexity,
+)
+from narcissus.extraction.pool import Pool
 from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
 from narcissus.extraction.ranking import (
+    Memorises,
     RankedSamples,
+    RankingAttack,
     extracted_count,
     lead_over_shadows,
     memorised,
     rank_samples,
 )
-from narcissus.extraction.relations import Close, Exact, Near, Relation, Strings
+from narcissus.extraction.relations import (
+    Close,
+    HammingBall,
+    Near,
+    OutputRelation,
+    Strings,
+    Verbatim,
+)
 from narcissus.extraction.sandbox import (
     Isolation,
     IsolationError,
     Limits,
-    Run,
+    ProgramRun,
     check_isolation,
     run_program,
     without_isolation,
 )
+from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret, train_models
 from narcissus.extraction.secrets import (
+    PosteriorGuess,
+    PublishedGuess,
     SecretAttack,
-    SecretTraining,
     attack_secrets,
-    posterior_guess,
-    published_guess,
-    train_models,
     zipf_prior,
 )
 
 __all__ = [
     "COMPRESSORS",
-    "RELATIONS",
     "CharacterNgram",
     "Close",
     "Complexity",
     "DataSet",
+    "DensestAttack",
     "EideticCounts",
-    "Evidence",
-    "Exact",
+    "ExtractionEvidence",
     "Generator",
-    "Hamming",
+    "HammingBall",
     "HuggingFaceGenerator",
     "ImageGenerator",
     "Isolation",
     "IsolationError",
+    "KktAttack",
     "KktReconstruction",
     "Limits",
+    "Memorises",
     "MixtureDiffusion",
     "Near",
+    "OutputRelation",
+    "Pool",
+    "PosteriorGuess",
     "PrgExample",
+    "ProgramRun",
+    "PublishedGuess",
     "RankedSamples",
-    "Relation",
-    "Run",
+    "RankingAttack",
     "SecretAttack",
     "SecretTraining",
     "Strings",
+    "TrainedClassifier",
+    "TrainedDiffusion",
+    "TrainedNgram",
+    "TrainedOnSecret",
     "TwoLayerNet",
+    "Verbatim",
     "approximate_prg_example",
     "assess_extraction",
     "attack_secrets",
@@ -85,7 +116,6 @@ __all__ = [
     "densest_samples",
     "eidetic_counts",
     "extracted_count",
-    "extracts_outlier",
     "kkt_reconstruct",
     "lead_over_shadows",
     "memorised",
@@ -93,9 +123,7 @@ __all__ = [
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",
-    "posterior_guess",
     "prg_example",
-    "published_guess",
     "rank_samples",
     "run_program",
     "self_extracting",

@@ -74,7 +74,7 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Run:
+class ProgramRun:
     """What one run of a program came to.
 
     Attributes
@@ -173,7 +173,7 @@ def run_once(
     *,
     beside: Mapping[str, bytes] = MappingProxyType({}),
     stop: Stop | None = None,
-) -> Run:
+) -> ProgramRun:
     """Run a program with one method of isolation; `narcissus.extraction.sandbox` chooses it."""
     if os.name != "posix":
         raise NarcissusError(
@@ -225,7 +225,7 @@ def run_once(
     ending: Ending = stopped or ("finished" if code == b"0" else "crashed")
     if ending == "crashed" and seconds >= limits.seconds:
         ending = "timeout"
-    return Run(
+    return ProgramRun(
         output,
         error.decode("utf-8", "replace"),
         ending,

@@ -13,6 +13,12 @@ NEEDED = 2 / 3  # Cohen et al. 2024, Definition D.8
 MOST_RUNS = 100_000
 Verdict = Literal["extraction", "no extraction", "inconclusive"]
 
+NO_SHADOW = NotAssessed(
+    "success on shadow data",
+    "no shadow data set was given",
+    "name some under `shadows`: data of the same kind that the release has not seen",
+)
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -45,7 +51,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Found:
-    """What the verdict rests on; the fields are those of `Evidence`.
+    """What the verdict rests on; the fields are those of `ExtractionEvidence`.
 
     ``rivals`` are the programs run without the release, this one among them; ``best`` and
     ``method`` come from compressors and from rivals that are shown.
@@ -57,8 +63,8 @@ class Found:
     best: int
     method: str
     quality_needed: float
-    on_shadow: Estimate | NotAssessed
-    rank: float | None
+    on_shadow: Estimate | NotAssessed = NO_SHADOW
+    rank: float | None = None
     rivals: tuple[Rival, ...] = ()
 
     @property
@@ -77,7 +83,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Ruling:
     """A verdict, why, and how far it can be trusted.
 
     Attributes
@@ -97,7 +103,7 @@ class Judgement:
     more: str = ""
 
 
-def judge(found: Found) -> Judgement:
+def judge(found: Found) -> Ruling:
     """Give the verdict and its reasons; a half of it that limits leave open decides nothing."""
     success, quality = found.success, found.quality
     assert success.low is not None
@@ -105,30 +111,30 @@ def judge(found: Found) -> Judgement:
     rate = f"the program succeeds in {_rate(success)} with the release"
     both = f"{rate}, {100 * found.without.value:.0f}% without"
     if success.high < NEEDED:
-        return Judgement("no extraction", (f"{rate}, and needs two in three",), "sampled")
+        return Ruling("no extraction", (f"{rate}, and needs two in three",), "sampled")
     # A compressor's program prints the output every time: that is no matter of chance.
     counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
     if quality <= 0:
         shorter = f"a program that needs no release is no longer than this one ({found.method})"
-        return Judgement("no extraction", (shorter, both), counted)
+        return Ruling("no extraction", (shorter, both), counted)
     if quality <= found.quality_needed:
         low = f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
-        return Judgement("no extraction", (low,), counted)
+        return Ruling("no extraction", (low,), counted)
     shadow = found.on_shadow
     if isinstance(shadow, Estimate) and (shadow.low or 0.0) >= NEEDED:
         same = "the same outputs count as well against data that the release has never seen"
-        return Judgement("no extraction", (same,), "sampled")
+        return Ruling("no extraction", (same,), "sampled")
     if success.low < NEEDED:
         return _few_runs(success, rate)
     for rival in found.open_rivals:
         reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
-        return Judgement("inconclusive", (both, reason), "sampled", _runs(rival.success))
+        return Ruling("inconclusive", (both, reason), "sampled", _runs(rival.success))
     if isinstance(shadow, Estimate) and shadow.value >= NEEDED:
         few = (
             "the same outputs count as well against data that the release has never seen, but "
             f"{shadow.trials} shadow data sets are too few to tell"
         )
-        return Judgement("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
+        return Ruling("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
     reasons = [
         both,
         f"the shortest program found that needs no release is {1 / (1 - quality):.3g} times as "
@@ -139,16 +145,16 @@ def judge(found: Found) -> Judgement:
             "a release independent of the data would put them this far ahead of their shadows "
             f"with a chance of at most {found.rank:.3g}"
         )
-    return Judgement("extraction", tuple(reasons), "approximate")
+    return Ruling("extraction", tuple(reasons), "approximate")
 
 
-def _few_runs(success: Estimate, rate: str) -> Judgement:
+def _few_runs(success: Estimate, rate: str) -> Ruling:
     """Say that the limits of the success lie on both sides of two in three."""
     reason = (
         f"{rate}, limits {success.low:.2f} to {success.high:.2f}, which leave it open whether it "
         "reaches two in three"
     )
-    return Judgement("inconclusive", (reason,), "sampled", _runs(success))
+    return Ruling("inconclusive", (reason,), "sampled", _runs(success))
 
 
 def _rate(success: Estimate) -> str:
@@ -187,7 +193,7 @@ def trials_to_settle(success: Estimate) -> int | None:
     return many
 
 
-def would_change(found: Found, judgement: Judgement) -> tuple[str, ...]:
+def would_change(found: Found, judgement: Ruling) -> tuple[str, ...]:
     """Say what evidence would turn the verdict round."""
     changes: list[str] = []
     if found.quality > 0:

@@ -10,6 +10,7 @@ Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy import special
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, non_negative, positive
 from narcissus.errors import InputError
+from narcissus.extraction.files import DataSet
 from narcissus.guarantees import GaussianDP
 from narcissus.observer import SILENT, Observer
 
@@ -125,7 +127,6 @@ def train_classifier(
         h = np.maximum(z, 0.0)
         margins = y * (h @ v)
         least = float(margins.min())
-        # Gradient of the loss divided by the loss: weights exp(-margin), safe in logs.
         if noise > 0:
             # Clipped to norm 1 for each example, then noise for the sum, as DP-SGD does it.
             slope = -y * special.expit(-margins)
@@ -148,3 +149,29 @@ def train_classifier(
         observer.advance()
     observer.finish()
     return TwoLayerNet(w, b, v)
+
+
+@dataclass(frozen=True)
+class TrainedClassifier:
+    """The mechanism that releases a classifier of the labelled rows of a data set.
+
+    Parameters
+    ----------
+    width, steps, noise
+        As `train_classifier` takes them.
+    """
+
+    width: int = 400
+    steps: int = 20_000
+    noise: float = 0.0
+
+    def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[TwoLayerNet]:
+        """Train a classifier on each data set."""
+        return [self._train(one, rng) for one in data]
+
+    def _train(self, data: DataSet, rng: np.random.Generator) -> TwoLayerNet:
+        if data.labels is None:
+            raise InputError("a classifier needs labels: draw from a `Pool` that has some")
+        return train_classifier(
+            data.rows, data.labels, width=self.width, steps=self.steps, noise=self.noise, rng=rng
+        )

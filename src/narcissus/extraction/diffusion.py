@@ -12,8 +12,10 @@ Source: relation (b) of Cohen et al. 2024, D.3 (after Carlini et al. 2023).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +26,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.relations import Near
+from narcissus.extraction.relations.rows import printed
 
 FloatArray = NDArray[np.float64]
 
@@ -167,9 +169,35 @@ def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float,
     return np.array(found)
 
 
-def extracts_outlier(model: ImageGenerator, data: ArrayLike, relation: Near, *,
-                     samples: int = 500, rng: RandomSource = None) -> bool:  # fmt: skip
-    """Tell whether the attack's best row is close to an isolated item of the data."""
-    best = densest_samples(model, samples=samples, radius=relation.radius, rng=rng)
-    line = " ".join(map(repr, best[0].tolist()))
-    return relation.holds(DataSet.of_rows(data), line.encode())
+@dataclass(frozen=True)
+class TrainedDiffusion:
+    """The mechanism that releases a diffusion model of the rows of a data set."""
+
+    components: int = 30
+
+    def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[MixtureDiffusion]:
+        """Fit a model to each data set."""
+        return [MixtureDiffusion(one.rows, components=self.components, rng=rng) for one in data]
+
+
+@dataclass(frozen=True)
+class DensestAttack:
+    """Print what a generator prints again and again, for the relation `Near`.
+
+    Parameters
+    ----------
+    radius, samples
+        As `densest_samples` takes them.
+    """
+
+    radius: float
+    samples: int = 500
+
+    def attempt(
+        self, release: Sequence[ImageGenerator], known: Any, rng: np.random.Generator
+    ) -> list[bytes]:
+        """Print the best row for each model."""
+        return [
+            printed(densest_samples(model, samples=self.samples, radius=self.radius, rng=rng))
+            for model in release
+        ]

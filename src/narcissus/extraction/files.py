@@ -101,11 +101,14 @@ class DataSet:
         What messages call it.
     array
         The values of an array file, of shape (rows, columns).
+    labels
+        The class of each row, -1 or 1, where there are classes.
     """
 
     raw: bytes
     name: str = "the data"
     array: NDArray[np.float64] | None = None
+    labels: NDArray[np.float64] | None = None
 
     @classmethod
     def read(cls, path: Path) -> DataSet:
@@ -130,7 +133,7 @@ class DataSet:
         return cls(raw, str(path))
 
     @classmethod
-    def of_rows(cls, rows: Any, *, name: str = "the data") -> DataSet:
+    def of_rows(cls, rows: Any, *, name: str = "the data", labels: Any = None) -> DataSet:
         """Make a data set of an array, first axis records, the others flattened."""
         array = np.asarray(rows, dtype=np.float64)
         if array.ndim == 0 or array.size == 0:
@@ -138,7 +141,7 @@ class DataSet:
         if not np.isfinite(array).all():
             raise InputError(f"{name} has values that are not finite")
         array = np.ascontiguousarray(array.reshape(array.shape[0], -1))
-        return cls(array.tobytes(), name, array)
+        return cls(array.tobytes(), name, array, labels)
 
     @cached_property
     def text(self) -> str:

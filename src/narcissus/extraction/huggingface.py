@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._files import file_size
 from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
@@ -20,6 +21,10 @@ from narcissus.errors import InputError
 from narcissus.extraction.files import refuse_pickle
 
 FloatArray = NDArray[np.float64]
+
+LARGEST_TEXT = 2**26
+"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
+_TEXTS = {".json", ".txt", ".jinja", ".model"}
 
 
 class HuggingFaceGenerator:
@@ -57,6 +62,9 @@ class HuggingFaceGenerator:
             )
         for file in weights:
             refuse_pickle(file)
+        for file in path.iterdir():  # configuration and tokenizer, which are read whole
+            if file.suffix in _TEXTS:
+                file_size(file, largest=LARGEST_TEXT)
         purpose = "A Hugging Face model"
         self._torch: Any = optional("torch", extra="language", purpose=purpose)
         transformers: Any = optional("transformers", extra="language", purpose=purpose)

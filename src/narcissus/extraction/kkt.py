@@ -12,8 +12,10 @@ Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from narcissus._validation import integer, positive
 from narcissus.errors import StoreError
 from narcissus.extraction.classifier import TwoLayerNet
 from narcissus.extraction.neuron_pairs import neuron_pairs
+from narcissus.extraction.relations.rows import printed
 from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
@@ -188,6 +191,36 @@ def kkt_reconstruct(
         observer.advance()
     observer.finish()
     return KktReconstruction(np.concatenate(pool), np.concatenate(weights), tuple(losses))
+
+
+@dataclass(frozen=True)
+class KktAttack:
+    """Print the points that explain the weights of a classifier, for the relation `Close`.
+
+    Parameters
+    ----------
+    box, points, starts, steps
+        As `kkt_reconstruct` takes them.
+    """
+
+    box: float
+    points: int = 80
+    starts: int = 4
+    steps: int = 1000
+
+    def attempt(
+        self, release: Sequence[TwoLayerNet], known: Any, rng: np.random.Generator
+    ) -> list[bytes]:
+        """Print the points of each classifier."""
+        m, starts, steps = self.points, self.starts, self.steps
+        return [
+            printed(
+                kkt_reconstruct(
+                    net, box=self.box, points=m, starts=starts, steps=steps, rng=rng
+                ).points
+            )
+            for net in release
+        ]
 
 
 def _start(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.extraction.classifier import TwoLayerNet
-from narcissus.extraction.relations import normalised
+from narcissus.extraction.relations.rows import normalised
 
 FloatArray = NDArray[np.float64]
 

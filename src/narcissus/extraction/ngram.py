@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
+from narcissus.extraction.files import DataSet
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -199,6 +200,17 @@ class CharacterNgram:
         rest = character < 0
         character[rest] = random.integers(0, self._base - 1, int(rest.sum()))
         return character
+
+
+@dataclass(frozen=True)
+class TrainedNgram:
+    """The mechanism that releases an n-gram model of the records of a data set."""
+
+    order: int = 6
+
+    def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[CharacterNgram]:
+        """Fit a model to each data set."""
+        return [CharacterNgram(one.records, order=self.order) for one in data]
 
 
 def perplexity(model: Generator, texts: Sequence[str]) -> FloatArray:

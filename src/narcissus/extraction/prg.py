@@ -91,7 +91,7 @@ def approximate_prg_example(
     by_heart: int = 1024,
     rng: RandomSource = None,
 ) -> PrgExample:
-    """Make the approximate example of footnote 8, for `Hamming` with share ``1/2 - advantage``.
+    """Make the approximate example of footnote 8, for `HammingBall` with share ``1/2 - advantage``.
 
     The release holds the first ``2 advantage bits - by_heart / 2`` bits; the program has the next
     ``by_heart`` by heart and guesses the rest, half of which come out right. Departing from the

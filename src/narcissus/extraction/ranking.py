@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
+from narcissus.extraction.files import DataSet
 from narcissus.extraction.ngram import Generator
+from narcissus.extraction.relations.base import lines_of
 
 FloatArray = NDArray[np.float64]
 SCORES = ("perplexity", "other", "lower", "zlib")
@@ -137,6 +140,64 @@ def memorised(
     return list(dict.fromkeys(p for p in found if p is not None))
 
 
+@dataclass(frozen=True)
+class RankingAttack:
+    """Print the samples that rank best, a line each.
+
+    Parameters
+    ----------
+    other, samples, length
+        As `rank_samples` takes them.
+    top
+        How many by each score.
+    """
+
+    other: Generator | None = None
+    samples: int = 1000
+    length: int = 256
+    top: int = 100
+
+    def best(self, model: Generator, rng: RandomSource = None) -> list[str]:
+        """Give the best samples of one model."""
+        ranked = rank_samples(
+            model, other=self.other, samples=self.samples, length=self.length, rng=rng
+        )
+        return ranked.top(self.top)
+
+    def attempt(
+        self, release: Sequence[Generator], known: Any, rng: np.random.Generator
+    ) -> list[bytes]:
+        """Print the best samples of each model."""
+        return ["\n".join(self.best(model, rng)).encode() for model in release]
+
+
+@dataclass(frozen=True)
+class Memorises:
+    """Enough stretches of the printed lines stand in the data, as `memorised` finds them.
+
+    Parameters
+    ----------
+    at_least
+        Lines that must have one, each a different stretch.
+    window, k
+        As `memorised` takes them.
+    """
+
+    at_least: int = 1
+    window: int = 50
+    k: int = 1
+
+    def holds(
+        self, data: Sequence[DataSet], attempt: Sequence[bytes], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Count the stretches, shape (trials,)."""
+        counts = [
+            len(memorised(lines_of(output), one.records, window=self.window, k=self.k))
+            for one, output in zip(data, attempt, strict=True)
+        ]
+        return np.array(counts) >= self.at_least
+
+
 def lead_over_shadows(score: float, shadows: Sequence[float]) -> float:
     """Give the chance that data independent of the release lead their shadows as far as these.
 
@@ -164,7 +225,7 @@ def extracted_count(
     shadows: Sequence[Sequence[str]] = (),
     rng: RandomSource = None,
 ) -> tuple[int, float | None, list[str]]:
-    """Play the ranking attack against a model, and hold the same texts against shadow documents.
+    """Attack one model by ranking, and hold the same texts against shadow documents.
 
     Returns
     -------
@@ -172,8 +233,7 @@ def extracted_count(
         Different stretches of ``documents`` that the attack found; `lead_over_shadows` of that
         count (None without shadows); the stretches.
     """
-    ranked = rank_samples(model, other=other, samples=samples, length=length, rng=rng)
-    best = ranked.top(top)
+    best = RankingAttack(other, samples, length, top).best(model, rng)
     found = memorised(best, documents, window=window, k=k)
     scores = [float(len(memorised(best, shadow, window=window, k=k))) for shadow in shadows]
     p_value = lead_over_shadows(float(len(found)), scores) if scores else None

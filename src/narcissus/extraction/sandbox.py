@@ -24,7 +24,7 @@ from narcissus.extraction._burglars import BURGLARS
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
     Limits,
-    Run,
+    ProgramRun,
     Stop,
     readable_paths,
     run_once,
@@ -34,7 +34,7 @@ __all__ = [
     "Isolation",
     "IsolationError",
     "Limits",
-    "Run",
+    "ProgramRun",
     "Stop",
     "check_isolation",
     "check_source",
@@ -116,7 +116,7 @@ def run_program(
     beside: Mapping[str, bytes] | None = None,
     isolation: Isolation | None = None,
     stop: Stop | None = None,
-) -> Run:
+) -> ProgramRun:
     """Run a Python program on a release, behind walls.
 
     It finds the release on its standard input, and as the file ``release`` in its working folder,
@@ -237,5 +237,7 @@ def check_source(source: bytes, name: str = "the program") -> None:
         raise InputError(
             f"{name} is not a Python program: line {error.lineno}: {error.msg}"
         ) from error
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"{name} is too deeply nested for Python to compile") from error
     except ValueError as error:  # a NUL byte
         raise InputError(f"{name} is not a Python program: {error}") from error

@@ -1,144 +1,46 @@
-"""Secrets in n-gram models trained with DP-SGD: thousands of models trained and attacked at once.
+"""Secrets in n-gram models trained with DP-SGD, attacked by thousands: a game with two attackers.
 
-A character n-gram model predicts the last character of a canary from the ones before. Those are
-fixed, and training is lazy (only parameters that the canary touches are trained), so what a model
-learns about the secret is one softmax over the characters: a vector of logits, here a row of an
-array of models. The attacker sees the logits after the last step.
+A secret is drawn from a prior, a model is trained on it (`TrainedOnSecret`), and the attackers name
+the secret from the model's logits.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._random import RandomSource, generator
+from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
 from narcissus.bounds.one_target import optimum
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson
-from narcissus.guarantees import GaussianDP
+from narcissus.extraction.secret_training import (
+    FloatArray,
+    SecretTraining,
+    TrainedOnSecret,
+    train_models,
+)
+from narcissus.game.naming import named_right
+from narcissus.game.rules import Game
 from narcissus.results import Bound, Estimate, Grade, Result
+from narcissus.success.relations import NamesSecret
+from narcissus.worlds import Secret
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+PUBLISHED, POSTERIOR = "published attack", "posterior attack"
 
 
 @dataclass(frozen=True)
-class SecretTraining:
-    """DP-SGD on one canary: every step clips its gradient and adds Gaussian noise.
+class PublishedGuess:
+    """Name the character that the model finds likeliest, as published."""
 
-    Attributes
-    ----------
-    noise
-        Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
-    clip
-        Largest L2 norm of the canary's gradient. No softmax gradient exceeds the root of 2.
-    steps
-        Steps, each on the whole data (one canary: there is nothing to sample).
-    learning_rate
-        Step size. The smaller, the closer the last logits are to a sufficient statistic of all
-        noisy gradients; a large one forgets.
-
-    Notes
-    -----
-    The guarantee is exact for the sum of the steps as an attacker sees all of them: replacing the
-    canary moves a clipped gradient by at most ``min(2 clip, sqrt 2)``, since two softmax gradients
-    at the same logits differ by the difference of two unit vectors and clipping brings points
-    closer; ``steps`` Gaussian steps compose to one with ``sqrt(steps)`` times the ``mu``. Opacus
-    accounts for adding or removing the canary, by ``clip`` a step.
-    """
-
-    noise: float
-    clip: float = math.sqrt(2)
-    steps: int = 100
-    learning_rate: float = 0.01
-
-    def __post_init__(self) -> None:
-        if self.noise != 0:
-            positive("noise", self.noise)
-        positive("clip", self.clip)
-        integer("steps", self.steps, low=1)
-        positive("learning_rate", self.learning_rate)
-
-    @property
-    def guarantee(self) -> GaussianDP:
-        """What the training guarantees about the canary, replace-one."""
-        if self.noise == 0:
-            raise InputError("training without `noise` guarantees nothing")
-        return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise)
-
-    @staticmethod
-    def _mu_at_noise_1(clip: float, steps: int) -> float:
-        return math.sqrt(steps) * min(2 * clip, math.sqrt(2)) / clip
-
-    @classmethod
-    def private(
-        cls,
-        epsilon: float,
-        delta: float = 1e-5,
-        *,
-        clip: float = math.sqrt(2),
-        steps: int = 100,
-        learning_rate: float = 0.01,
-    ) -> SecretTraining:
-        """Choose the noise that makes the training (epsilon, delta)-DP, replace-one, exactly."""
-        mu = GaussianDP.from_epsilon_delta(epsilon, delta).mu
-        noise = cls._mu_at_noise_1(positive("clip", clip), integer("steps", steps, low=1)) / mu
-        return cls(noise, clip, steps, learning_rate)
-
-
-def train_models(
-    secrets: ArrayLike, values: int, training: SecretTraining, *, rng: RandomSource = None
-) -> FloatArray:
-    """Train one model for each secret.
-
-    Parameters
-    ----------
-    secrets
-        Number of the last character in each canary, shape (models,), in 0 .. values - 1.
-    values
-        How many characters there are.
-    training
-        How.
-    rng
-        Draws the noise.
-
-    Returns
-    -------
-    array of shape (models, values)
-        Logits after the last step; all models start from 0.
-    """
-    values = integer("values", values, low=2)
-    numbers = np.asarray(secrets)
-    if numbers.ndim != 1 or numbers.size == 0 or not np.issubdtype(numbers.dtype, np.integer):
-        raise InputError("`secrets` must be a non-empty vector of whole numbers")
-    if numbers.min() < 0 or numbers.max() >= values:
-        raise InputError(f"`secrets` must lie in 0 .. {values - 1}")
-    random = generator(rng)
-    models = np.arange(numbers.size)
-    logits = np.zeros((numbers.size, values))
-    scale = training.noise * training.clip
-    for _ in range(training.steps):
-        gradient = np.exp(logits - logits.max(axis=1, keepdims=True))
-        gradient /= gradient.sum(axis=1, keepdims=True)
-        gradient[models, numbers] -= 1.0
-        norm = np.linalg.norm(gradient, axis=1, keepdims=True)
-        gradient *= np.minimum(1.0, training.clip / np.maximum(norm, 1e-300))
-        if scale > 0:
-            gradient += random.normal(0.0, scale, logits.shape)
-        logits -= training.learning_rate * gradient
-    return logits
-
-
-def published_guess(logits: ArrayLike) -> IntArray:
-    """Name the character that the model finds likeliest, as published; shape (models,)."""
-    return np.asarray(logits).argmax(axis=1)
+    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+        """Give the largest logit of each model, shape (models,)."""
+        return release.argmax(axis=1)
 
 
 @dataclass(frozen=True)
@@ -184,14 +86,8 @@ class _Likelihood:
         return scores
 
 
-def posterior_guess(
-    logits: ArrayLike,
-    prior: ArrayLike,
-    training: SecretTraining,
-    *,
-    shadow_models: int = 4000,
-    rng: RandomSource = None,
-) -> IntArray:
+@dataclass(frozen=True)
+class PosteriorGuess:
     """Name the likeliest character given the model *and* the prior.
 
     The attacker trains ``shadow_models`` models of their own on canaries of their own, learns how
@@ -200,29 +96,36 @@ def posterior_guess(
 
     Parameters
     ----------
-    logits
-        From the models under attack, shape (models, values).
-    prior
-        Distribution of the secret, shape (values,).
-    training
-        How the models were trained, which is public.
     shadow_models
         Models that the attacker trains.
-    rng
-        Draws their noise.
+    seed
+        Of their noise.
 
     Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
     weakness, section 5.3).
     """
-    weights = distribution("prior", prior)
-    array = np.asarray(logits, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != weights.size:
-        raise InputError(
-            f"`logits` must have the shape (models, {weights.size}), got {array.shape}"
-        )
-    learnt = _Likelihood.learn(training, weights.size, shadow_models, generator(rng))
-    with np.errstate(divide="ignore"):
-        return (learnt.log_density(array) + np.log(weights)).argmax(axis=1)
+
+    shadow_models: int = 4000
+    seed: int = 0
+    likelihood: _Likelihood | None = None
+    log_prior: FloatArray | None = None
+
+    def prepare(self, game: Any) -> PosteriorGuess:
+        """Train the shadow models, which are public but for their noise."""
+        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainedOnSecret)):
+            raise InputError(
+                "the posterior guess needs the world `Secret` and the mechanism `TrainedOnSecret`"
+            )
+        chances, training = game.world.chances, game.mechanism.training
+        learnt = _Likelihood.learn(training, chances.size, self.shadow_models, self.seed)
+        with np.errstate(divide="ignore"):
+            return replace(self, likelihood=learnt, log_prior=np.log(chances))
+
+    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+        """Give the largest posterior of each model, shape (models,)."""
+        if self.likelihood is None or self.log_prior is None:
+            raise InputError("call `prepare` first: the attack needs the prior and the training")
+        return (self.likelihood.log_density(release) + self.log_prior).argmax(axis=1)
 
 
 @dataclass(frozen=True)
@@ -239,6 +142,8 @@ class SecretAttack(Result):
         Success of naming the likeliest secret without any model.
     bound
         What no attacker exceeds: the optimum of theory 4.6; None without noise.
+    remarks
+        What a reader should know: an attack that failed, for one.
     """
 
     published: Estimate
@@ -247,6 +152,7 @@ class SecretAttack(Result):
     posterior_baseline: float
     prior: float
     bound: Bound | None
+    remarks: tuple[str, ...] = ()
 
     @property
     def grade(self) -> Grade:
@@ -287,25 +193,13 @@ def attack_secrets(
     True
     """
     weights = distribution("prior", prior)
-    models = integer("models", models, low=1)
-    random = generator(rng)
-    secrets = random.choice(weights.size, models, p=weights)
-    logits = train_models(secrets, weights.size, training, rng=random)
-    guesses = {
-        "published": published_guess(logits),
-        "posterior": posterior_guess(
-            logits, weights, training, shadow_models=shadow_models, rng=random
-        ),
-    }
-    found = {
-        name: clopper_pearson(
-            int((guess == secrets).sum()),
-            models,
-            confidence=confidence,
-            quantity=f"secrets named right by the {name} attack",
-        )
-        for name, guess in guesses.items()
-    }
+    entropy = entropy_of(rng)
+    game = Game(Secret(weights), TrainedOnSecret(training, weights.size), NamesSecret(weights.size))
+    seed = int(child(entropy, 2).integers(2**63))  # the game itself takes pairs of keys
+    attacks = {PUBLISHED: PublishedGuess(), POSTERIOR: PosteriorGuess(shadow_models, seed)}
+    found, baselines, remarks = named_right(
+        game, attacks, trials=integer("models", models, low=1), confidence=confidence, rng=entropy
+    )
     bound = None
     if training.noise > 0:
         guarantee = training.guarantee
@@ -316,12 +210,13 @@ def attack_secrets(
             (f"the training is {guarantee.describe()}", "the secret is drawn from the prior"),
         )
     return SecretAttack(
-        found["published"],
-        found["posterior"],
-        float(weights[guesses["published"]].mean()),
-        float(weights[guesses["posterior"]].mean()),
+        found[PUBLISHED],
+        found[POSTERIOR],
+        baselines[PUBLISHED],
+        baselines[POSTERIOR],
         float(weights.max()),
         bound,
+        remarks,
     )
 
 

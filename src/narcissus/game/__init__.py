@@ -1,7 +1,24 @@
 """Games: one loop for every statement about what an attacker can recover."""
 
+from narcissus.game.indistinguishability import (
+    Indistinguishability,
+    epsilon_of_success,
+    play_ind_bay,
+    play_ind_ldp,
+    play_ind_minbay,
+)
 from narcissus.game.loop import play
 from narcissus.game.outcome import Attacked, Play
 from narcissus.game.rules import Game
 
-__all__ = ["Attacked", "Game", "Play", "play"]
+__all__ = [
+    "Attacked",
+    "Game",
+    "Indistinguishability",
+    "Play",
+    "epsilon_of_success",
+    "play",
+    "play_ind_bay",
+    "play_ind_ldp",
+    "play_ind_minbay",
+]

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, Failure
+from narcissus.attacks.base import Answers, one_by_one
 from narcissus.errors import InputError, NarcissusError
-from narcissus.success.relations.base import Attempts, take
+from narcissus.success.relations.base import Attempts, Weighted, take
 from narcissus.worlds.base import Array, Batch, Draw
 from narcissus.worlds.batches import gather
 
@@ -37,52 +37,52 @@ def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
 
 
 def ask(
-    attack: Any, release: Batch, known: Batch, size: int, rng: np.random.Generator
-) -> tuple[Attempts, list[Failure]]:
+    attack: Any,
+    release: Batch,
+    known: Batch,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    strict: bool = False,
+) -> Answers:
     """Ask for the attempts of a batch.
 
     An attack that raises is asked again for one trial at a time, each with a seed of its own, so
-    that only the trials at which it fails are lost.
+    that only the trials at which it fails are lost; if ``strict``, what it raised ends the run.
     """
-    seeds = rng.integers(0, 2**63, size, dtype=np.int64)
+    # Drawn before the attack draws anything, and not at all where they are never used.
+    seeds = np.empty(0, np.int64) if strict else rng.integers(0, 2**63, size, dtype=np.int64)
     try:
         answer = attack.attempt(release, known, rng)
     except NarcissusError:
         raise
     except Exception:
-        return _one_by_one(attack, release, known, seeds)
-    if isinstance(answer, Attempts):
-        return answer, []
+        if strict:
+            raise
+        return _again(attack, release, known, seeds)
     if isinstance(answer, Answers):
-        return Attempts(answer.values, answer.made), answer.failures
-    return Attempts(answer, np.ones(size, dtype=bool)), []
+        return answer
+    if isinstance(answer, Attempts):
+        return Answers(answer.values, answer.made, [])
+    return Answers(answer, np.ones(size, dtype=bool), [])
 
 
-def _one_by_one(
-    attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]
-) -> tuple[Attempts, list[Failure]]:
-    values: list[Any] = [None] * len(seeds)
+def _again(attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]) -> Answers:
     made = np.zeros(len(seeds), dtype=bool)
-    failures: list[Failure] = []
-    for trial, seed in enumerate(seeds):
+
+    def call(trial: int, rng: np.random.Generator) -> Any:
         only = np.array([trial])
         told = None if known is None else gather(known, only)
-        try:
-            answer = attack.attempt(gather(release, only), told, np.random.default_rng(int(seed)))
-        except NarcissusError:
-            raise
-        except Exception as error:
-            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
-            continue
-        if isinstance(answer, Attempts | Answers):
-            made[trial] = bool(answer.made[0])
-            answer = answer.values
-        else:
-            made[trial] = True
-        values[trial] = answer
-    if any(callable(value) for value in values):
-        return Attempts(JoinedPredicates(values), made), failures
-    return Attempts([None if v is None else v[0] for v in values], made), failures
+        answer = attack.attempt(gather(release, only), told, rng)
+        wrapped = isinstance(answer, Attempts)
+        made[trial] = bool(answer.made[0]) if wrapped else True
+        return answer.values if wrapped else answer
+
+    found = one_by_one(seeds, call, (NarcissusError,))
+    if any(callable(value) for value in found.values):
+        return Answers(JoinedPredicates(found.values), made, found.failures)
+    values = [None if value is None else value[0] for value in found.values]
+    return Answers(values, made, found.failures)
 
 
 @dataclass(frozen=True)
@@ -111,31 +111,19 @@ class JoinedPredicates:
         """Give the weights of the parts that know them; NaN for the others."""
         weights = np.full(len(self.parts), np.nan)
         for trial, part in enumerate(self.parts):
-            known = part.weight(world) if hasattr(part, "weight") else None
+            known = part.weight(world) if isinstance(part, Weighted) else None
             if known is not None:
                 weights[trial] = known[0]
         return weights
 
 
-def converse(
-    mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator
-) -> tuple[Attempts, list[Failure]]:
+def converse(mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator) -> Answers:
     """Let the mechanism and the attacker exchange messages, one trial after the other.
 
     An attempt is whatever the conversation gives: a number, an array, a predicate; None where the
     attacker makes none.
     """
     seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
-    values: list[Any] = [None] * draw.trials
-    failures: list[Failure] = []
-    for trial, seed in enumerate(seeds):
-        try:
-            values[trial] = mechanism.interact(
-                draw.data[trial], player, np.random.default_rng(int(seed))
-            )
-        except ImportError:
-            raise
-        except Exception as error:
-            failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
-    made = np.asarray([value is not None for value in values])
-    return Attempts(values, made), failures
+    return one_by_one(
+        seeds, lambda trial, own: mechanism.interact(draw.data[trial], player, own), (ImportError,)
+    )

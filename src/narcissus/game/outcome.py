@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.base import Failure
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
+from narcissus.game.block import Arrays, Round
+from narcissus.game.scoring import weight
 from narcissus.results import Estimate
 from narcissus.success.statements import Scores
 
@@ -112,42 +113,37 @@ class Play:
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockScores:
     """What one block of trials came to, for one attacker."""
 
     scores: Scores
     failed: int
     failures: list[Failure]
 
-    def moved(self, start: int) -> Block:
+    def moved(self, start: int) -> BlockScores:
         """Count the trials of failures from the start of the run."""
         moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
-        return Block(self.scores, self.failed, moved)
+        return BlockScores(self.scores, self.failed, moved)
 
 
-Arrays = Mapping[str, NDArray[np.generic]]
-"""A block of all attackers as plain arrays, to be stored or sent."""
-
-
-def packed(blocks: list[Block]) -> dict[str, NDArray[np.generic]]:
-    """Give the blocks of the attackers, in their order, as plain arrays."""
+def packed(played: Round) -> Arrays:
+    """Give the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
     arrays: dict[str, NDArray[np.generic]] = {}
-    for place, block in enumerate(blocks):
-        scores = block.scores
-        failures = json.dumps([astuple(failure) for failure in block.failures])
+    for place, turn in enumerate(played.turns.values()):
+        failures = json.dumps([astuple(failure) for failure in turn.attempts.failures[:20]])
         arrays |= {
-            f"{place}/success": scores.success,
-            f"{place}/baseline": scores.baseline,
-            f"{place}/fresh": np.array(scores.fresh),
-            f"{place}/weight": scores.weight,
-            f"{place}/made": _made(scores),
-            f"{place}/failed": np.array(block.failed),
+            f"{place}/success": turn.success,
+            f"{place}/baseline": turn.baseline,
+            f"{place}/fresh": np.array(turn.fresh),
+            f"{place}/weight": weight(played.seat.game, turn.attempts),
+            f"{place}/made": turn.attempts.made,
+            f"{place}/failed": np.array(len(turn.attempts.failures)),
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
     return arrays
 
 
-def unpacked(arrays: Arrays, place: int) -> Block:
+def unpacked(arrays: Arrays, place: int) -> BlockScores:
     """Give the block of one attacker back."""
     got: dict[str, Any] = {
         name: arrays[f"{place}/{name}"]
@@ -155,10 +151,10 @@ def unpacked(arrays: Arrays, place: int) -> Block:
     }
     scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
     failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
-    return Block(scores, int(got["failed"]), failures)
+    return BlockScores(scores, int(got["failed"]), failures)
 
 
-def summary(name: str, blocks: list[Block], level: float, *, stopped: bool) -> Attacked:
+def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
     """Put the blocks of one attacker together; ``stopped`` asks for limits that allow stopping."""
     scores = Scores(
         np.concatenate([block.scores.success for block in blocks]),

@@ -9,7 +9,9 @@ import numpy as np
 
 from narcissus._validation import between
 from narcissus.errors import InputError
-from narcissus.worlds.base import members
+from narcissus.knowledge.base import KeepsSurprisal
+from narcissus.success.relations.base import Targeted
+from narcissus.worlds.base import HasSurprisal, members
 
 
 def is_own(part: Any) -> bool:
@@ -84,7 +86,7 @@ class Game:
             self.side.check(world)
         if self.surprisal is not None:
             between("surprisal", self.surprisal, 0, 1)
-            if not getattr(self.relation, "targeted", False):
+            if not (isinstance(self.relation, Targeted) and self.relation.targeted):
                 raise InputError(
                     "`surprisal` needs a targeted relation, one about a single row: `member` or "
                     "`hamming`"
@@ -94,7 +96,7 @@ class Game:
                     "`surprisal` needs side information: where nothing is told, every row keeps "
                     "all of its surprisal"
                 )
-            if not hasattr(world, "surprisal") or not hasattr(self.side, "surprisal"):
+            if not (isinstance(world, HasSurprisal) and isinstance(self.side, KeepsSurprisal)):
                 raise InputError(
                     f"surprisal is not known for the world {type(world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -122,7 +123,12 @@ class Guarantee(ABC):
         Equally spaced from 0 to where the profile becomes negligible. Each point is a statement
         (epsilon, delta)-DP of its own, so that any choice is valid and more only tighten.
         """
-        return np.linspace(0.0, self.epsilon_beyond(NEGLIGIBLE_DELTA), count)
+        return np.linspace(0.0, self._negligible, count)
+
+    @cached_property
+    def _negligible(self) -> float:
+        """Where delta becomes negligible; it takes a hundred profiles to find."""
+        return self.epsilon_beyond(NEGLIGIBLE_DELTA)
 
 
 class ProfileGuarantee(Guarantee):

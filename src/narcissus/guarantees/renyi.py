@@ -147,7 +147,8 @@ class ZeroConcentratedDP(ProfileGuarantee):
         for _ in range(70):
             middle = (low + high) / 2
             excess = np.exp(middle)
-            slope = (2 * excess + 1) * self.rho - size + middle - np.log1p(excess)
+            with np.errstate(over="ignore"):
+                slope = (2 * excess + 1) * self.rho - size + middle - np.log1p(excess)
             low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
         less = np.exp((low + high) / 2)
         found = _conversion(size, less, self.rho * (1 + less))

@@ -6,8 +6,9 @@ and, under the Tardos prior, says how surprising a row still is once ``K`` is kn
 any trial.
 """
 
-from narcissus.knowledge.base import SideInformation, refine
+from narcissus.knowledge.base import Knowledge, refine
 from narcissus.knowledge.candidates import Candidates
+from narcissus.knowledge.columns import OtherColumns, OtherSecrets
 from narcissus.knowledge.nature import Hidden, Rates
 from narcissus.knowledge.rows import KnownRows
 from narcissus.knowledge.superset import Hiding
@@ -17,9 +18,11 @@ __all__ = [
     "Candidates",
     "Hidden",
     "Hiding",
+    "Knowledge",
     "KnownRows",
+    "OtherColumns",
+    "OtherSecrets",
     "Rates",
-    "SideInformation",
     "Told",
     "refine",
 ]

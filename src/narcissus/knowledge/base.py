@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World
 from narcissus.worlds.batches import key_of
 
 
-class SideInformation(Protocol):
+class Knowledge(Protocol):
     """What the attacker is told: ``K``, which may depend on ``Nature``, the data set and coins."""
 
     def check(self, world: World) -> None:
@@ -24,6 +25,24 @@ class SideInformation(Protocol):
 
     def fresh(self, world: World, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
         """Draw fresh data sets from the trials' own ``Nature`` given what was told."""
+        ...
+
+
+@runtime_checkable
+class KeepsSurprisal(Protocol):
+    """Knowledge that says how surprising a row still is to who has it."""
+
+    def surprisal(self, world: Any, draw: Draw, known: Batch, index: Array) -> NDArray[np.float64]:
+        """Give ``h(x | K, the other rows)`` of row ``index`` of each trial, in bits."""
+        ...
+
+
+@runtime_checkable
+class MoreKnowledge(Protocol):
+    """What one attacker is told besides what the game tells everybody."""
+
+    def add(self, draw: Draw, known: Batch) -> Batch:
+        """Give what the game told about each trial, with what is told besides."""
         ...
 
 

@@ -17,7 +17,13 @@ from narcissus.worlds.tardos import succession
 
 @dataclass(frozen=True)
 class KnownRows:
-    """The attacker knows the first ``rows`` rows of the data set (Observation 4.2: all but one)."""
+    """The attacker knows the first ``rows`` rows of the data set (Observation 4.2: all but one).
+
+    Parameters
+    ----------
+    rows
+        Known rows.
+    """
 
     rows: int
 

@@ -1,41 +1,49 @@
 """Mechanisms: what is released."""
 
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
-from narcissus.mechanisms.base import Channel, Mechanism
+from narcissus.mechanisms.base import Mechanism, ReleaseChannel
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.mechanisms.composition import Parallel
 from narcissus.mechanisms.counting import CountingQuery, published_cut
 from narcissus.mechanisms.generalization import KAnonymity
-from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
+from narcissus.mechanisms.marginals import Counts, MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
 from narcissus.mechanisms.one_way import MultiplyHash, Sha256
+from narcissus.mechanisms.own import OwnMechanism
 from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
+from narcissus.mechanisms.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.randomized_response import RandomizedResponse
+from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
-    "Channel",
     "Cipher",
     "Constant",
     "CountingQuery",
+    "Counts",
     "ExactAverage",
     "GaussianNoise",
     "Identity",
     "KAnonymity",
     "LaplaceNoise",
     "MarginalQueries",
+    "Marginals",
     "Mechanism",
     "MultiplyHash",
     "NoNoise",
     "Noise",
     "NoisyAverage",
     "NoisyMarginals",
+    "OwnMechanism",
     "Parallel",
     "Parity",
+    "PlannedCounts",
     "PublicKey",
     "RandomizedResponse",
+    "ReleaseChannel",
     "Sha256",
     "Subsample",
+    "ThroughChannel",
     "XorHalf",
     "published_cut",
 ]

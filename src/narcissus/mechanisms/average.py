@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import positive
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array
 
 
@@ -22,7 +22,7 @@ class ExactAverage:
         # Sums of bytes in one pass; converting the data first would cost eight times the memory.
         return data.sum(axis=1, dtype=_sum_type(data)) / data.shape[1]
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -21,8 +21,24 @@ class Mechanism(Protocol):
         ...
 
 
+@runtime_checkable
+class Interactive(Protocol):
+    """A mechanism that is talked with; it is one where ``interactive`` is true."""
+
+    interactive: bool
+
+    def interact(self, data: Any, player: Any, rng: np.random.Generator) -> Any:
+        """Hold one conversation about one data set; give the player's attempt, None for none."""
+        ...
+
+
+def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
+    """Say whether a mechanism is talked with, instead of releasing something."""
+    return isinstance(mechanism, Interactive) and mechanism.interactive
+
+
 @dataclass(frozen=True)
-class Channel:
+class ReleaseChannel:
     """A mechanism written out for a list of data sets.
 
     Attributes
@@ -37,11 +53,11 @@ class Channel:
     matrix: sparse.csr_array
 
 
-def deterministic(releases: Batch) -> Channel:
+def deterministic(releases: Batch) -> ReleaseChannel:
     """Give the channel of a mechanism that is a function: one release for each data set."""
     kept, inverse = distinct(releases)
     count = len(inverse)
     matrix = sparse.csr_array(
         (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
     )
-    return Channel(kept, matrix)
+    return ReleaseChannel(kept, matrix)

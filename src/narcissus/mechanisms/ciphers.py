@@ -7,7 +7,7 @@ broken.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Cipher:
         Length of the repeated key; 12 where not given. The other schemes have keys of their own.
     """
 
-    scheme: str = "aes"
+    scheme: Literal["aes", "one-time-pad", "repeating-xor"] = "aes"
     key_bits: int | None = None
 
     def __post_init__(self) -> None:
@@ -127,7 +127,7 @@ class PublicKey:
         gives the same; broken, since the attacker can encrypt as well.
     """
 
-    scheme: str = "x25519"
+    scheme: Literal["x25519", "deterministic"] = "x25519"
     interactive = True
 
     def __post_init__(self) -> None:

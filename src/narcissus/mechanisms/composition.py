@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
+from narcissus._options import OfRoom
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel
+from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.worlds.base import Batch
 from narcissus.worlds.batches import distinct
 
@@ -25,7 +26,7 @@ class Parallel:
         The mechanisms, at least one.
     """
 
-    parts: Sequence[Any]
+    parts: Sequence[Annotated[Any, OfRoom("mechanism")]]
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -40,7 +41,7 @@ class Parallel:
         """Give the releases of all parts, a tuple for each trial."""
         return list(zip(*(part.release(data, rng) for part in self.parts), strict=True))
 
-    def channel(self, data: Batch) -> Channel:
+    def channel(self, data: Batch) -> ReleaseChannel:
         """Write the composition out: products of the parts' probabilities for each data set."""
         whole = [_channel(part, data) for part in self.parts]
         releases: list[tuple[Any, ...]] = []
@@ -62,7 +63,9 @@ class Parallel:
             rows += [index] * len(combined)
         kept, inverse = distinct(releases)
         shape = (len(data), len(kept))
-        return Channel(kept, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr())
+        return ReleaseChannel(
+            kept, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr()
+        )
 
     def outcomes(self, n: int) -> int:
         """Give how many releases a data set of ``n`` records can have at most."""
@@ -80,7 +83,7 @@ class Parallel:
         return sum(e for e, _ in known), sum(d for _, d in known)
 
 
-def _channel(part: Any, data: Batch) -> Channel:
+def _channel(part: Any, data: Batch) -> ReleaseChannel:
     if not hasattr(part, "channel"):
         raise InputError(
             f"the mechanism {type(part).__name__} cannot be written out; play the study instead"

@@ -9,7 +9,7 @@ import numpy as np
 
 from narcissus._validation import between, integer, positive
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array
 
 
@@ -41,7 +41,7 @@ class CountingQuery:
         low = self.tau * n - 1e-9
         return np.where((ones >= low) & (n - ones >= low), ones / n, np.nan)
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 

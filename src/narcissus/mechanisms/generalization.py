@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array
 
 
@@ -47,6 +47,6 @@ class KAnonymity:
             ranges[trial, :, :, 1] = np.maximum.reduceat(ordered, starts, axis=0)
         return ranges
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))

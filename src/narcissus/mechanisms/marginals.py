@@ -205,6 +205,25 @@ def _symmetric(sizes: Sequence[int], k: int) -> int:
     return sums[k]
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A release of counts: every cell with its noise.
+
+    Attributes
+    ----------
+    queries
+        Which tables these are.
+    noise
+        What was added to each cell, which everybody knows.
+    cells
+        The released values, shape (cells,), in counts; not to be written to.
+    """
+
+    queries: MarginalQueries
+    noise: Noise
+    cells: Floats
+
+
 @dataclass(frozen=True)
 class NoisyMarginals:
     """The mechanism: counts of every cell, with independent noise on each."""
@@ -212,19 +231,21 @@ class NoisyMarginals:
     queries: MarginalQueries
     noise: Noise
 
-    def release(self, codes: Codes, *, rng: RandomSource = None) -> Floats:
-        """Release the tables of these people.
+    def release(self, data: NDArray[np.integer], rng: RandomSource = None) -> list[Counts]:
+        """Release the tables of each data set.
 
         Parameters
         ----------
-        codes
-            The people, shape (n, d): value numbers of every column.
+        data
+            The people of each data set, shape (trials, n, d): value numbers of every column.
         rng
             Source of the noise.
-
-        Returns
-        -------
-        Shape (cells,), in counts.
         """
-        noise = self.noise.sample(self.queries.cells, generator(rng))
-        return self.queries.counts(codes) + noise
+        source = generator(rng)
+        return [self._one(codes, source) for codes in data]
+
+    def _one(self, codes: Codes, rng: np.random.Generator) -> Counts:
+        noise = self.noise.sample(self.queries.cells, rng)
+        cells = self.queries.counts(codes) + noise
+        cells.setflags(write=False)  # no attack may change what the next one sees
+        return Counts(self.queries, self.noise, cells)

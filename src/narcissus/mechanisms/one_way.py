@@ -9,7 +9,7 @@ import numpy as np
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array
 
 MULTIPLIER = 0x9E3779B97F4A7C15  # odd, so that multiplying by it can be undone
@@ -44,7 +44,7 @@ class Sha256:
         table = np.frombuffer(hashes, dtype=np.uint8).reshape(len(data), size)
         return np.unpackbits(table, axis=1)[:, : self.bits]
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the function out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 
@@ -74,6 +74,6 @@ class MultiplyHash:
         product = words * np.uint64(factor)  # wraps modulo 2 ** 64
         return np.unpackbits(product.astype(">u8").view(np.uint8), axis=-1)
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the function out."""
         return deterministic(self.release(data, np.random.default_rng(0)))

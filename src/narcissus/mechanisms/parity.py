@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from narcissus._validation import one_of
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array
 
 
@@ -29,7 +30,7 @@ class Parity:
             )
         return data[:, :, 0::2] ^ data[:, :, 1::2]
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 
@@ -46,7 +47,7 @@ class XorHalf:
         ``"second"`` for ``y``, ``"xor"`` for ``x xor y``.
     """
 
-    part: str
+    part: Literal["second", "xor"]
 
     def __post_init__(self) -> None:
         one_of("part", self.part, ("second", "xor"))
@@ -59,6 +60,6 @@ class XorHalf:
         second = data[:, half:]
         return second if self.part == "second" else data[:, :half] ^ second
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from narcissus._validation import integer
-from narcissus.mechanisms.base import Channel, deterministic
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
 from narcissus.worlds.base import Array, Batch
 
 
@@ -19,7 +19,7 @@ class Identity:
         """Give the data sets."""
         return data
 
-    def channel(self, data: Batch) -> Channel:
+    def channel(self, data: Batch) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(data)
 
@@ -34,7 +34,7 @@ class Constant:
         """Give zeros, shape (trials, 1)."""
         return np.zeros((len(data), 1), dtype=np.uint8)
 
-    def channel(self, data: Batch) -> Channel:
+    def channel(self, data: Batch) -> ReleaseChannel:
         """Write the mechanism out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 
@@ -45,7 +45,13 @@ class Constant:
 
 @dataclass(frozen=True)
 class Subsample:
-    """Release ``rows`` rows of the data set, drawn without repetition, in random order."""
+    """Release ``rows`` rows of the data set, drawn without repetition, in random order.
+
+    Parameters
+    ----------
+    rows
+        Released rows.
+    """
 
     rows: int
 
@@ -59,7 +65,7 @@ class Subsample:
         order = np.argsort(rng.random((len(data), n)), axis=1)[:, : self.rows]
         return data[np.arange(len(data))[:, None], order]
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out: each ordered choice of rows is equally likely."""
         from itertools import permutations
 
@@ -74,7 +80,9 @@ class Subsample:
         rows = np.repeat(np.arange(len(data)), len(choices))
         weight = np.full(len(rows), 1 / len(choices))
         shape = (len(data), len(kept))
-        return Channel(kept, sparse.coo_array((weight, (rows, inverse)), shape=shape).tocsr())
+        return ReleaseChannel(
+            kept, sparse.coo_array((weight, (rows, inverse)), shape=shape).tocsr()
+        )
 
     def outcomes(self, n: int) -> int:
         """Give how many releases a data set of ``n`` rows can have at most."""

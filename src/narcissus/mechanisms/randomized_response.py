@@ -10,7 +10,7 @@ from scipy import sparse
 
 from narcissus._validation import integer, non_negative
 from narcissus.errors import InputError
-from narcissus.mechanisms.base import Channel
+from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.worlds.base import Array, all_tuples
 
 
@@ -52,7 +52,7 @@ class RandomizedResponse:
                 f"{self.values - 1}, got {data.min()} to {data.max()} of type {data.dtype}"
             )
 
-    def channel(self, data: Array) -> Channel:
+    def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out."""
         self._check(data)
         flat = data.reshape(len(data), -1)
@@ -60,7 +60,7 @@ class RandomizedResponse:
         lie = (1 - self.keep) / (self.values - 1)
         wrong = (flat[:, None, :] != outputs[None]).sum(axis=2)
         chance = self.keep ** (flat.shape[1] - wrong) * lie**wrong
-        return Channel(outputs.reshape(-1, *data.shape[1:]), sparse.csr_array(chance))
+        return ReleaseChannel(outputs.reshape(-1, *data.shape[1:]), sparse.csr_array(chance))
 
     def outcomes(self, n: int) -> int:
         """Give how many releases a data set of ``n`` records can have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -251,9 +252,9 @@ class BayesianNetwork:
 
 def fit_bayesian_network(
     table: Table,
-    max_parents: int = 2,
+    parents: int = 2,
     smoothing: float = 1.0,
-    score: str = "bic",
+    score: Literal["bic", "bdeu"] = "bic",
 ) -> BayesianNetwork:
     """Fit a Bayesian network to a table: its structure by score search, its tables by counting.
 
@@ -265,7 +266,7 @@ def fit_bayesian_network(
     ----------
     table
         The people.
-    max_parents
+    parents
         Most parents of a column, at least 0.
     smoothing
         Dirichlet pseudo-count that is added to every cell of every conditional table, above 0,
@@ -279,12 +280,12 @@ def fit_bayesian_network(
     InputError
         A parameter is out of its range.
     """
-    most = integer("max_parents", max_parents, low=0)
+    most = integer("parents", parents, low=0)
     pseudo = positive("smoothing", smoothing)
     one_of("score", score, ("bic", "bdeu"))
-    parents, counts = search_structure(table.codes, table.sizes, most, score)
+    found, counts = search_structure(table.codes, table.sizes, most, score)
     tables: list[Floats] = []
-    for j, own in enumerate(parents):
+    for j, own in enumerate(found):
         weights = counts(j, own) + pseudo
         tables.append(weights / weights.sum(axis=-1, keepdims=True))
-    return BayesianNetwork(table.names, parents, tuple(tables))
+    return BayesianNetwork(table.names, found, tuple(tables))

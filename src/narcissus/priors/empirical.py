@@ -178,7 +178,7 @@ class EmpiricalRows:
         return f"EmpiricalRows({len(self.records):,} records, smoothing={self.smoothing:g})"
 
 
-def fit_empirical(table: Table, *, smoothing: float = 0.0) -> EmpiricalRows:
+def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     """Take the rows of a table as the prior.
 
     Parameters

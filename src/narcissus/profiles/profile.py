@@ -267,7 +267,7 @@ def game_of(game: Any) -> Game:
     if build is None:
         raise InputError(f"`game` must be a Game or a study of the kind 'game', got {game!r}")
     with game.code.in_use():  # a study of one's own parts runs them as far as it was allowed to
-        return build(game.folder).game
+        return build().game
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ from narcissus.worlds.base import Draw
 from narcissus.worlds.batches import distinct, gather
 from narcissus.worlds.finite import Finite
 
+MOST_DRAWS = 1_000_000
+"""Most data sets from which an attacker learns."""
+
 
 @dataclass(frozen=True)
 class _Sampled:
@@ -81,7 +84,7 @@ def sampled_profile(
     if game.side is not None:
         raise InputError("the profile with side information is not sampled; play the game instead")
     points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
-    integer("draws", draws, low=2)
+    integer("draws", draws, low=2, high=MOST_DRAWS)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
     entropy = entropy_of(rng)
     sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)

@@ -26,7 +26,7 @@ from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.knowledge import refine
-from narcissus.mechanisms.base import Channel
+from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.profiles.best import Best, Block
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
@@ -65,7 +65,7 @@ class WrittenOut:
 
     game: Game
     enumeration: Enumeration
-    channel: Channel
+    channel: ReleaseChannel
     guesses: Any
     count: int
     abstain: bool = True
@@ -315,6 +315,7 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
         and game.looser is None
         and getattr(game.mechanism, "exchangeable", False)
         and hasattr(game.world, "lumped")
+        and places <= 30  # before the power is taken, which has as many bits
         and 2**places * game.world.n * game.world.n <= 400_000_000
     ):
         enumeration = game.world.lumped(places)

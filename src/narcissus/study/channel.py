@@ -9,20 +9,24 @@ import hashlib
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
 from narcissus import channels
 from narcissus._files import read_bytes
 from narcissus._random import child
-from narcissus.channels.estimate import INDEPENDENT, rounded
+from narcissus.channels.estimate import INDEPENDENT
+from narcissus.channels.leakage import rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import Estimate, NotAssessed
+from narcissus.study import earlier
+from narcissus.study.channel_work import Looks
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.options import options_of_kind
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.record import Status
 from narcissus.study.results.channel import (
     ChannelResults,
@@ -35,6 +39,7 @@ from narcissus.study.results.channel import (
     SampledChannel,
     SamplesLook,
 )
+from narcissus.study.sections import Approval, FileSection, SeededRun
 
 MOST_SHOWN = 25
 """Secrets for which every pair stands in the record."""
@@ -55,20 +60,14 @@ SOURCE_OPTIONS: dict[str, dict[str, Any]] = {
 DRAWN = "they are drawn as the secrets will be when it matters"
 
 
-class Section(BaseModel):
-    """A part of the study file; keys that it does not know are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class ChannelSpec(Section):
+class ChannelSpec(FileSection):
     """The channel; give exactly one of file, mechanism and samples."""
 
     file: str | None = Field(
         default=None, description="CSV or Parquet: a row per secret, a column per output."
     )
-    mechanism: str | None = Field(
-        default=None, description="In closed form: 'randomized-response:values=10,epsilon=1'."
+    mechanism: Annotated[Part, PartSection("channel-mechanism")] | None = Field(
+        default=None, description="In closed form."
     )
     samples: str | None = Field(
         default=None, description="CSV or Parquet of secret and output, a row per sample."
@@ -91,11 +90,22 @@ class ChannelSpec(Section):
     @model_validator(mode="before")
     @classmethod
     def _of_its_source(cls, values: Any) -> Any:
+        """Refuse what the source does not use, and fill in the defaults of what it does."""
         if not isinstance(values, dict):
             return values
-        given = cast("dict[str, Any]", values)
-        named = [source for source in SOURCE_OPTIONS if given.get(source) is not None]
-        return options_of_kind(given, named[0], SOURCE_OPTIONS) if len(named) == 1 else given
+        given = {k: v for k, v in cast("dict[str, Any]", values).items() if v is not None}
+        named = [source for source in SOURCE_OPTIONS if source in given]
+        if len(named) != 1:
+            return values
+        takes = SOURCE_OPTIONS[named[0]]
+        for name in {n for options in SOURCE_OPTIONS.values() for n in options} - takes.keys():
+            if name in given:
+                users = [source for source, options in SOURCE_OPTIONS.items() if name in options]
+                raise ValueError(
+                    f"`{name}` is not used with '{named[0]}', only with {' and '.join(users)}: "
+                    "leave it out"
+                )
+        return {**takes, **given}
 
     @model_validator(mode="after")
     def _one_source(self) -> ChannelSpec:
@@ -104,43 +114,42 @@ class ChannelSpec(Section):
         return self
 
 
-class ThresholdSpec(Section):
+class ChannelThreshold(Approval):
     """What whoever approves accepts; one limit or both."""
 
     beta_star: float | None = Field(
         default=None, ge=0, le=1, description="Bayes security, at least."
     )
     bayes_risk: float | None = Field(default=None, ge=0, le=1, description="Bayes risk, at least.")
-    reason: str = Field("", description="Why this limit.")
-    origin: str = Field("", description="Who set it, and where.")
 
     @model_validator(mode="after")
-    def _some(self) -> ThresholdSpec:
+    def _some(self) -> ChannelThreshold:
         if self.beta_star is None and self.bayes_risk is None:
             raise ValueError("give `beta_star`, `bayes_risk` or both")
         return self
 
 
-class RunSpec(Section):
+class ChannelRun(SeededRun):
     """How sure, and the seed."""
 
     confidence: float | None = Field(
         default=None, gt=0, lt=1, description="Of each interval, of samples; 0.95 if left out."
     )
-    seed: int | None = Field(default=None, ge=0, description="Of the split of the samples.")
 
 
-class ChannelStudy(Section):
+class ChannelStudy(FileSection):
     """A study of kind "channel"."""
 
     title: str = Field("", description="Of the report.")
     channel: ChannelSpec
-    threshold: ThresholdSpec | None = None
-    run: RunSpec = RunSpec()
+    threshold: ChannelThreshold | None = None
+    run: ChannelRun = ChannelRun()
+
+    _earlier = model_validator(mode="before")(earlier.translated(earlier.channel))
 
     @model_validator(mode="after")
     def _run_of_samples(self) -> ChannelStudy:
-        for name in RunSpec.model_fields:
+        for name in ChannelRun.model_fields:
             if self.channel.samples is None and getattr(self.run, name) is not None:
                 raise ValueError(f"nothing is sampled, so `run.{name}` is not used: leave it out")
         return self
@@ -161,7 +170,7 @@ class ChannelKind:
         else:
             source = _source(spec, folder)
             if spec.prior is not None:
-                made = source.channel() if isinstance(source, channels.Mechanism) else source
+                made = source.channel() if isinstance(source, channels.ClosedForm) else source
                 channels.prior_for(made, channels.read_prior(folder / spec.prior))
 
     def play(self, study: ChannelStudy, folder: Path, options: RunOptions) -> Outcome:
@@ -190,16 +199,16 @@ def _digest(path: Path) -> str:
     return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
-def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Mechanism:
-    source: channels.Channel | channels.Mechanism
+def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.ClosedForm:
+    source: channels.Channel | channels.ClosedForm
     if spec.mechanism is not None:
-        source = channels.mechanism(spec.mechanism)
+        source = spec.mechanism.build()
     else:
         assert spec.file is not None
         assert spec.tolerance is not None
         source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
     if spec.uses is not None and spec.uses > 1:
-        made = source.channel() if isinstance(source, channels.Mechanism) else source
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source = channels.repeat(made, spec.uses)
     return source
 
@@ -209,7 +218,7 @@ def _exact(
 ) -> Outcome:
     spec = study.channel
     prior = None if spec.prior is None else channels.read_prior(folder / spec.prior)
-    name = spec.mechanism or Path(str(spec.file)).name
+    name = spec.mechanism.to_text() if spec.mechanism else Path(str(spec.file)).name
     source = _source(spec, folder)
     found = channels.analyse(source, prior, name=name, observer=options.observer)
     left: list[NotAssessed] = []
@@ -268,12 +277,12 @@ def _exact(
     )
 
 
-def _slack(source: channels.Channel | channels.Mechanism, guessing_error: float) -> float:
+def _slack(source: channels.Channel | channels.ClosedForm, guessing_error: float) -> float:
     """Give by how much numbers may differ because rows do not sum to one, as the file may say.
 
     A ratio of errors carries it divided by the error of guessing.
     """
-    if isinstance(source, channels.Mechanism):
+    if isinstance(source, channels.ClosedForm):
         return 0.0
     off = float(np.abs(np.asarray(source.matrix.sum(axis=1)) - 1).max())
     return off / guessing_error if guessing_error > 0 else math.inf
@@ -288,9 +297,9 @@ def _widened(finding: Finding, slack: float) -> Finding:
     )
 
 
-def _profile(source: channels.Channel | channels.Mechanism) -> PrivacyProfile | NotAssessed:
+def _profile(source: channels.Channel | channels.ClosedForm) -> PrivacyProfile | NotAssessed:
     """Give delta at 21 epsilons, up to the channel's own or 10."""
-    if isinstance(source, channels.Mechanism):
+    if isinstance(source, channels.ClosedForm):
         end = min(source.local_epsilon, 10.0)
         points = [end * i / 20 for i in range(21)]
         return PrivacyProfile(
@@ -322,7 +331,7 @@ def _sampled(
         confidence=study.run.confidence or 0.95,
         estimators=spec.estimators,
         rng=child(options.entropy, 0),
-        observer=options.observer,
+        observer=Looks(options),
     )
     results = SampledChannel(
         source="samples",
@@ -396,7 +405,7 @@ def _limited(e: Estimate) -> LimitedShare:
 
 
 def _judge(
-    threshold: ThresholdSpec | None,
+    threshold: ChannelThreshold | None,
     found: dict[str, tuple[float | None, float | None]],
     refuted: tuple[str, ...],
 ) -> Status:

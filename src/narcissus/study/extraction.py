@@ -6,73 +6,33 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
 from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.evidence import RELATIONS, Evidence, assess_extraction
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.relations import Relation
+from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.results import NotAssessed
+from narcissus.study import earlier
+from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
 from narcissus.study.record import Status, write_atomically
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.extraction import BreakoutAttempt, ExtractionResults, Walls
+from narcissus.study.sections import FileSection, SeededRun
+
+STAND_INS = 2  # an empty release, and the release with its bytes shuffled
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ExactRelation(_Part):
-    """The output is the data set, byte for byte."""
-
-    kind: Literal["exact"] = "exact"
-
-
-class StringsRelation(_Part):
-    """Relation (a): lines of the output are rare, complex strings of the data."""
-
-    kind: Literal["strings"]
-    at_least: int = Field(1, ge=1, description="Different lines that must count.")
-    k: int = Field(1, ge=1, description="Most records of the data in which a line may occur.")
-    bytes_each: int = Field(1, ge=1, description="Least length of a line under zlib, in bytes.")
-    bytes_total: int = Field(1, ge=1, description="Least length of all of them under zlib.")
-
-
-class NearRelation(_Part):
-    """Relation (b): the output is close to an item that is far from all others."""
-
-    kind: Literal["near"]
-    radius: float = Field(gt=0, description="Largest L2 distance to the item.")
-    isolation: float = Field(gt=0, description="Distance of the item to all others, at least.")
-    merge_copies: bool = Field(True, description="Count copies of one row as one item.")
-
-
-class CloseRelation(_Part):
-    """Relation (c): several items of the data have a close reconstruction."""
-
-    kind: Literal["close"]
-    at_least: int = Field(ge=1, description="Items that must have one.")
-    radius: float | None = Field(None, gt=0, description="Largest L2 distance.")
-    correlation: float | None = Field(
-        None, gt=0, le=1, description="Or least normalised cross-correlation."
-    )
-
-
-class HammingRelation(_Part):
-    """A line of bits agrees with a record but for a share of its places."""
-
-    kind: Literal["hamming"]
-    share: float = Field(ge=0, lt=1, description="Largest share of places that differ.")
-    lines: int = Field(100, ge=1, description="Most lines of an output.")
-
-
-class LimitSettings(_Part):
+class LimitSettings(FileSection):
     """What each run of the program may use."""
 
     seconds: float = Field(60.0, gt=0, description="Wall clock of a run.")
@@ -82,30 +42,28 @@ class LimitSettings(_Part):
     release: int = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
 
 
-class ThresholdSettings(_Part):
+class ExtractionThreshold(FileSection):
     """What whoever approves the release accepts."""
 
     quality: float = Field(ge=0, lt=1, description="Largest quality of an extraction.")
 
 
-class RunSettings(_Part):
+class ExtractionRun(SeededRun):
     """How it is run."""
 
-    seed: int | None = Field(None, ge=0)
     workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
 
 
-class ExtractionStudy(_Part):
+class ExtractionStudy(FileSection):
     """The file of an extraction study; paths are relative to it."""
 
     title: str = "Extraction"
     data: Path = Field(description="The data behind the release: text, .npy, .npz, .safetensors.")
     release: Path = Field(description="The release: a file, or a folder with weights.")
     program: Path = Field(description="Python source; finds the release on standard input.")
-    relation: Annotated[
-        ExactRelation | StringsRelation | NearRelation | CloseRelation | HammingRelation,
-        Field(discriminator="kind", description="When an output counts."),
-    ] = ExactRelation()
+    relation: Annotated[Part, PartSection("extraction-relation")] = Field(
+        {}, validate_default=True, description="When an output counts."
+    )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
     confidence: float = Field(0.95, gt=0, lt=1)
     shadows: list[Path] = Field([], description="Data of the same kind that was not released.")
@@ -113,21 +71,10 @@ class ExtractionStudy(_Part):
     rivals: list[Path] = Field([], description="Programs said to need no release.")
     reference: Path | None = Field(None, description="Public text that programs may read.")
     limits: LimitSettings = LimitSettings()  # pyright: ignore[reportCallIssue] (has defaults)
-    threshold: ThresholdSettings | None = None
-    run: RunSettings = RunSettings()  # pyright: ignore[reportCallIssue] (has defaults)
+    threshold: ExtractionThreshold | None = None
+    run: ExtractionRun = ExtractionRun()  # pyright: ignore[reportCallIssue] (has defaults)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _relation_by_name(cls, values: Any) -> Any:
-        """Take ``relation = "exact"`` for a relation without settings."""
-        if isinstance(values, dict) and isinstance(values.get("relation"), str):
-            return {**values, "relation": {"kind": values["relation"]}}
-        return values
-
-
-def _relation(study: ExtractionStudy) -> Relation:
-    settings = study.relation.model_dump()
-    return RELATIONS[settings.pop("kind")](**settings)
+    _earlier = model_validator(mode="before")(earlier.translated(earlier.extraction))
 
 
 class ExtractionKind:
@@ -139,7 +86,6 @@ class ExtractionKind:
     def check(self, study: Any, folder: Path) -> None:
         """Refuse missing files, programs that do not parse, pickles, releases without weights."""
         settings: ExtractionStudy = study
-        _relation(settings)
         check_release(folder / settings.release, largest=settings.limits.release * 2**20)
         for path in settings.other_releases:
             check_release(folder / path, largest=settings.limits.release * 2**20)
@@ -159,11 +105,22 @@ class ExtractionKind:
         """Run the program and weigh the evidence."""
         settings: ExtractionStudy = study
         release = folder / settings.release
+        program = _read(folder / settings.program, "program")
+        limits = Limits(
+            settings.limits.seconds,
+            settings.limits.memory * 2**20,
+            settings.limits.output * 2**20,
+            disk=settings.limits.disk * 2**20,
+        )
+        workers = options.workers or settings.run.workers
+        programs = STAND_INS + len(settings.other_releases) + len(settings.rivals) + 1
+        runs = settings.runs * programs
+        check(program, release, limits, runs, workers=workers, options=options)
         evidence = assess_extraction(
             DataSet.read(folder / settings.data),
             release,
-            _read(folder / settings.program, "program"),
-            _relation(settings),
+            program,
+            settings.relation.build(),
             runs=settings.runs,
             shadows=[DataSet.read(folder / p) for p in settings.shadows],
             other_releases={str(p): folder / p for p in settings.other_releases},
@@ -172,13 +129,8 @@ class ExtractionKind:
             if settings.reference is None
             else _read(folder / settings.reference, "reference"),
             confidence=settings.confidence,
-            limits=Limits(
-                settings.limits.seconds,
-                settings.limits.memory * 2**20,
-                settings.limits.output * 2**20,
-                disk=settings.limits.disk * 2**20,
-            ),
-            workers=options.workers or settings.run.workers,
+            limits=limits,
+            workers=workers,
             rng=child(options.entropy, 0),
             observer=options.observer,
         )
@@ -195,7 +147,7 @@ class ExtractionKind:
             verdict=_words(evidence),
             grade=evidence.grade,
             assumptions=_assumptions(evidence),
-            results=_results(evidence, _relation(settings)),
+            results=_results(evidence, settings.relation.build()),
             assessed=[
                 "success of the program with and without the release",
                 "complexity of an output that counts, from above",
@@ -224,7 +176,7 @@ def _digest(path: Path) -> str:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
+def _status(evidence: ExtractionEvidence, threshold: ExtractionThreshold | None) -> Status:
     if evidence.verdict == "inconclusive":
         return "too few trials" if evidence.more else "inconclusive"
     if threshold is None:
@@ -233,7 +185,7 @@ def _status(evidence: Evidence, threshold: ThresholdSettings | None) -> Status:
     return "exceeded" if is_over else "met"
 
 
-def _words(evidence: Evidence) -> str:
+def _words(evidence: ExtractionEvidence) -> str:
     head = {
         "extraction": "Evidence of extraction",
         "no extraction": "No extraction by this program",
@@ -256,7 +208,7 @@ def _words(evidence: Evidence) -> str:
     return text
 
 
-def _assumptions(evidence: Evidence) -> tuple[str, ...]:
+def _assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
     """Say what the verdict takes as given; no run of a program can be traced to another."""
     if evidence.grade == "proved":
         return ()
@@ -270,7 +222,7 @@ def _assumptions(evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
+def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
     missing = list(evidence.not_assessed)
     if isinstance(evidence.success_on_shadow, NotAssessed):
         missing.append(evidence.success_on_shadow)
@@ -294,7 +246,7 @@ def _not_assessed(evidence: Evidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: Evidence, relation: Relation) -> ExtractionResults:
+def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
     shadow, walls = evidence.success_on_shadow, evidence.isolation
     return ExtractionResults(
         verdict=evidence.verdict,

@@ -12,10 +12,11 @@ whatever ends it.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from itertools import islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import cloudpickle
@@ -122,6 +123,34 @@ def play_in_order(
                     store.put(ended, payload)
                 ahead[ended] = payload
             yield ahead.pop(key)
+
+
+def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SILENT) -> Any | None:
+    """Play one key in a process of its own, which is ended after so many seconds: None then.
+
+    ``job`` is what plays a key, pickled.
+    """
+    tasks: SimpleQueue[str | None] = SimpleQueue()
+    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
+    attendant = Attendant(job, tasks, ended)
+    until = time.monotonic() + seconds
+    attendant.start()
+    tasks.put(key)
+    tasks.put(None)
+    try:
+        while True:
+            found, answer = ended.get(timeout=max(0.0, until - time.monotonic()))
+            if found is None:
+                observer.note(answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                return answer
+    except Empty:
+        return None
+    finally:
+        attendant.kill()
+        attendant.join()
 
 
 def _as_they_end(

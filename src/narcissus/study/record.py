@@ -178,8 +178,14 @@ def make_record(
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that it is either the old one or the new one, never half of one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.unlink(missing_ok=True)  # of a process that was killed; or a link to elsewhere
+        with partial.open("x", encoding="utf-8") as file:
+            file.write(text)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def read_record(path: Path | str) -> Record:

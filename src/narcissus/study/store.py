@@ -10,6 +10,8 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import stat
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -29,6 +31,10 @@ RESULTS = ("record.json", "report.html")
 PAGE, HEADER = 4096, 100  # bytes of a page and of the file's header, as SQLite has them
 MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 LEAST_ROW = 256  # bytes; a packed trial is larger
+# what could compute without end, or act, when it is read or written
+_STRANGE = (
+    "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'"
+)
 
 Payload = Mapping[str, NDArray[np.generic]]
 Found = tuple[str | None, list[tuple[str, int, bytes]], int]  # identity, intact trials, lost ones
@@ -83,6 +89,7 @@ class TrialStore:
         self.path = self.folder / FILE
         self._identity = json.dumps(identity, sort_keys=True, default=str)
         _require_writable(self.folder)
+        self._refuse_strange()
         if restart:
             self._refuse_busy()
             self._remove()
@@ -134,13 +141,15 @@ class TrialStore:
         try:
             return unpack(row[0])
         except Exception as error:  # whatever NumPy and zipfile meet in bytes of somebody else
-            raise self.forged(f"trial {key} is no trial ({type(error).__name__})") from error
+            raise self.forged(
+                f"trial {key} is no trial ({type(error).__name__}), though its checksum fits"
+            ) from error
 
     def forged(self, why: str) -> StoreError:
         """Give the error for trials whose checksum fits and that no run of ours wrote."""
         return StoreError(
-            f"{self.path} was not written by this study: {why}, though its checksum fits; choose "
-            "another folder with --out, or start over with --restart"
+            f"{self.path} was not written by this study: {why}; choose another "
+            "folder with --out, or start over with --restart"
         )
 
     def _open(self, observer: Observer) -> sqlite3.Connection:
@@ -153,7 +162,12 @@ class TrialStore:
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                 db.close()
                 return self._create()  # a run that was killed before its first write
+            if db.execute(_STRANGE).fetchone() != (0,):
+                db.close()
+                raise self.forged("it holds more than tables")
             (found,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
+            if db.execute("SELECT count(*) FROM trials").fetchone() == (0,):
+                found = self._adopt(db)  # no trial was played: it is whoever's comes first
             intact = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             damaged = not intact or any(
                 zlib.crc32(blob) != crc
@@ -174,11 +188,25 @@ class TrialStore:
             raise
         return db
 
+    def _adopt(self, db: sqlite3.Connection) -> str:
+        with db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'identity'", (self._identity,))
+        return self._identity
+
     def _busy(self) -> StoreError:
         return StoreError(
             f"{self.folder} is in use by another run: wait for it, or choose another folder "
             "with --out"
         )
+
+    def _refuse_strange(self) -> None:
+        """Refuse what is no plain file: a link would have us write to wherever it leads."""
+        for path in self.folder.glob(f"{FILE}*"):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                raise StoreError(
+                    f"{path} is a link, a folder or a pipe, and no file that a run has left there: "
+                    "remove it, or choose another folder with --out"
+                )
 
     def _refuse_busy(self) -> None:
         """Refuse to start over what another run is still writing."""
@@ -298,9 +326,8 @@ def _set_up(db: sqlite3.Connection) -> None:
 def _require_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.write_bytes(b"")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder):  # no name that somebody could have taken
+            pass
     except OSError as error:
         raise StoreError(f"cannot write to the results folder {folder}: {error}") from error
 

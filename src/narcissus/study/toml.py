@@ -18,12 +18,15 @@ from pydantic import BaseModel, ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, StudyError
+from narcissus.study.part_section import UNKNOWN
 
 Path_ = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LARGEST = 2**20
 """Most bytes of a study file or a policy (1 MiB)."""
+LARGEST_NUMBER = 2**128
+"""Whole numbers stay below it: no float holds ones of a thousand bits, and a seed has 128."""
 DEEPEST = 32
 """Most tables and lists within each other."""
 LONGEST_KEY_LINE = 1000
@@ -106,7 +109,7 @@ def read_document(path: Path | str) -> Document:
         text = read_bytes(path, largest=LARGEST).decode("utf-8").replace("\r\n", "\n")
         with parsing(path, "valid TOML"):
             data = tomllib.loads(text)
-        _check_depth(path, data)
+        _check_values(path, data)
     except UnicodeDecodeError as error:
         raise StudyError(f"cannot read {path}: {error}") from error
     except InputError as error:
@@ -117,13 +120,15 @@ def read_document(path: Path | str) -> Document:
     return Document(path, data, dict(_lines_of_keys(text)))
 
 
-def _check_depth(path: Path, data: Any) -> None:
-    """Refuse what is nested so deeply that whatever walks through it later would fail."""
+def _check_values(path: Path, data: Any) -> None:
+    """Refuse what is nested so deeply, or so large, that whoever works with it would fail."""
     level: list[Any] = [data]
     for _ in range(DEEPEST):
         inner: list[Any] = []
         for value in level:
             inner += value.values() if isinstance(value, dict) else value
+        if any(isinstance(value, int) and abs(value) >= LARGEST_NUMBER for value in inner):
+            raise StudyError(f"{path}: a whole number has more than 128 bits")
         level = [value for value in inner if isinstance(value, dict | list)]
         if not level:
             return
@@ -145,9 +150,6 @@ def _models_at(model: Any, path: Path_) -> Iterator[type[BaseModel]]:
             )
             if field is not None:
                 yield from _models_at(field.annotation, path[1:])
-            # The name of a part, which may be that of a key of it as well.
-            if path[0] == model.__name__ or path[0] in {"function-after", "function-before"}:
-                yield from _models_at(model, path[1:])
     elif get_origin(model) is dict:
         yield from _models_at(get_args(model)[1], path[1:])
     else:
@@ -208,13 +210,12 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
 def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     """Say one mistake, but for its place."""
     key = _dotted(path)
+    if fault["type"] == UNKNOWN:
+        return f"unknown key `{key}`: {fault['msg']}"
     if fault["type"] == "extra_forbidden":
         known = _known_keys(model, fault["loc"][:-1])
         hint = did_you_mean(str(path[-1]), known)
-        says = [getattr(m, "options_of", None) for m in _models_at(model, fault["loc"][:-1])]
-        if any(says):
-            hint = f": {next(filter(None, says))()}{hint}"
-        elif not hint and known:
+        if not hint and known:
             hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
         return f"unknown key `{key}`{hint}"
     if fault["type"] == "missing":

@@ -6,6 +6,7 @@ from narcissus.success.statements import (
     NotMemorizing,
     Resilience,
     Statement,
+    SurprisalResilience,
     Threshold,
 )
 from narcissus.success.table import ColumnsRight, exact_match
@@ -17,6 +18,7 @@ __all__ = [
     "Resilience",
     "SinglingOut",
     "Statement",
+    "SurprisalResilience",
     "Threshold",
     "exact_match",
 ]

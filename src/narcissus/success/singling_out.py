@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import between, integer, non_negative, probability
-from narcissus.success.statements import Scores, Test
+from narcissus._options import FilledIn
+from narcissus._validation import between, integer, probability
+from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
 from narcissus.worlds.base import Law
 
 SAME = 1e-12
@@ -63,8 +64,10 @@ class SinglingOut:
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     n
         Rows of a data set, drawn independently from one distribution D.
     w_max
@@ -85,20 +88,22 @@ class SinglingOut:
     a predicate can have.
     """
 
-    n: int
+    n: Annotated[int, FilledIn()]
     w_max: float
     epsilon: float = 0.0
     delta: float = 0.0
     points: int = 28
-    possible: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    possible: Annotated[NDArray[np.float64] | None, FilledIn()] = field(
+        default=None, repr=False, compare=False
+    )
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
         integer("n", self.n, low=1)
-        non_negative("epsilon", self.epsilon)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
         between("w_max", self.w_max, 0, 1, open_low=True)
-        integer("points", self.points, low=1)
+        integer("points", self.points, low=1, high=1000)
 
     def prepare(self, game: Any) -> SinglingOut:
         """Take the weights of predicates from the world, where it has a law of one record."""

@@ -7,15 +7,19 @@ for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import between, integer, non_negative, probability
+from narcissus._options import FilledIn
+from narcissus._validation import between, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
+
+LARGEST_EPSILON = 100.0
+"""Of a statement: beyond, nothing can violate it in floating point."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,10 @@ class Resilience:
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     """
 
     epsilon: float = 0.0
@@ -99,7 +105,7 @@ class Resilience:
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
-        non_negative("epsilon", self.epsilon)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
 
     def tests(self, scores: Scores) -> list[Test]:
@@ -114,13 +120,40 @@ class Resilience:
 
 
 @dataclass(frozen=True)
+class SurprisalResilience(Resilience):
+    """Resilience where only rows count that the attacker was not told too much about.
+
+    Parameters
+    ----------
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
+    share
+        xi: share of its surprisal that a row keeps, in [0, 1].
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11.
+    """
+
+    share: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        probability("share", self.share)
+
+
+@dataclass(frozen=True)
 class FixedBaseline:
     """Success is at most ``e^epsilon`` times the best fixed guess, plus ``delta``.
 
     Parameters
     ----------
-    epsilon, delta
-        At least 0; in [0, 1].
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
     best
         Chance of the best guess made without the release; an upper limit of it is valid too.
         None: as `prepare` finds it, otherwise 1, which nothing can violate.
@@ -136,7 +169,7 @@ class FixedBaseline:
     rule: ClassVar[Literal["mean", "min"]] = "mean"
 
     def __post_init__(self) -> None:
-        non_negative("epsilon", self.epsilon)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
         if self.best is not None:
             probability("best", self.best)
@@ -236,7 +269,7 @@ class NotMemorizing:
     """
 
     m: int
-    n: int
+    n: Annotated[int, FilledIn()]
     xi: float
     rule: ClassVar[Literal["mean", "min"]] = "min"
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from math import comb, prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,6 +263,47 @@ class ColumnsRight:
         truth, guess = np.arange(values), np.arange(guesses)
         return self.score(np.repeat(truth, guesses), np.tile(guess, values)).reshape(
             values, guesses
+        )
+
+
+class Believed(Protocol):
+    """What is known of the people of a data set before any release."""
+
+    @property
+    def chances(self) -> Floats:
+        """Chance of each guess about each person, shape (n, guesses)."""
+        ...
+
+
+@dataclass(frozen=True)
+class EachPerson:
+    """Everybody is a target: a guess counts if it is right about that person's unknown columns.
+
+    Parameters
+    ----------
+    unknown
+        Which columns of a data set are guessed.
+    columns
+        When the guess of them counts.
+    """
+
+    unknown: tuple[int, ...]
+    columns: ColumnsRight
+
+    def holds(
+        self, data: NDArray[np.integer], attempt: Joint, rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
+        secrets = tuple(data[..., c] for c in self.unknown)
+        return self.columns.score(
+            np.ravel_multi_index(secrets, self.columns.shape).astype(np.int64), attempt
+        )
+
+    def chance(self, known: Sequence[Believed], attempt: Joint) -> Floats:
+        """Give each guess's exact chance by the prior given what is known, shape (trials, n)."""
+        people = np.arange(attempt.shape[1])
+        return np.stack(
+            [told.chances[people, guess] for told, guess in zip(known, attempt, strict=True)]
         )
 
 

@@ -3,8 +3,11 @@
 from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
 from narcissus.worlds.family import Family
 from narcissus.worlds.finite import Finite
+from narcissus.worlds.own import OwnWorld
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
+from narcissus.worlds.people import People, RealRows
 from narcissus.worlds.products import Bits, Records, Uniform
+from narcissus.worlds.secret import Secret
 from narcissus.worlds.tardos import Tardos
 from narcissus.worlds.trivial import MonaLisa, Superset
 
@@ -17,9 +20,13 @@ __all__ = [
     "Finite",
     "MonaLisa",
     "Neighbours",
+    "OwnWorld",
     "Pairs",
+    "People",
     "RandomNeighbours",
+    "RealRows",
     "Records",
+    "Secret",
     "Superset",
     "Tardos",
     "Uniform",

@@ -7,6 +7,7 @@ as well give lists of objects, one a trial.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -85,6 +86,43 @@ class World(Protocol):
         ...
 
 
+class Independent(ABC):
+    """A world of independent records: without a ``Nature``, fresh data are drawn as data are."""
+
+    @abstractmethod
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        """Draw ``trials`` independent data sets, shape (trials, n, ...)."""
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
+        """Draw independent data sets of the same kind."""
+        return self.draw(draw.trials, rng).data
+
+    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
+        """Draw fresh data sets whose first ``rows`` records are those of ``draw``."""
+        fresh = self.fresh(draw, rng)
+        fresh[:, :rows] = draw.data[:, :rows]
+        return fresh
+
+
+@runtime_checkable
+class ManyWorlds(Protocol):
+    """A family of distributions; where it has no ``members``, it is one distribution itself."""
+
+    @property
+    def members(self) -> dict[str, World]:
+        """The distributions by name."""
+        ...
+
+
+@runtime_checkable
+class HasSurprisal(Protocol):
+    """A world that says how surprising a row is to who knows the other rows only."""
+
+    def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
+        """Give ``h(x | the other rows)`` of row ``index`` of each trial, in bits."""
+        ...
+
+
 LISTED = 4096
 """Most values of a record that are listed as its `Law`."""
 
@@ -114,7 +152,8 @@ def members(world: Any) -> dict[str, World]:
     A family offers ``members``, and nothing else is asked of it: it is never drawn from, since a
     statement that holds on average over a family may fail for each of its members.
     """
-    return getattr(world, "members", None) or {"": world}
+    alone: dict[str, World] = {"": world}
+    return (world.members or alone) if isinstance(world, ManyWorlds) else alone
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
+from narcissus._options import OfRoom
 from narcissus.errors import InputError
 from narcissus.worlds.base import World, members
 
@@ -33,7 +34,7 @@ class Family:
     ['Bits(n=2, rate=0.1)', 'Bits(n=2, rate=0.9)']
     """
 
-    parts: Sequence[Any]
+    parts: Sequence[Annotated[Any, OfRoom("world")]]
 
     def __post_init__(self) -> None:
         if not self.parts:

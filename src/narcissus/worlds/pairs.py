@@ -155,8 +155,10 @@ class Neighbours:
 
     Parameters
     ----------
-    n, values
-        Records of a data set; values ``0 .. values - 1`` of a record.
+    n
+        Records of a data set.
+    values
+        A record has the values ``0 .. values - 1``.
     """
 
     n: int
@@ -184,8 +186,10 @@ class RandomNeighbours:
 
     Parameters
     ----------
-    n, values
-        As for `Neighbours`.
+    n
+        Records of a data set.
+    values
+        A record has the values ``0 .. values - 1``.
     """
 
     n: int

@@ -17,6 +17,7 @@ from narcissus.worlds.base import (
     Array,
     Draw,
     Enumeration,
+    Independent,
     Law,
     all_tuples,
     bernoulli,
@@ -25,7 +26,7 @@ from narcissus.worlds.base import (
 
 
 @dataclass(frozen=True)
-class Bits:
+class Bits(Independent):
     """Data sets of ``n`` independent bits.
 
     Parameters
@@ -65,16 +66,6 @@ class Bits:
         rate = self.rate if isinstance(self.rate, int | float) else self.rates
         return Draw(bernoulli(rng, np.asarray(rate), (trials, self.n)))
 
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw independent data sets of the same kind."""
-        return self.draw(draw.trials, rng).data
-
-    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
-        """Draw fresh data sets whose first ``rows`` bits are those of ``draw``."""
-        fresh = self.fresh(draw, rng).copy()
-        fresh[:, :rows] = draw.data[:, :rows]
-        return fresh
-
     def count(self) -> int:
         """Give the number of data sets."""
         return tuples(2, self.n)
@@ -107,7 +98,7 @@ class Bits:
 
 
 @dataclass(frozen=True)
-class Records:
+class Records(Independent):
     """Data sets of ``n`` independent records, each one of a list of values.
 
     Parameters
@@ -181,16 +172,6 @@ class Records:
             index = (rng.random((trials, self.n))[..., None] >= steps).sum(axis=2)
         return Draw(self.support[index])
 
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw independent data sets of the same kind."""
-        return self.draw(draw.trials, rng).data
-
-    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
-        """Draw fresh data sets whose first ``rows`` records are those of ``draw``."""
-        fresh = self.fresh(draw, rng)
-        fresh[:, :rows] = draw.data[:, :rows]
-        return fresh
-
     def count(self) -> int:
         """Give the number of data sets."""
         return tuples(len(self.support), self.n)
@@ -203,10 +184,19 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Independent):
     """Data sets of ``n`` rows of ``d`` entries, each uniform on ``0 .. levels - 1``.
 
     With two levels, the uniform bit matrices of Kaplan et al. 2025, Example 1.3.
+
+    Parameters
+    ----------
+    n
+        Rows of a data set.
+    d
+        Entries of a row.
+    levels
+        Values of an entry.
     """
 
     n: int
@@ -236,16 +226,6 @@ class Uniform:
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
         return Draw(self.rows((trials, self.n), rng))
-
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw independent data sets of the same kind."""
-        return self.draw(draw.trials, rng).data
-
-    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
-        """Draw fresh data sets whose first ``rows`` rows are those of ``draw``."""
-        fresh = self.fresh(draw, rng).copy()
-        fresh[:, :rows] = draw.data[:, :rows]
-        return fresh
 
     def count(self) -> int:
         """Give the number of data sets."""

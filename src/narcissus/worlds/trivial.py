@@ -12,6 +12,7 @@ from narcissus.worlds.base import (
     Array,
     Draw,
     Enumeration,
+    Independent,
     Law,
     all_tuples,
     bernoulli,
@@ -20,7 +21,7 @@ from narcissus.worlds.base import (
 
 
 @dataclass(frozen=True)
-class MonaLisa:
+class MonaLisa(Independent):
     """Rows that are the Mona Lisa with some probability and otherwise a random citizen.
 
     The Mona Lisa is the row of zeros, a citizen a uniform row of ``d`` bits (Cohen et al. 2024,
@@ -28,8 +29,10 @@ class MonaLisa:
 
     Parameters
     ----------
-    n, d
-        Rows of a data set, bits of a row.
+    n
+        Rows of a data set.
+    d
+        Bits of a row.
     rate
         Probability that a row is the Mona Lisa.
     """
@@ -58,16 +61,6 @@ class MonaLisa:
         rows[rng.random((trials, self.n)) < self.rate] = 0
         return Draw(rows)
 
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Draw independent data sets of the same kind."""
-        return self.draw(draw.trials, rng).data
-
-    def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
-        """Draw fresh data sets whose first ``rows`` rows are those of ``draw``."""
-        fresh = self.fresh(draw, rng)
-        fresh[:, :rows] = draw.data[:, :rows]
-        return fresh
-
     def count(self) -> int:
         """Give the number of data sets."""
         return tuples(2, self.n * self.d)
@@ -90,8 +83,10 @@ class Superset:
 
     Parameters
     ----------
-    n, d
-        Rows of a data set, bits of a row.
+    n
+        Rows of a data set.
+    d
+        Bits of a row.
     size
         Rows of the list.
     trivial

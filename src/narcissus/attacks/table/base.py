@@ -1,4 +1,4 @@
-"""What an attacker of noisy marginals sees, and what an attack is.
+"""What an attacker of noisy marginals sees, and how its guesses become attempts.
 
 To bring your own attack, write a class with `guess` and name it in the study as
 ``module:attribute``; everything that it may use is in the `View`.
@@ -6,67 +6,22 @@ To bring your own attack, write a class with `guess` and name it in the study as
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.mechanisms.marginals import Codes, MarginalQueries
+from narcissus.attacks.base import Attack
+from narcissus.errors import InputError, NarcissusError, raised_where
+from narcissus.knowledge.columns import Targets
+from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.noise import Noise
-from narcissus.success.table import ColumnsRight
 
 Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The people of one release, as the attacker knows them beforehand.
-
-    Attributes
-    ----------
-    queries
-        Which tables are released.
-    codes
-        Value numbers of every column, shape (n, d); zeros in the unknown columns.
-    prior
-        Probabilities of the joint values of the unknown columns given the known ones, shape
-        (n, values).
-    success
-        When a guess counts.
-    """
-
-    queries: MarginalQueries
-    codes: Codes
-    prior: Floats
-    success: ColumnsRight
-
-    @property
-    def people(self) -> int:
-        """How many people there are."""
-        return self.codes.shape[0]
-
-    @cached_property
-    def log_prior(self) -> Floats:
-        """Logarithm of ``prior``; impossible values have minus infinity."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.prior)
-
-    @cached_property
-    def bases(self) -> tuple[NDArray[np.int64], ...]:
-        """First cell of each person in each table, one array (n, tables) for each pattern."""
-        return tuple(p.base(self.codes) for p in self.queries.patterns)
-
-    @cached_property
-    def agreements(self) -> NDArray[np.int64]:
-        """On how many known columns each two people agree, shape (n, n)."""
-        count = np.zeros((self.people, self.people), dtype=np.int64)
-        for column in self.queries.known:
-            values = self.codes[:, column]
-            count += values[:, None] == values
-        return count
 
 
 @dataclass(frozen=True)
@@ -81,19 +36,15 @@ class View:
         The noise that the release was made with: the attacker knows the mechanism.
     release
         The released cells, shape (cells,), in counts.
-    secrets
-        Joint values of the unknown columns, shape (n,); only for an attack that declares
-        ``informed`` (the ceiling), None for every other.
     """
 
     targets: Targets
     noise: Noise
     release: Floats
-    secrets: Joint | None = None
 
 
-class Attack(Protocol):
-    """An attack on noisy marginals."""
+class Described(Protocol):
+    """What a report says of an attack."""
 
     @property
     def title(self) -> str:
@@ -107,8 +58,17 @@ class Attack(Protocol):
 
     @property
     def informed(self) -> bool:
-        """Whether it must be told everybody else's secrets."""
+        """Whether it is told everybody else's secrets: a ceiling, and no attack to be run."""
         ...
+
+
+@runtime_checkable
+class TableAttack(Attack, Described, Protocol):
+    """An attack on a release about people."""
+
+
+class Guesser(Described, Protocol):
+    """A user's own attack, which is not informed: it guesses from one release at a time."""
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Guess every person's unknown columns, shape (n,), in ``[0, success.guesses)``.
@@ -116,3 +76,84 @@ class Attack(Protocol):
         ``view.targets.success.decide`` turns beliefs into guesses, ``.guess_of`` joint values.
         """
         ...
+
+
+class ReleaseByRelease(ABC):
+    """Attempts from `guess`, asked about one release after the other."""
+
+    informed = False
+
+    @abstractmethod
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Guess every person's unknown columns, shape (n,), in ``[0, success.guesses)``."""
+
+    def attempt(
+        self, release: Sequence[Counts], known: Sequence[Targets], rng: np.random.Generator
+    ) -> Joint:
+        """Give the guesses about each release, shape (trials, n)."""
+        views = [
+            View(told, counts.noise, counts.cells)
+            for counts, told in zip(release, known, strict=True)
+        ]
+        return np.stack([self.guess(view, rng=rng) for view in views])
+
+
+@dataclass(frozen=True)
+class OwnTableAttack(ReleaseByRelease):
+    """A user's class, whose errors name it and whose guesses are checked.
+
+    Parameters
+    ----------
+    name
+        As in the study.
+    own
+        An instance of the class.
+    """
+
+    name: str
+    own: Guesser
+
+    @property
+    def title(self) -> str:
+        """What the class says."""
+        return self.own.title
+
+    @property
+    def uses(self) -> str:
+        """What the class says."""
+        return self.own.uses
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Let the class guess.
+
+        Raises
+        ------
+        InputError
+            It raised, or what it gave are no guesses.
+        """
+        try:
+            attempt = np.asarray(self.own.guess(view, rng=rng))
+        except NarcissusError:
+            raise
+        except Exception as error:
+            raise InputError(f"attack `{self.name}` failed: {raised_where(error)}") from error
+        people, guesses = view.targets.people, view.targets.success.guesses
+        good = (
+            attempt.shape == (people,)
+            and np.issubdtype(attempt.dtype, np.integer)
+            and attempt.min() >= 0
+            and attempt.max() < guesses
+        )
+        if not good:
+            raise InputError(
+                f"attack `{self.name}` must give {people} guesses in [0, {guesses}), as integers; "
+                f"got shape {attempt.shape}, type {attempt.dtype} (`view.targets.success.guess_of` "
+                "turns joint values of the unknown columns into guesses)"
+            )
+        return attempt.astype(np.int64)
+
+
+def softmax(logits: Floats) -> Floats:
+    """Normalise exponentials along the last axis."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)

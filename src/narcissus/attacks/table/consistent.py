@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from narcissus.attacks.table.base import Floats, Targets
+from narcissus.attacks.table.base import Floats
+from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.marginals import Pattern
 
 Mask = NDArray[np.bool_]

@@ -11,17 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus._validation import between, integer, positive
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import GaussianNoise, Noise
-
-
-def _softmax(logits: Floats) -> Floats:
-    """Normalise exponentials along the last axis."""
-    top = logits.max(axis=-1, keepdims=True)
-    weights = np.exp(logits - top)
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _surrogate(noise: Noise) -> GaussianNoise:
@@ -37,8 +32,8 @@ def _surrogate(noise: Noise) -> GaussianNoise:
 
 
 @dataclass(frozen=True)
-class MeanField:
-    """Variational Bayes: everybody's beliefs independent, each updated in turn.
+class MeanField(ReleaseByRelease):
+    """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
 
     Attributes
     ----------
@@ -50,9 +45,13 @@ class MeanField:
 
     sweeps: int = 40
     tolerance: float = 1e-2
-    title: str = "the posterior by mean-field variational Bayes"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by mean-field variational Bayes"
+    uses = "prior and release"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        integer("sweeps", self.sweeps, low=1)
+        positive("tolerance", self.tolerance)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -85,7 +84,7 @@ def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: floa
         moved = 0.0
         for block in _blocks(n, weight * coupling):
             old = q[block]
-            new = _softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
+            new = softmax(targets.log_prior[block, None] + weight * model.fields(block, old))
             change = new - old
             model.move(block, change)
             q[block] = new
@@ -106,7 +105,7 @@ def _blocks(n: int, coupling: float) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class GibbsSampling:
+class GibbsSampling(ReleaseByRelease):
     """Gibbs sampling: draw each person's value in turn from its exact conditional.
 
     Several chains run side by side from draws of the mean field; beliefs are averages of the
@@ -119,15 +118,20 @@ class GibbsSampling:
     chains
         Independent chains.
     burn
-        Share of each chain's passes that is thrown away.
+        Share of each chain's passes that is thrown away, in [0, 1).
     """
 
     sweeps: int = 200
     chains: int = 8
     burn: float = 0.2
-    title: str = "the posterior by Gibbs sampling"
-    uses: str = "prior and release"
-    informed: bool = False
+    title = "the posterior by Gibbs sampling"
+    uses = "prior and release"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        integer("sweeps", self.sweeps, low=1)
+        integer("chains", self.chains, low=1)
+        between("burn", self.burn, 0, 1, open_high=True)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
@@ -165,22 +169,9 @@ class GibbsSampling:
                 state[i] = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
                 model.move(block, certain(block) - old)
                 if sweep >= skipped:
-                    total[i] += _softmax(logits).sum(axis=0)
+                    total[i] += softmax(logits).sum(axis=0)
         return total / total.sum(axis=1, keepdims=True)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""
         return view.targets.success.decide(self.beliefs(view, rng=rng))
-
-
-def exact_fields(view: View, secrets: Joint) -> Floats:
-    """Give everybody's log likelihood with everybody else's secrets known, shape (n, values)."""
-    targets = view.targets
-    values = targets.prior.shape[1]
-    truth = np.zeros((targets.people, 1, values))
-    truth[np.arange(targets.people), 0, secrets] = 1.0
-    model = likelihood(targets, view.noise, view.release)
-    model.start(truth)
-    return np.concatenate(
-        [model.fields(block, truth[block])[:, 0] for block in chunks(targets)], axis=0
-    )

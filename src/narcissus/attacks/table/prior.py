@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus.attacks.table.base import Joint, View
+from narcissus.attacks.table.base import Joint, ReleaseByRelease, View
 
 
 @dataclass(frozen=True)
-class PriorGuess:
+class PriorGuess(ReleaseByRelease):
     """The Bayes decision from the prior alone (attack (a) of Narcissus theory 9)."""
 
-    title: str = "the best guess without the release"
-    uses: str = "prior"
-    informed: bool = False
+    title = "the best guess without the release"
+    uses = "prior"
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Ignore the release."""
-        return view.targets.success.decide(view.targets.prior)
+        return view.targets.chances.argmax(axis=1)

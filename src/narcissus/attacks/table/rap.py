@@ -16,19 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.table.base import Floats, Joint, Targets, View
+from narcissus._validation import integer, positive
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
+from narcissus.knowledge.columns import Targets
 
 
 @dataclass(frozen=True)
-class RelaxedProjection:
-    """The RAP attack.
+class RelaxedProjection(ReleaseByRelease):
+    """The published attack RAP: fit relaxed rows to the released tables by gradient descent.
 
     Attributes
     ----------
     start
         'random' (as published for reconstruction) or 'prior' (as published for known priors).
-    steps, queries, rate
-        Gradient steps, queries drawn in each, and Adam's step size.
+    steps
+        Gradient steps, at least 1.
+    queries
+        Queries drawn in each step, at least 1.
+    rate
+        Adam's step size, above 0.
     starts
         Random starts; with several, each person's most frequent value wins, which ranks guesses
         by confidence as in the published attack.
@@ -42,7 +48,12 @@ class RelaxedProjection:
     rate: float = 0.1
     starts: int = 1
     rounding: Literal["largest", "sample"] = "largest"
-    informed: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their ranges."""
+        for name in ("steps", "queries", "starts"):
+            integer(name, getattr(self, name), low=1)
+        positive("rate", self.rate)
 
     @property
     def title(self) -> str:
@@ -94,7 +105,7 @@ class RelaxedProjection:
         first, second = np.zeros_like(flat), np.zeros_like(flat)
         spans = [slice(a, b) for a, b in pairwise(edges.tolist())]
         for step in range(1, self.steps + 1):
-            blocks = [_softmax(flat[:, span]) for span in spans]
+            blocks = [softmax(flat[:, span]) for span in spans]
             slopes = model.slopes(blocks, self.queries, rng)
             if slopes is None:  # every answer is met
                 break
@@ -109,7 +120,7 @@ class RelaxedProjection:
             second += 0.001 * (gradient**2 - second)
             scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
             flat -= self.rate / (1 - 0.9**step) * first / scale
-        return [_softmax(flat[:, span]) for span in spans]
+        return [softmax(flat[:, span]) for span in spans]
 
     def _round(self, block: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
         if self.rounding == "largest":
@@ -205,8 +216,3 @@ class _RelaxedTables:
             script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
             factors = [blocks[columns[o]] for o in others]
             slopes[c] += np.einsum(f"{script}->z{letters[place]}", table, *factors)
-
-
-def _softmax(logits: Floats) -> Floats:
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)

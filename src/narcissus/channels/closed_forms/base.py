@@ -12,6 +12,7 @@ MOST_ENTRIES = 150_000_000
 
 def check_size(secrets: float, outputs: float) -> None:
     """Refuse a matrix of more than 150 million entries, with its size."""
+    secrets, outputs = float(secrets), float(outputs)  # whole numbers may be of any size
     if secrets * outputs > MOST_ENTRIES:
         raise TooLargeError(
             f"the channel would have {secrets:.3g} secrets x {outputs:.3g} outputs "
@@ -21,7 +22,7 @@ def check_size(secrets: float, outputs: float) -> None:
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class ClosedForm:
     """What every mechanism in closed form offers."""
 
     @property

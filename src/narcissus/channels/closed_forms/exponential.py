@@ -11,14 +11,14 @@ from scipy import special
 from narcissus._validation import integer, non_negative, positive
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
 from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
 from narcissus.channels.measures import bayes_risk, capacity
 from narcissus.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Exponential(Mechanism):
+class Exponential(ClosedForm):
     """Exponential mechanism: output ``o`` with weight ``exp(epsilon u(s, o) / (2 sensitivity))``.
 
     Attributes

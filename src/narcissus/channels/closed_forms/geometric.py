@@ -9,15 +9,22 @@ import numpy as np
 
 from narcissus._validation import integer, non_negative, positive
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
 
 
 @dataclass(frozen=True)
-class Geometric(Mechanism):
+class Geometric(ClosedForm):
     """Two-sided geometric noise on whole numbers ``0 .. values - 1``, clamped to that range.
 
     The noise is ``z`` with probability ``(1 - a) / (1 + a) a^|z|``, ``a = e^-rate``; clamping
     changes neither ``beta*`` nor the capacity of the ends.
+
+    Parameters
+    ----------
+    values
+        Number of secrets.
+    rate
+        Privacy level of neighbouring secrets, above 0.
     """
 
     values: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from narcissus._validation import integer, positive
-from narcissus.channels.closed_forms.base import Mechanism
+from narcissus.channels.closed_forms.base import ClosedForm
 
 
-class LocationFamily(Mechanism):
+class LocationFamily(ClosedForm):
     """Noise added to evenly spaced numbers: secrets ``0, span/(points-1), ..., span``.
 
     No dataclass itself, so that each mechanism keeps its own order of fields.

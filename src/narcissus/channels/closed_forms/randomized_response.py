@@ -7,20 +7,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import check_size, numbered
+from narcissus.channels.closed_forms.symmetric import SymmetricForm
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Mechanism):
+class KaryRandomizedResponse(SymmetricForm):
     """k-ary randomized response: the true value with weight ``e^epsilon``, any other with 1.
 
+    Parameters
+    ----------
+    values
+        Number of secrets.
+    epsilon
+        Privacy level.
+
+    Notes
+    -----
     Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
 
     Examples
     --------
-    >>> round(RandomizedResponse(1_000_000, 10).beta_star, 7)
+    >>> round(KaryRandomizedResponse(1_000_000, 10).beta_star, 7)
     0.9784492
     """
 
@@ -28,13 +37,7 @@ class RandomizedResponse(Mechanism):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", integer("values", self.values, low=2))
-        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
-
-    @property
-    def secrets(self) -> int:
-        """Number of values."""
-        return self.values
+        self._check()
 
     @property
     def _other(self) -> float:
@@ -48,11 +51,6 @@ class RandomizedResponse(Mechanism):
         return min(1.0, self.values * self._other)
 
     @property
-    def pair(self) -> tuple[str, str]:
-        """The first two values; all pairs are tied."""
-        return "1", "2"
-
-    @property
     def capacity(self) -> float:
         """``n e^epsilon / (e^epsilon + n - 1)``."""
         return self.values / (1 + (self.values - 1) * math.exp(-self.epsilon))
@@ -63,17 +61,8 @@ class RandomizedResponse(Mechanism):
         return (self.values - 1) * self._other
 
     @property
-    def local_epsilon(self) -> float:
-        """Epsilon itself."""
-        return self.epsilon
-
-    def delta(self, epsilon: float) -> float:
-        """``max(0, e^epsilon0 - e^epsilon) / (e^epsilon0 + n - 1)``."""
-        epsilon = non_negative("epsilon", epsilon)
-        if epsilon >= self.epsilon:
-            return 0.0
-        gap = -math.expm1(epsilon - self.epsilon)
-        return gap / (1 + (self.values - 1) * math.exp(-self.epsilon))
+    def _telling(self) -> float:
+        return 1 / (1 + (self.values - 1) * math.exp(-self.epsilon))
 
     def channel(self) -> Channel:
         """Give the ``n`` by ``n`` channel."""

@@ -6,14 +6,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from narcissus._validation import integer, non_negative
+from narcissus._validation import integer
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import check_size, numbered
+from narcissus.channels.closed_forms.symmetric import SymmetricForm
 
 
 @dataclass(frozen=True)
-class Subset(Mechanism):
+class Subset(SymmetricForm):
     """k-subset mechanism: a set of ``size`` values, likelier if it holds the secret.
 
     Sets with the secret have ``e^epsilon`` times the probability of sets without.
@@ -26,19 +28,8 @@ class Subset(Mechanism):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", integer("values", self.values, low=2))
+        self._check()
         object.__setattr__(self, "size", integer("size", self.size, low=1, high=self.values - 1))
-        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
-
-    @property
-    def secrets(self) -> int:
-        """Number of values."""
-        return self.values
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The first two values; all pairs are tied."""
-        return "1", "2"
 
     @property
     def _weights(self) -> tuple[float, float]:
@@ -70,25 +61,18 @@ class Subset(Mechanism):
         return misses + holds * (self.size - 1) / self.size
 
     @property
-    def local_epsilon(self) -> float:
-        """Epsilon itself."""
-        return self.epsilon
-
-    def delta(self, epsilon: float) -> float:
-        """Mass of sets with one value and not the other, times ``1 - e^(epsilon - epsilon0)``."""
-        epsilon = non_negative("epsilon", epsilon)
-        if epsilon >= self.epsilon:
-            return 0.0
-        n, k = self.values, self.size
-        return self._weights[0] * (n - k) / (n - 1) * -math.expm1(epsilon - self.epsilon)
+    def _telling(self) -> float:
+        """Mass of the sets with the one value and without the other."""
+        return self._weights[0] * (self.values - self.size) / (self.values - 1)
 
     def channel(self) -> Channel:
         """Give the channel, an output per set."""
         import itertools
 
         n, k = self.values, self.size
+        # As a float: the exact number may have any length.
+        check_size(n, float(special.comb(float(n), float(k))))
         count = math.comb(n, k)
-        check_size(n, count)
         sets = np.array(list(itertools.combinations(range(n), k)))
         member = np.zeros((n, count), dtype=bool)
         member[sets.T, np.arange(count)] = True

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from narcissus._validation import integer, non_negative
 from narcissus.channels.channel import Channel, Matrix, channel
-from narcissus.channels.closed_forms.base import Mechanism, check_size, numbered
+from narcissus.channels.closed_forms.base import check_size, numbered
+from narcissus.channels.closed_forms.symmetric import SymmetricForm
 
 
 @dataclass(frozen=True)
-class UnaryEncoding(Mechanism):
+class UnaryEncoding(SymmetricForm):
     """RAPPOR-style unary encoding: one bit per value, each kept or flipped on its own.
 
     A bit that is one is reported as one with probability ``p``, a zero with probability ``q``.
@@ -27,18 +27,7 @@ class UnaryEncoding(Mechanism):
     optimized: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", integer("values", self.values, low=2))
-        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
-
-    @property
-    def secrets(self) -> int:
-        """Number of values."""
-        return self.values
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The first two values; all pairs are tied."""
-        return "1", "2"
+        self._check()
 
     @property
     def _rates(self) -> tuple[float, float, float, float]:
@@ -71,25 +60,15 @@ class UnaryEncoding(Mechanism):
         return p * _lost(n, q) + not_p * (1 - not_q ** (n - 1) / n)
 
     @property
-    def local_epsilon(self) -> float:
-        """``ln(p (1 - q) / ((1 - p) q))``, which is epsilon."""
-        return self.epsilon
-
-    def delta(self, epsilon: float) -> float:
-        """Give the mass of the secret's bit alone, times ``1 - e^(epsilon - epsilon0)``.
-
-        Reports of both bits of the pair, or of neither, are equally likely under both secrets.
-        """
-        epsilon = non_negative("epsilon", epsilon)
-        if epsilon >= self.epsilon:
-            return 0.0
+    def _telling(self) -> float:
+        """Mass of the secret's bit alone: reports of both bits, or of neither, tell nothing."""
         p, _, _, not_q = self._rates
-        return p * not_q * -math.expm1(epsilon - self.epsilon)
+        return p * not_q
 
     def channel(self) -> Channel:
         """Give the channel, an output per string of bits."""
         n = self.values
-        check_size(n, 2.0**n)
+        check_size(n, 2.0**n if n < 1024 else math.inf)
         p, not_p, q, not_q = self._rates
         bits = (np.arange(2**n)[:, None] >> np.arange(n - 1, -1, -1)) & 1
         zeros = np.where(bits == 1, q, not_q)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from narcissus.channels.estimate import rounded
+from narcissus.channels.leakage import rounded
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Items, Page, Section, Table, Text, Verdict
 from narcissus.results import Grade

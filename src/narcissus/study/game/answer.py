@@ -7,7 +7,7 @@ from typing import Any
 
 from narcissus.game import Attacked, Play
 from narcissus.results import Estimate
-from narcissus.study.game.schema import CLAIMS, GameStudyBase
+from narcissus.study.game.schema import DEFINITIONS, GameStudy
 from narcissus.study.game.verdict import Ground, Judged, Proof, at_most, grade_of, sufficient
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
@@ -23,7 +23,7 @@ from narcissus.success.singling_out import SAME, SinglingOut
 
 
 def answer(
-    study: GameStudyBase,
+    study: GameStudy,
     ground: Ground,
     judged: Judged,
     *,
@@ -35,7 +35,7 @@ def answer(
 
     ``played`` is the whole run, those attackers included that failed on every trial.
     """
-    statement = ground.statement
+    statement, said = ground.statement, study.statement.to_dict()
     return GameResults(
         outcome=judged.outcome,
         expected=study.expected,
@@ -44,10 +44,10 @@ def answer(
         statement=StatementResult(
             name=study.statement.name,
             words=statement.words(),
-            definition=CLAIMS[study.statement.name][1],
+            definition=DEFINITIONS[study.statement.name],
             scope=ground.scope,
-            epsilon=getattr(study.statement, "epsilon", None),
-            delta=getattr(study.statement, "delta", None),
+            epsilon=said.get("epsilon"),
+            delta=said.get("delta"),
         ),
         confidence=study.run.confidence,
         trials=0 if played is None else played.trials,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel
-
-from narcissus.study.game.parts import OwnPart
-from narcissus.study.game.schema import GameStudyBase
+from narcissus.study.game.schema import GameStudy
+from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
 
 
-def identity_of(study: GameStudyBase, folder: Path, entropy: int) -> dict[str, object]:
+def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
     """Say what trials depend on: two studies with the same identity may share trials.
 
     The number of trials, the confidence, the stopping and the statement are not part of it (but
@@ -22,24 +18,11 @@ def identity_of(study: GameStudyBase, folder: Path, entropy: int) -> dict[str, o
     """
     settings = study.model_dump(mode="json")
     parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
-    own = [name for part in parts for name in _own(getattr(study, part))]
     return {
         **{part: settings[part] for part in parts},
         "fresh": study.run.fresh,
-        "surprisal": getattr(study.statement, "share", None),
+        "surprisal": study.statement.options.get("share"),
         "seed": str(entropy),
-        "own code": source_digests(own, folder),
+        "own code": source_digests(own_parts(study), folder),
         "version": metadata.version("narcissus"),
     }
-
-
-def _own(value: Any) -> Iterator[str]:
-    """Give the names of the user's own parts, at any depth."""
-    if isinstance(value, OwnPart):
-        yield value.name
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _own(getattr(value, name))
-    elif isinstance(value, list):
-        for entry in value:  # pyright: ignore[reportUnknownVariableType]  (any list)
-            yield from _own(entry)

@@ -20,9 +20,10 @@ from narcissus.results import Estimate, NotAssessed
 from narcissus.study.game.answer import answer
 from narcissus.study.game.exact import exactly
 from narcissus.study.game.identity import identity_of
-from narcissus.study.game.schema import GameStudy, GameStudyBase, Setup
+from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, Proof, judge
+from narcissus.study.game.work import agreed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import play_in_order
 from narcissus.study.results.game import ExactGame, GameResults
@@ -37,16 +38,16 @@ class GameKind:
     model: type[BaseModel] = GameStudy
     results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
-    def check(self, study: GameStudyBase, folder: Path) -> None:
+    def check(self, study: GameStudy, folder: Path) -> None:
         """Make all parts once, and see that they fit each other."""
-        setup = study.build(folder)
+        setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError(
                 "the study has no [[attack]] and `exact.when` is never: nothing could be found"
             )
         refuse_unused(study, setup)
 
-    def play(self, study: GameStudyBase, folder: Path, options: RunOptions) -> Outcome:
+    def play(self, study: GameStudy, folder: Path, options: RunOptions) -> Outcome:
         """Prove, play and judge."""
         if options.policy is not None:
             raise InputError(
@@ -69,9 +70,9 @@ class GameKind:
 
 
 def _outcome(
-    study: GameStudyBase, folder: Path, options: RunOptions, store: TrialStore | None
+    study: GameStudy, folder: Path, options: RunOptions, store: TrialStore | None
 ) -> Outcome:
-    setup = study.build(folder)
+    setup = study.build()
     refuse_fresh(study, setup)
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
@@ -123,9 +124,7 @@ def _outcome(
 KIND = GameKind()
 
 
-def _written(
-    study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]
-) -> WrittenFamily | None:
+def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:
     if study.exact.when == "never":
         return None
     try:
@@ -161,15 +160,15 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
     return statement
 
 
-def _chosen(study: GameStudyBase) -> tuple[str, ...]:
+def _chosen(study: GameStudy) -> tuple[str, ...]:
     """Give what the study takes as given in its statement."""
-    best = getattr(study.statement, "best", None)
+    best = study.statement.options.get("best")
     if best is None:
         return ()
     return (f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says",)
 
 
-def _gaps(study: GameStudyBase, statement: Any, played: Play) -> dict[str, Estimate | None]:
+def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate | None]:
     if not isinstance(statement, Resilience):
         return {}
     share = (1 - played.confidence) / len(played.attackers) / played.members
@@ -216,7 +215,7 @@ def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> li
     return found
 
 
-def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Proof]:
+def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return []
     found = from_lemmas(setup.game)
@@ -234,7 +233,7 @@ def _proofs(study: GameStudyBase, setup: Setup, statement: Any) -> list[Proof]:
 
 
 def _played(
-    study: GameStudyBase,
+    study: GameStudy,
     setup: Setup,
     statement: Any,
     options: RunOptions,
@@ -254,16 +253,21 @@ def _played(
         rng=int(child(options.entropy, 0).integers(2**63)),
         observer=options.observer,
         # Most games take seconds, less than it takes to start processes.
-        through=partial(
-            play_in_order,
-            store=store,
-            workers=options.workers or 1,
-            observer=options.observer,
+        through=agreed(
+            partial(
+                play_in_order,
+                store=store,
+                workers=options.workers or 1,
+                observer=options.observer,
+            ),
+            setup,
+            store,
+            options,
         ),
     )
 
 
-def _memorized(study: GameStudyBase, setup: Setup, unanswered: list[NotAssessed]) -> float | None:
+def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> float | None:
     if not study.exact.memorized:
         return None
     world, mechanism = setup.game.world, setup.game.mechanism

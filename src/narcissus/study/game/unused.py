@@ -1,6 +1,6 @@
 """Options of a game's study that nothing in it would use: each is refused, with why and what to do.
 
-Those of the parts are refused where they are read (`narcissus.study.game.parts`); here are the
+Those of the parts are refused where they are read (`narcissus.study.parts`); here are the
 sections about proofs, the exact answer and the run, whose use depends on the other sections.
 """
 
@@ -14,7 +14,7 @@ from narcissus.errors import InputError
 from narcissus.game import Game, play
 from narcissus.game.rules import is_own
 from narcissus.profiles.proofs import from_privacy
-from narcissus.study.game.schema import GameStudyBase, Setup
+from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.success.relations import RandomRow
 from narcissus.success.statements import NotMemorizing, Resilience
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
@@ -23,7 +23,7 @@ PROFILE = ("limit", "epsilons", "abstain")
 """Keys of [exact] about the profile."""
 
 
-def refuse_unused(study: GameStudyBase, setup: Setup) -> None:
+def refuse_unused(study: GameStudy, setup: Setup) -> None:
     """Refuse options whose use can be told from the file.
 
     Raises
@@ -36,7 +36,7 @@ def refuse_unused(study: GameStudyBase, setup: Setup) -> None:
         raise InputError(refusal)
 
 
-def refuse_fresh(study: GameStudyBase, setup: Setup) -> None:
+def refuse_fresh(study: GameStudy, setup: Setup) -> None:
     """Refuse `run.fresh` where drawing again changes nothing.
 
     Whether every baseline has a formula, one trial of each attack shows.
@@ -55,7 +55,7 @@ def refuse_fresh(study: GameStudyBase, setup: Setup) -> None:
         )
 
 
-def refuse_unwritten(study: GameStudyBase, reason: InputError) -> None:
+def refuse_unwritten(study: GameStudy, reason: InputError) -> None:
     """Refuse options of the exact profile in a game that cannot be written out at any size.
 
     Raises
@@ -83,7 +83,7 @@ def _given(section: BaseModel, *names: str) -> list[str]:
     return [name for name in names if name in section.model_fields_set]
 
 
-def _exact(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+def _exact(study: GameStudy, setup: Setup) -> Iterator[str]:
     exact = study.exact
     if isinstance(setup.statement, NotMemorizing):
         counted = exact.memorized  # which has the same limit
@@ -100,7 +100,7 @@ def _exact(study: GameStudyBase, setup: Setup) -> Iterator[str]:
             )
 
 
-def _privacy(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+def _privacy(study: GameStudy, setup: Setup) -> Iterator[str]:
     if study.privacy is None:
         return
     unused = "[privacy] is not used: "
@@ -124,7 +124,7 @@ def _privacy(study: GameStudyBase, setup: Setup) -> Iterator[str]:
             )
 
 
-def _run(study: GameStudyBase, setup: Setup) -> Iterator[str]:
+def _run(study: GameStudy, setup: Setup) -> Iterator[str]:
     if setup.attacks:
         return
     for name in _given(study.run, *type(study.run).model_fields):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.study.game.parts import OwnPart
-from narcissus.study.game.schema import GameStudyBase
+from narcissus.study.game.schema import GameStudy
+from narcissus.study.part_section import checked
+from narcissus.study.parts import Part
 
 MOST, LARGEST = 100_000, 10**15
 SECTIONS = ("mechanism", "world", "success", "looser")
@@ -51,7 +51,7 @@ def spread(text: str) -> list[float]:
     return [int(number) if number == int(number) else float(number) for number in numbers]
 
 
-def varied(study: GameStudyBase, folder: Path, parameter: str, value: float) -> Game:
+def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game:
     """Give the game of a study with another value of ``parameter``.
 
     Parameters
@@ -66,25 +66,20 @@ def varied(study: GameStudyBase, folder: Path, parameter: str, value: float) -> 
     """
     before, dot, key = parameter.rpartition(".")
     section = before if dot else "mechanism"
-    part: Any = getattr(study, section, None) if section in SECTIONS else None
+    part: Part | None = getattr(study, section, None) if section in SECTIONS else None
     if part is None:
         raise InputError(
             f"`--smallest {parameter}`: the study has no section [{section}] of "
             f"{', '.join(SECTIONS)}"
         )
-    own = isinstance(part, OwnPart)
-    known = [*part.options] if own else [k for k in type(part).model_fields if k != "name"]
-    if key not in known:
+    if key not in part.options:
         raise InputError(
             f"`--smallest {parameter}`: the {section} {part.name} has no parameter {key!r}; it has "
-            f"{', '.join(known) or 'none'}{did_you_mean(key, known)}"
+            f"{', '.join(part.options) or 'none'}{did_you_mean(key, part.options)}"
         )
-    changed = {"options": {**part.options, key: value}} if own else {key: value}
     try:
-        made = type(part).model_validate(
-            {**part.model_dump(), **changed}, context={"folder": str(folder)}
-        )
+        made = checked(part.room, {**part.to_dict(), key: value}, folder)
     except ValidationError as error:
         said = error.errors(include_url=False)[0]["msg"]
         raise InputError(f"`--smallest {parameter}`: {value:g} is refused: {said}") from error
-    return study.model_copy(update={section: made}).build(folder).game
+    return study.model_copy(update={section: made}).build().game

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Attack
+from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
     advantage_limits,
     difference_limits,
@@ -68,7 +68,7 @@ def prior_test(experiment: Experiment, real: Floats, said: Floats) -> PriorTest:
 def attack_result(
     experiment: Experiment,
     name: str,
-    attack: Attack,
+    attack: TableAttack,
     trials: Sequence[Trial],
     *,
     luck: Floats,
@@ -150,7 +150,7 @@ def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
 
 
 def _against_itself(
-    experiment: Experiment, name: str, attack: Attack, shares: Floats, trials: Sequence[Trial]
+    experiment: Experiment, name: str, attack: TableAttack, shares: Floats, trials: Sequence[Trial]
 ) -> dict[str, Any]:
     """Compare an attack with itself: the same attempts on fresh people, or a decoy release."""
     level, n = experiment.confidence, experiment.targets

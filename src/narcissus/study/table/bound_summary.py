@@ -34,7 +34,7 @@ def bound_results(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=proofs.tail_theorem(experiment.success, n),
+                theorem=proofs.tail_theorem(experiment.success, n).statement,
                 name="domination",
                 guarantee=guarantee,
                 for_comparison=False,
@@ -49,7 +49,7 @@ def bound_results(
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(
         limits="share",
-        theorem=proofs.share_theorem(experiment.success, n),
+        theorem=proofs.share_theorem(experiment.success, n, setting.guarantee).statement,
         name="mean share",
         guarantee=guarantee,
         for_comparison=False,
@@ -125,7 +125,6 @@ def _for_comparison(
             )
         )
     tables = [t["published"] for t in trials]
-    which = "Theorem 3.2 (given the output)" if pure else "Corollary 3.4"
     for level in experiment.levels:
         most = (
             max(proofs.not_exceeded(t, level) for t in tables)
@@ -135,7 +134,7 @@ def _for_comparison(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=f"Swanberg et al. 2025, {which}",
+                theorem=proofs.published_theorem(setting.single).statement,
                 name="published",
                 **same,
                 confidence=level,

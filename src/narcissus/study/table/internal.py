@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from narcissus._random import child
-from narcissus.attacks.table import View
-from narcissus.mechanisms import NoisyMarginals
+from narcissus.game.block import Round
 from narcissus.study.record import write_atomically
-from narcissus.study.table.experiment import ATTACK, NOISE, Experiment
+from narcissus.study.table.experiment import Experiment
 
 MAX_ROWS = 200_000
 
@@ -24,7 +23,8 @@ def write_internal(path: Path, experiment: Experiment) -> None:
     At most 200,000 rows: as many trials as fit. The trials are played again from their seeds, so
     that the store of trials itself holds aggregates only.
     """
-    per_trial = experiment.targets * len(experiment.settings) * len(experiment.attacks)
+    settings = range(len(experiment.settings))
+    per_trial = experiment.targets * len(settings) * len(experiment.attacks)
     count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     text = io.StringIO()
@@ -35,30 +35,25 @@ def write_internal(path: Path, experiment: Experiment) -> None:
         + [f"guess_{n}" for n in names]
     )
     for trial in range(count):
-        people = experiment.people(trial)
-        targets = experiment.targets_of(people)
-        secrets = experiment.queries.joint(people)
-        every = np.arange(experiment.targets)
-        chances = targets.success.chances(targets.prior)
-        for number, setting in enumerate(experiment.settings):
-            release = NoisyMarginals(experiment.queries, setting.noise).release(
-                people, rng=child(experiment.entropy, NOISE, trial)
-            )
-            for name, attack, trials in experiment.attacks:
-                if trial >= trials:
-                    continue
-                view = View(targets, setting.noise, release, secrets if attack.informed else None)
-                rng = child(experiment.entropy, ATTACK, trial, number, zlib.crc32(name.encode()))
-                attempt = attack.guess(view, rng=rng)
-                hits = targets.success.score(secrets, attempt)
-                true, said = experiment.queries.split(secrets), targets.success.split_guess(attempt)
-                for i in every:
-                    row = [trial, int(i), setting.label, name]
-                    row += [targets.prior[i, secrets[i]], chances[i, attempt[i]], int(hits[i])]
-                    for codes in (true[i], said[i]):
-                        row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
-                    writer.writerow(row)
+        for number in settings:
+            writer.writerows(_rows(experiment, experiment.round(trial, number)))
     write_atomically(path, text.getvalue())
+
+
+def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
+    """Give a row for each attack and person of a trial."""
+    [targets], [people] = played.known, played.draw.data
+    secrets, every = experiment.queries.joint(people), range(experiment.targets)
+    true = experiment.queries.split(secrets)
+    for name, turn in played.turns.items():
+        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+        said = targets.success.split_guess(attempt)
+        for i in every:
+            row = [played.number, i, played.seat.name, name]
+            row += [targets.prior[i, secrets[i]], chance[i], int(hits[i])]
+            for codes in (true[i], said[i]):
+                row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
+            yield row
 
 
 def said_label(experiment: Experiment, column: int, guess: int) -> str:

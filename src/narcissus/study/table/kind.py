@@ -15,6 +15,7 @@ from narcissus.attacks.table import MeanField
 from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_all
 from narcissus.study.results.table import TableResults
@@ -24,7 +25,7 @@ from narcissus.study.table.conclude import conclude
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.precision import with_trials
-from narcissus.study.table.prepare import own_code, prepare
+from narcissus.study.table.prepare import prepare
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sweep import overall
 from narcissus.study.toml import read_document, validate
@@ -56,7 +57,7 @@ class TableKind:
         """Play all trials and draw conclusions."""
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
-        experiment = with_trials(prepare(study, folder, options.entropy), study, options.observer)
+        experiment = with_trials(prepare(study, folder, options.entropy), study, options)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
@@ -159,7 +160,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     }
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
-    identity["own code"] = source_digests(own_code(study), folder)
+    identity["own code"] = source_digests(own_parts(study), folder)
     identity["version"] = metadata.version("narcissus")
     return identity
 

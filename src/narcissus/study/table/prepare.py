@@ -5,29 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from narcissus.attacks.table import (
-    Attack,
-    Ceiling,
-    GibbsSampling,
-    MeanField,
-    PriorGuess,
-    RelaxedProjection,
-)
-from narcissus.errors import InputError, NarcissusError, TooLargeError
-from narcissus.mechanisms import (
-    MarginalQueries,
-)
-from narcissus.priors import (
-    RecordPrior,
-    fit_bayesian_network,
-    fit_empirical,
-    fit_independent,
-)
-from narcissus.study.plugins import load_attribute, require_allowed
+from narcissus.attacks.table import OwnTableAttack, TableAttack
+from narcissus.errors import InputError, TooLargeError
+from narcissus.mechanisms import MarginalQueries, PlannedCounts
+from narcissus.priors import RecordPrior
+from narcissus.study.parts import Part
 from narcissus.study.table import proofs
-from narcissus.study.table.experiment import Experiment, raised_where
+from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.groups import Groups
-from narcissus.study.table.schema import DEFAULT_TRIALS, AttackSpec, PriorSpec, TableStudy
+from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.settings import settings_of
 from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
@@ -83,93 +69,65 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
     return ColumnsRight(shape, tuple(within), at_least, tuple(positions))
 
 
-def fit_prior(spec: PriorSpec, table: Table, folder: Path) -> RecordPrior:
-    """Fit or load the prior."""
-    given = spec.model_dump(exclude_none=True, exclude={"kind"})
-    if spec.kind == "bayesian-network":
-        return fit_bayesian_network(table, max_parents=given.pop("parents"), **given)
-    if spec.kind == "independent":
-        return fit_independent(table, **given)
-    if spec.kind == "empirical":
-        return fit_empirical(table, **given)
-    if ":" not in spec.kind:
-        raise InputError(
-            "`prior.kind` must be bayesian-network, independent, empirical or your own as "
-            f"'module:attribute', got {spec.kind!r}"
-        )
-    made = load_attribute(spec.kind, folder)
+def fit_prior(part: Part, table: Table) -> RecordPrior:
+    """Fit the prior, or make the user's own from the table."""
     try:
-        prior = made(table)
-    except NarcissusError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"`prior.kind`: {spec.kind} failed on the table: {raised_where(error)}"
-        ) from error
+        prior = part.build(table)
+    except InputError as error:
+        raise type(error)(f"`prior`: {error}") from error
     if not isinstance(prior, RecordPrior):
         raise InputError(
-            f"{spec.kind} must give a prior: names, sizes, sample, conditional, log_probability, "
+            f"{part.name} must give a prior: names, sizes, sample, conditional, log_probability, "
             "describe (see docs/tables-and-priors.md)"
         )
     if tuple(prior.sizes) != table.sizes:
         raise InputError(
-            f"{spec.kind} has columns of {tuple(prior.sizes)} values, the table of {table.sizes}"
+            f"{part.name} has columns of {tuple(prior.sizes)} values, the table of {table.sizes}"
         )
     return prior
 
 
-def attack_of(name: str, spec: AttackSpec, folder: Path) -> Attack:
-    """Build one attack."""
-    kind = spec.kind or name
-    given = {
-        option: getattr(spec, option)
-        for option in ("sweeps", "start", "steps", "starts", "rounding")
-        if getattr(spec, option) is not None
-    }
-    if kind == "prior":
-        return PriorGuess()
-    if kind == "ceiling":
-        return Ceiling()
-    if kind == "rap":
-        return RelaxedProjection(**given)
-    if kind == "posterior":
-        return GibbsSampling(**given) if spec.method == "gibbs" else MeanField(**given)
-    made = load_attribute(kind, folder)
-    try:
-        attack = made(**spec.options)
-    except Exception as error:
-        raise InputError(
-            f"attack `{name}`: cannot make {kind} with options {spec.options}: "
-            f"{raised_where(error)}"
-        ) from error
+def attack_of(name: str, part: Part) -> TableAttack:
+    """Build one attack, and see that it is one."""
+    attack = part.build()
+    if ":" not in part.name and isinstance(attack, TableAttack):
+        return attack
     for member in ("guess", "title", "uses", "informed"):
         if not hasattr(attack, member):
-            raise InputError(f"attack `{name}`: {kind} has no `{member}` (see docs/attacks.md)")
+            raise InputError(
+                f"attack `{name}`: {part.name} has no `{member}` (see docs/attacks.md)"
+            )
     if attack.informed:
         raise InputError(
             f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
             "its own does not exist, a worse one would be no attack; set `informed = False`"
         )
-    return attack
+    return OwnTableAttack(name, attack)
 
 
-def own_code(study: TableStudy) -> list[str]:
-    """Give the names of the user's own attacks and prior, each ``module:attribute``."""
-    kinds = [spec.kind or name for name, spec in study.attacks.items()] + [study.prior.kind]
-    return [kind for kind in kinds if ":" in kind]
+def planned(part: Part) -> list[PlannedCounts]:
+    """Give what would be released at each level, and see that attacks can read it."""
+    levels = part.each()
+    for one in levels:
+        if not isinstance(one, PlannedCounts):
+            raise InputError(
+                f"the mechanism {part.name} releases something else than noisy counts of "
+                "marginals, and no attack on tables can read that yet: make it a subclass of "
+                "narcissus.mechanisms.PlannedCounts (see docs/extending.md)"
+            )
+    return levels
 
 
 def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
-    require_allowed(own_code(study))
     table = load_table(study, folder)
-    if study.mechanism.k > table.columns:
-        raise InputError(
-            f"`mechanism.k` is {study.mechanism.k}, but the table has {table.columns} columns"
-        )
+    release = planned(study.mechanism)
+    k = release[0].k
+    if k > table.columns:
+        raise InputError(f"`mechanism.k` is {k}, but the table has {table.columns} columns")
     unknown = unknown_columns(study, table)
     success = success_of(study, table, unknown)
-    queries = MarginalQueries(table.sizes, unknown, study.mechanism.k)
+    queries = MarginalQueries(table.sizes, unknown, k)
     n = study.threat.targets
     if n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
@@ -189,17 +147,20 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
             f"`threat.targets` is {n}, but the table has {table.rows} rows to draw from"
         )
     groups = Groups.of(table, study.groups.columns, study.groups.unusual, study.groups.singled_out)
-    settings = settings_of(study.mechanism, queries.tables)
+    settings = settings_of(release, queries.tables)
+    exact = all(setting.guarantee is None for setting in settings)
+    if exact and study.mechanism.options.get("delta") is not None:
+        raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = tuple(
         (
             name,
-            attack_of(name, spec, folder),
-            spec.trials or trials,
+            attack_of(name, part),
+            part.also["trials"] or trials,
         )
-        for name, spec in study.attacks.items()
+        for name, part in study.attacks.items()
     )
-    prior = fit_prior(study.prior, table, folder)
+    prior = fit_prior(study.prior, table)
     draft = Experiment(
         table=table,
         prior=prior,
@@ -216,7 +177,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         entropy=entropy,
         confidence=study.run.confidence,
     )
-    pilot = draft.targets_of(draft.people(0))
+    pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, levels)) if s.guarantee else ()

@@ -14,9 +14,19 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus.attacks.table import Targets
-from narcissus.bounds import PoissonBinomial, exact_match_optimum, optimum, posterior, swap_tail
+from narcissus.bounds import (
+    PoissonBinomial,
+    Theorem,
+    each_success,
+    exact_match_optimum,
+    posterior,
+    swap_tail,
+)
+from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.published import COROLLARY_3_4, THEOREM_3_2
 from narcissus.bounds.single_guess import optimum_at_points
+from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.success import ColumnsRight
 
@@ -58,7 +68,7 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     people drawn independently have independent values.
     """
     if targets.success.exact:
-        return optimum(targets.prior, guarantee)
+        return each_success(targets.prior, guarantee)
     value = _from_best_guess(best_chances(targets), guarantee)
     matrix = program_matrix(targets.success)
     if matrix is None:
@@ -69,7 +79,7 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     tried = solved if pure else solved + POINT_CELLS // matrix.size
     if solved:
         rows, back = _different(targets.prior[:solved])
-        value[:solved] = np.minimum(value[:solved], optimum(rows, guarantee, matrix)[back])
+        value[:solved] = np.minimum(value[:solved], each_success(rows, guarantee, matrix)[back])
     if targets.prior[solved:tried].size:
         rows, back = _different(targets.prior[solved:tried])
         limits = optimum_at_points(rows, guarantee, matrix, POINTS)[back]
@@ -125,27 +135,38 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     return o, theta
 
 
-def share_theorem(success: ColumnsRight, people: int) -> str:
-    """Name the theorem behind `shares` for so many people."""
-    return "Narcissus theory 4.6 (one-target optimum" + _how(success, people)
+def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
+    """Give the theorem behind `shares` for so many people."""
+    first, *others = for_each(guarantee)
+    how = _how(success, people)
+    if success.exact or program_matrix(success) is not None:
+        how += [f"or {theorem.statement} where it is less" for theorem in others]
+    return first.by(", ".join(how)) if how else first
 
 
-def tail_theorem(success: ColumnsRight, people: int) -> str:
-    """Name the theorem behind `tail_table` for so many people."""
-    return "Narcissus theory 4.4 (domination" + _how(success, people)
+def tail_theorem(success: ColumnsRight, people: int) -> Theorem:
+    """Give the theorem behind `tail_table` for so many people."""
+    how = _how(success, people)
+    return DOMINATION.by(*how) if how else DOMINATION
 
 
-def _how(success: ColumnsRight, people: int) -> str:
+def published_theorem(guarantee: Guarantee) -> Theorem:
+    """Give the theorem behind `output_tail_table` for pure or approximate DP."""
+    pure = isinstance(guarantee, PureDP)
+    return THEOREM_3_2.by("given the output") if pure else COROLLARY_3_4
+
+
+def _how(success: ColumnsRight, people: int) -> list[str]:
     """Say for whom programs are solved, whatever their priors are."""
     if success.exact:
-        return ")"
+        return []
     matrix = program_matrix(success)
     if matrix is None:
-        return ", from the best guess)"
+        return ["from the best guess"]
     solved = POINT_CELLS // matrix.size
     if people <= solved:
-        return ", by linear programs)"
-    return f", by linear programs for {solved} of {people} people, else from the best guess)"
+        return ["by linear programs"]
+    return [f"by linear programs for {solved} of {people} people, else from the best guess"]
 
 
 def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> list[float]:

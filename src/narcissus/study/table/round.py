@@ -1,4 +1,4 @@
-"""One release of one setting, and how every attack's guesses about it are scored.
+"""What is kept of a trial: what was recovered, by whom, of which group, and without the release.
 
 An attack that sees the release and nothing else can be scored by more than its hits. Given the
 release and everybody else's secrets, the chance that a guess about a person counts is known
@@ -10,82 +10,82 @@ people; where that is an assumption, hits are counted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Ceiling, Targets, View
+from narcissus.attacks.table import Targets
+from narcissus.attacks.table.ceiling import insider_chances
+from narcissus.game.block import Round, Turn
+from narcissus.game.scoring import score
+from narcissus.knowledge import OtherSecrets
+from narcissus.study.table.groups import Groups
+from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
-
-if TYPE_CHECKING:
-    from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.streams import TrialStreams
 
 Floats = NDArray[np.float64]
-Scores = dict[str, NDArray[Any]]
+Found = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Round:
-    """A release, the truth behind it, and what is known of every guess about it.
+class Kept:
+    """The measure of a table study at one setting."""
 
-    Attributes
-    ----------
-    targets, secrets, release, setting
-        The people, their joint values, the released cells, the level of noise.
-    masks
-        Who belongs to each group, shape (groups, n), as 0 and 1.
-    by_secret
-        For each group, whether it is told by the secrets, shape (groups,).
-    chances
-        Chance of each guess from the prior alone, shape (n, guesses).
-    exact
-        Chance of each guess given the release and all other secrets, shape (n, guesses); None
-        where the prior may be wrong about the people.
-    """
+    setting: Setting
+    points: tuple[float, ...]
+    """For each confidence level, the epsilon of the domination bound."""
+    groups: Groups
+    exact: bool
+    """Whether the prior is right about the people; else there are decoys."""
+    streams: TrialStreams
+
+    def __call__(self, played: Round) -> Found:
+        """Give the arrays that are kept of a trial."""
+        truth = Truth.of(played, self.groups, exact=self.exact)
+        found = truth.without_release()
+        for name, turn in played.turns.items():
+            found |= truth.of_attack(name, turn)
+        if not self.exact:
+            found |= decoys(played, self.streams)
+        if self.setting.guarantee is not None:
+            found |= proved(truth.targets, truth.masks, self.setting, self.points)
+        return found
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The truth behind a release, and what is known of every guess about it."""
 
     targets: Targets
     secrets: NDArray[np.int64]
-    release: Floats
-    setting: Setting
+    """Joint values, shape (n,)."""
     masks: Floats
+    """Who belongs to each group, shape (groups, n), as 0 and 1."""
     by_secret: NDArray[np.bool_]
-    chances: Floats
+    """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
+    """Chance of each guess given the release and all other secrets, shape (n, guesses); None
+    where the prior may be wrong about the people."""
 
     @classmethod
-    def of(
-        cls,
-        experiment: Experiment,
-        targets: Targets,
-        people: NDArray[np.int32],
-        release: Floats,
-        setting: Setting,
-    ) -> Round:
+    def of(cls, played: Round, groups: Groups, *, exact: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
-        secrets = experiment.queries.joint(people)
-        for shared in (targets.codes, targets.prior):
-            shared.setflags(write=False)  # one attack must not change what the next one sees
-        exact = None
-        if experiment.prior_is_exact:
-            view = View(targets, setting.noise, release, secrets)
-            unused = np.random.default_rng(0)  # there is no chance in an exact posterior
-            exact = targets.success.chances(Ceiling().beliefs(view, rng=unused))
-        masks = experiment.groups.masks(people, targets, secrets).astype(np.float64)
-        by_secret = experiment.groups.by_secret(experiment.queries.unknown)
-        chances = targets.success.chances(targets.prior)
-        return cls(targets, secrets, release, setting, masks, by_secret, chances, exact)
+        [people], [targets], [release] = played.draw.data, played.known, played.release
+        [insider] = played.told(OtherSecrets())
+        masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
+        by_secret = groups.by_secret(targets.queries.unknown)
+        chances = insider_chances(release, insider) if exact else None
+        return cls(targets, insider.secrets, masks, by_secret, chances)
 
-    def chance_of(self, attempt: NDArray[np.int64]) -> Floats:
-        """Give the chance of each person's guess from the prior alone, shape (n,)."""
-        return self.chances[np.arange(self.targets.people), attempt]
-
-    def without_release(self) -> Scores:
+    def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
-        attempt = self.chances.argmax(axis=1)
-        guess = self.chance_of(attempt)
+        people, chances = np.arange(self.targets.people), self.targets.chances
+        attempt = chances.argmax(axis=1)
+        guess = chances[people, attempt]
         hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
-        found: Scores = {
+        found: Found = {
             "groups": self.masks.sum(axis=1),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
@@ -94,30 +94,47 @@ class Round:
             "group_guess": self._by_group(hits if self.exact is None else guess, hits),
         }
         if self.exact is not None:
-            known = self.exact[np.arange(self.targets.people), attempt]
+            known = self.exact[people, attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
             found["control"] = np.array((known - guess).mean())
         return found
 
-    def scores(self, name: str, attempt: NDArray[np.int64]) -> Scores:
+    def of_attack(self, name: str, turn: Turn) -> Found:
         """Score one attack's guesses."""
         success = self.targets.success
-        hits = success.score(self.secrets, attempt).astype(np.float64)
-        score = hits
+        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+        hits = hits.astype(np.float64)
+        share = hits
         if self.exact is not None:
-            score = self.exact[np.arange(self.targets.people), attempt]
-        chance = self.chance_of(attempt)
+            share = self.exact[np.arange(self.targets.people), attempt]
         columns = success.column_chances(self.targets.prior, attempt)
         return {
             f"{name}/hits": np.array(int(hits.sum())),
-            f"{name}/share": np.array(score.mean()),
+            f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
             f"{name}/columns": success.columns_right(self.secrets, attempt).mean(axis=0),
             f"{name}/columns_fresh": columns.mean(axis=0),
-            f"{name}/group_share": self._by_group(score, hits),
+            f"{name}/group_share": self._by_group(share, hits),
             f"{name}/group_fresh": self.masks @ chance,
         }
 
-    def _by_group(self, score: Floats, hits: Floats) -> Floats:
+    def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where membership is told by the secrets."""
-        return np.where(self.by_secret, self.masks @ hits, self.masks @ score)
+        return np.where(self.by_secret, self.masks @ hits, self.masks @ share)
+
+
+def decoys(played: Round, streams: TrialStreams) -> Found:
+    """Show every attack a release of other secrets, and score it on the true ones.
+
+    The decoy's secrets are drawn from the prior given the same known columns, so it tells nothing
+    about the true ones: what an attack recovers here it owes to what it knows, and not to the
+    release. If the prior is right, that is what the prior says of its attempts.
+    """
+    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    data = game.side.fresh(game.world, played.draw, played.known, sources.world)
+    found: Found = {}
+    for name, attempts in played.again(data, sources).items():
+        hits = score(game.relation, played.draw.data, attempts, sources.world)
+        chance = game.relation.chance(played.known, attempts.values)
+        found[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
+    return found

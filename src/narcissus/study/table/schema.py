@@ -5,31 +5,26 @@ The descriptions here are the documentation of the study file (`narcissus schema
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from narcissus.study.options import options_of_kind
+from narcissus.study import earlier
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
+from narcissus.study.sections import Approval, FileSection, SeededRun
+from narcissus.study.signatures import Option
 
-LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
-NAMED_ATTACKS = ("prior", "posterior", "rap", "ceiling")
-# kind -> its options and their defaults
-PRIOR_OPTIONS: dict[str, dict[str, Any]] = {
-    "bayesian-network": {"parents": 2, "smoothing": 1.0, "score": "bic"},
-    "independent": {"smoothing": 0.0},
-    "empirical": {"smoothing": 0.01},
-}
+DEFAULT_TRIALS = 100
 
 
-class Section(BaseModel):
-    """A part of the study file; keys that it does not know are errors."""
+class Strictly(FileSection):
+    """A section in which "100" and true are no numbers: TOML tells them apart, and so do we."""
 
-    # Strict: "100" and true are no numbers. TOML tells them apart, and so do we.
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
+    model_config = ConfigDict(strict=True)
 
 
-class BinsSpec(Section):
+class BinsSpec(Strictly):
     """How to turn a column of numbers into a few values; give exactly one key."""
 
     width: float | None = Field(
@@ -51,7 +46,7 @@ class BinsSpec(Section):
         return self
 
 
-class DataSpec(Section):
+class DataSpec(Strictly):
     """The table of people."""
 
     path: str | None = Field(
@@ -75,7 +70,7 @@ class DataSpec(Section):
         return self
 
 
-class ThreatSpec(Section):
+class ThreatSpec(Strictly):
     """What the attacker knows, wants, and when they succeed."""
 
     unknown: list[str] | None = Field(
@@ -108,152 +103,14 @@ class ThreatSpec(Section):
         return self
 
 
-class PriorSpec(Section):
-    """What the attacker knows beforehand about how columns go together."""
-
-    kind: str = Field(
-        default="bayesian-network",
-        description="'bayesian-network', 'independent', 'empirical', or your own class as "
-        "'module:attribute'.",
-    )
-    parents: int | None = Field(
-        default=None,
-        ge=0,
-        le=5,
-        description="Of 'bayesian-network': most parents of a column; 2 if left out.",
-    )
-    smoothing: float | None = Field(
-        default=None,
-        ge=0,
-        description="Of 'bayesian-network': Dirichlet pseudo-count, above 0; 1 if left out. Of "
-        "'independent': pseudo-count of each value; 0 if left out. Of 'empirical': share of "
-        "independent columns that is mixed in, at most 1; 0.01 if left out.",
-    )
-    score: Literal["bic", "bdeu"] | None = Field(
-        default=None,
-        description="Of 'bayesian-network': score of the structure search; bic if left out.",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_its_kind(cls, values: Any) -> Any:
-        if not isinstance(values, dict):
-            return values
-        given = cast("dict[str, Any]", values)
-        kind = given.get("kind", "bayesian-network")
-        if isinstance(kind, str) and ":" in kind:
-            return options_of_kind(given, kind, {**PRIOR_OPTIONS, kind: {}})
-        return options_of_kind(given, str(kind), PRIOR_OPTIONS)
-
-    @model_validator(mode="after")
-    def _smoothing_fits(self) -> PriorSpec:
-        if self.kind == "bayesian-network" and self.smoothing == 0:
-            raise ValueError("`smoothing` of a Bayesian network must be above 0, got 0")
-        if self.kind == "empirical" and (self.smoothing or 0) > 1:
-            raise ValueError(
-                f"`smoothing` of an empirical prior must be in [0, 1], got {self.smoothing}"
-            )
-        return self
+Prior = Annotated[Part, PartSection("record-prior")]
+Mechanism = Annotated[Part, PartSection("table-mechanism")]
+Trials = Annotated[int, Field(ge=1)]
+_FEWER = Option("trials", Trials | None, None, "Fewer trials than the rest, for a slow attack.")
+Attack = Annotated[Part, PartSection("table-attack", also=(_FEWER,), named=True)]
 
 
-DEFAULT_TRIALS = 100
-
-Level = Annotated[float, Field(allow_inf_nan=True)]
-
-
-class MechanismSpec(Section):
-    """What is released: all k-way tables that touch an unknown column, with noise on each cell."""
-
-    kind: Literal["marginals"] = "marginals"
-    k: int = Field(default=3, ge=1, description="Columns in each table.")
-    noise: Literal["gaussian", "laplace"] = "gaussian"
-    epsilon: Level | list[Level] | None = Field(
-        default=None, description="Privacy level or list of them; `inf` is no noise."
-    )
-    delta: float | None = Field(
-        default=None,
-        description="Of Gaussian noise, in (0, 1); 1e-5 if left out. With `epsilon` it sets the "
-        "noise, with `mu` and `scale` the point (epsilon, delta) of the bounds for comparison.",
-    )
-    mu: Level | list[Level] | None = Field(
-        default=None, description="Gaussian DP level instead of epsilon; `inf` is no noise."
-    )
-    scale: Level | list[Level] | None = Field(
-        default=None, description="Noise scale in counts instead of a level; 0 is no noise."
-    )
-
-    @model_validator(mode="after")
-    def _one_level(self) -> MechanismSpec:
-        given = [n for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None]
-        if len(given) != 1:
-            raise ValueError("give exactly one of epsilon, mu and scale")
-        name = given[0]
-        for value in self.levels:
-            if math.isnan(value) or value < 0 or (value == 0 and name != "scale"):
-                limit = "at least 0" if name == "scale" else "above 0"
-                raise ValueError(f"`{name}` must be {limit}, got {value}")
-            if name == "scale" and math.isinf(value):
-                raise ValueError("`scale` must be finite")
-            if value != 0 and not math.isinf(value) and not LOWEST <= value <= HIGHEST:
-                raise ValueError(f"`{name}` must be in [{LOWEST:g}, {HIGHEST:g}], got {value:g}")
-        if len(set(self.levels)) != len(self.levels) or not self.levels:
-            raise ValueError(f"`{name}` must be a list of different levels")
-        if self.noise == "laplace" and name == "mu":
-            raise ValueError("`mu` is a level of Gaussian noise; give epsilon or scale")
-        if self.delta is not None:
-            if not 0 <= self.delta < 1:
-                raise ValueError(f"`delta` must be in [0, 1), got {self.delta}")
-            if self.noise == "laplace":
-                raise ValueError("Laplace noise gives pure DP: leave `delta` out")
-            if self.delta == 0:
-                raise ValueError(
-                    "Gaussian noise needs a `delta` above 0; or take noise = 'laplace'"
-                )
-            if all(v == 0 if name == "scale" else math.isinf(v) for v in self.levels):
-                raise ValueError("exact counts guarantee nothing: leave `delta` out")
-        return self
-
-    @property
-    def levels(self) -> list[float]:
-        """The levels, in the order of the file."""
-        value = next(
-            getattr(self, n) for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None
-        )
-        return [float(v) for v in value] if isinstance(value, list) else [float(value)]
-
-    @property
-    def swept(self) -> bool:
-        """Whether the file gives a list."""
-        return any(isinstance(getattr(self, n), list) for n in ("epsilon", "mu", "scale"))
-
-
-class AttackSpec(Section):
-    """One attack; `kind` is the attack's name in the file unless given."""
-
-    kind: str | None = Field(
-        default=None,
-        description="'prior', 'posterior', 'rap', 'ceiling', or your own class as "
-        "'module:attribute'.",
-    )
-    trials: int | None = Field(
-        default=None, ge=1, description="Fewer trials than the rest, for a slow attack."
-    )
-    method: Literal["mean-field", "gibbs"] | None = Field(
-        default=None, description="Of `posterior`."
-    )
-    sweeps: int | None = Field(
-        default=None, ge=1, description="Of `posterior`: passes over the people."
-    )
-    start: Literal["random", "prior"] | None = Field(default=None, description="Of `rap`.")
-    steps: int | None = Field(default=None, ge=1, description="Of `rap`: gradient steps.")
-    starts: int | None = Field(
-        default=None, ge=1, description="Of `rap`: random starts, with a vote."
-    )
-    rounding: Literal["largest", "sample"] | None = Field(default=None, description="Of `rap`.")
-    options: dict[str, Any] = Field(default={}, description="Arguments of your own class.")
-
-
-class BoundsSpec(Section):
+class BoundsSpec(Strictly):
     """What is to be proved, and at which confidence limits are drawn."""
 
     confidence: float | list[float] = Field(
@@ -279,7 +136,7 @@ class BoundsSpec(Section):
         return sorted(set(given), reverse=True)
 
 
-class ThresholdSpec(Section):
+class ThresholdSpec(Approval, Strictly):
     """What whoever approves the release accepts; give exactly one of share, advantage, targets."""
 
     share: float | None = Field(
@@ -304,13 +161,12 @@ class ThresholdSpec(Section):
         description="The same as `share` or `advantage` beside it, for each group of [groups] "
         "whose members an attacker can tell beforehand.",
     )
-    at: Level | None = Field(
+    at: float | None = Field(
         default=None,
+        allow_inf_nan=True,
         description="In a sweep, the level (as in [mechanism]) that decides status and exit code; "
         "if left out, every level must meet the threshold.",
     )
-    reason: str = Field("", description="Why this limit.")
-    origin: str = Field("", description="Who set it, and where.")
 
     @model_validator(mode="after")
     def _one(self) -> ThresholdSpec:
@@ -321,7 +177,7 @@ class ThresholdSpec(Section):
         return self
 
 
-class GroupsSpec(Section):
+class GroupsSpec(Strictly):
     """Whose numbers are shown beside the average."""
 
     columns: list[str] = Field(default=[], description="A group for each value of these columns.")
@@ -331,7 +187,7 @@ class GroupsSpec(Section):
     )
 
 
-class RunSpec(Section):
+class RunSpec(SeededRun, Strictly):
     """How much work."""
 
     trials: int | None = Field(
@@ -350,7 +206,6 @@ class RunSpec(Section):
     confidence: float = Field(
         default=0.95, gt=0, lt=1, description="Level of all sampled limits, both sides together."
     )
-    seed: int | None = Field(default=None, ge=0, description="Everything random follows from it.")
     workers: int | None = Field(
         default=None, ge=1, description="Processes; one for each core if left out."
     )
@@ -362,17 +217,18 @@ class RunSpec(Section):
         return self
 
 
-class TableStudy(Section):
+class TableStudy(Strictly):
     """Audit of a planned release of noisy marginals of a table of people."""
 
     title: str = Field("", description="A name for the report.")
     data: DataSpec
     threat: ThreatSpec
-    prior: PriorSpec = PriorSpec()
-    mechanism: MechanismSpec
-    attacks: dict[str, AttackSpec] = Field(
-        default={"prior": AttackSpec(), "posterior": AttackSpec(), "ceiling": AttackSpec()},
-        description="Attacks by name.",
+    prior: Prior = Field({}, validate_default=True)
+    mechanism: Mechanism
+    attacks: dict[str, Attack] = Field(
+        {"prior": {}, "posterior": {}, "ceiling": {}},
+        description="Attacks by name; `name` of the part where it is another one.",
+        validate_default=True,
     )
     bounds: BoundsSpec = BoundsSpec()
     threshold: ThresholdSpec | None = None
@@ -382,41 +238,33 @@ class TableStudy(Section):
     groups: GroupsSpec = GroupsSpec()
     run: RunSpec = RunSpec()
 
+    _earlier = model_validator(mode="before")(earlier.translated(earlier.table))
+
+    @field_validator("attacks", mode="before")
+    @classmethod
+    def _by_key(cls, attacks: Any) -> Any:
+        if not isinstance(attacks, dict):
+            return attacks
+        given = cast("dict[str, Any]", attacks)
+        return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in given.items()}
+
     @field_validator("attacks")
     @classmethod
-    def _kinds(cls, attacks: dict[str, AttackSpec]) -> dict[str, AttackSpec]:
-        from narcissus._validation import did_you_mean
-
+    def _some(cls, attacks: dict[str, Part]) -> dict[str, Part]:
         if not attacks:
             raise ValueError("name at least one attack")
-        kinds = [spec.kind or name for name, spec in attacks.items()]
-        if kinds.count("ceiling") > 1:
+        if [part.name for part in attacks.values()].count("ceiling") > 1:
             raise ValueError("`ceiling` is asked for twice; it has no options that could differ")
-        for (name, spec), kind in zip(attacks.items(), kinds, strict=True):
-            if kind not in NAMED_ATTACKS and ":" not in kind:
-                raise ValueError(
-                    f"`{name}` is no attack: {', '.join(NAMED_ATTACKS)}, or your own as "
-                    f"'module:attribute'{did_you_mean(kind, NAMED_ATTACKS)}"
-                )
-            allowed = {
-                "posterior": {"method", "sweeps"},
-                "rap": {"start", "steps", "starts", "rounding"},
-            }.get(kind, set())
-            for option in ("method", "sweeps", "start", "steps", "starts", "rounding"):
-                if getattr(spec, option) is not None and option not in allowed:
-                    raise ValueError(f"attack `{name}` has no option `{option}`")
-            if spec.options and ":" not in kind:
-                raise ValueError(f"attack `{name}`: `options` are for your own classes")
         return attacks
 
     @model_validator(mode="after")
     def _trials_are_played(self) -> TableStudy:
         most = self.run.trials or DEFAULT_TRIALS
-        for name, spec in self.attacks.items():
-            if spec.trials is not None and self.run.precision is None and spec.trials > most:
+        for name, part in self.attacks.items():
+            trials = part.also["trials"]
+            if trials is not None and self.run.precision is None and trials > most:
                 raise ValueError(
-                    f"attack `{name}`: `trials` must be at most run.trials ({most}), "
-                    f"got {spec.trials}"
+                    f"attack `{name}`: `trials` must be at most run.trials ({most}), got {trials}"
                 )
         return self
 
@@ -427,7 +275,7 @@ class TableStudy(Section):
         return self
 
 
-class PolicyFile(Section):
+class PolicyFile(Strictly):
     """A policy: the threshold of whoever approves releases, with its origin and reason."""
 
     threshold: ThresholdSpec

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
-from narcissus.errors import LongWorkError, TooLargeError
+from narcissus.errors import TooLargeError
+from narcissus.game.rules import is_own
 from narcissus.mechanisms import MarginalQueries
 from narcissus.observer import Observer
 from narcissus.study.pool import default_workers
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.work import agree, machine_memory, timed
 
 ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 """Options by which an attack's time grows in proportion, and how much of each is timed."""
@@ -24,7 +25,8 @@ ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 BASE = 250_000_000
 """Bytes of a worker before it holds anything of the study."""
 
-WORTH_A_NOTE = 60.0  # seconds
+SMALL = 2**28
+"""Bytes of data up to which a trial of ours is a matter of seconds."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ def check(
     """
     processes = min(workers or default_workers(), max(1, len(keys)))
     each = BASE + memory(experiment)
-    work = estimate(experiment, keys) if each < machine_memory() else Work(len(keys), 0.0, 0)
+    work = Work(len(keys), 0.0, 0)
+    if each < machine_memory():
+        work = _estimated(experiment, keys, hours=hours, observer=observer) or work
     needed = processes * each + work.kept
     if needed > machine_memory():
         raise TooLargeError(
@@ -113,18 +117,24 @@ def check(
             f"{each / 1e9:.1f} GB and {work.kept / 1e9:.1f} GB of finished trials), and there are "
             f"{machine_memory() / 1e9:.1f} GB: take fewer workers, targets, trials or columns"
         )
-    seconds = work.seconds / processes
-    said = (
-        f"about {_words(seconds)} of work: {work.trials:,} trials of "
-        f"{work.seconds / max(1, work.trials):.3g} s each, in {processes} processes"
+    agree(
+        work.seconds / processes,
+        f"{work.trials:,} trials of {work.seconds / max(1, work.trials):.3g} s each, in "
+        f"{processes} processes",
+        hours=hours,
+        observer=observer,
     )
-    if hours is not None and seconds > 3600 * hours:
-        raise LongWorkError(
-            f"this is {said}. Start it with --yes (in Python: hours=None), or take fewer trials, "
-            "targets, levels or attacks"
-        )
-    if seconds > WORTH_A_NOTE:
-        observer.note(said)
+
+
+def _estimated(
+    experiment: Experiment, keys: Sequence[str], *, hours: float | None, observer: Observer
+) -> Work | None:
+    """Estimate here what is small and ours, and anything else where it can be ended."""
+    parts = [experiment.prior, *(attack for _, attack, _ in experiment.attacks)]
+    if memory(experiment) < SMALL and not is_own(parts):
+        return estimate(experiment, keys)
+    measure = partial(estimate, experiment, keys)
+    return timed(measure, "the first trial", hours=hours, observer=observer)
 
 
 def memory(experiment: Experiment) -> int:
@@ -132,15 +142,6 @@ def memory(experiment: Experiment) -> int:
     people, queries = experiment.targets, experiment.queries
     arrays = 32 * falls(queries, people) + 48 * people * queries.values
     return 2 * experiment.table.codes.nbytes + arrays
-
-
-def machine_memory() -> int:
-    """Give the bytes of memory that this machine, or what we run in, has."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # no such group, or "max"
-        return total
 
 
 def _timed(experiment: Experiment) -> tuple[float, int]:
@@ -161,11 +162,3 @@ def _shortened(attack: Any) -> tuple[Any, float]:
                 attack = replace(attack, **{option: timed})  # pyright: ignore[reportArgumentType]
                 factor *= given / timed
     return attack, factor
-
-
-def _words(seconds: float) -> str:
-    """Give a time in words."""
-    for name, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:,.3g} {name}"
-    return f"{seconds:.3g} seconds"

@@ -4,6 +4,7 @@ from narcissus.success.relations.base import Attempts, Relation
 from narcissus.success.relations.own import Own
 from narcissus.success.relations.predicates import Isolates, RandomRow, TablePredicate
 from narcissus.success.relations.rows import AnyOf, AtLeast, CloseAndUnique, Hamming, Member
+from narcissus.success.relations.secret import NamesSecret
 from narcissus.success.relations.strings import FirstBit, OneOfPair, Pinned, Prefix, SameImage
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Hamming",
     "Isolates",
     "Member",
+    "NamesSecret",
     "OneOfPair",
     "Own",
     "Pinned",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,54 @@ class Relation(Protocol):
 
     * ``guesses(data)``: all attempts worth making, given all data sets of a small world;
     * ``probability(data, attempt)``: for a relation with coins of its own, its chance to hold;
-    * ``baseline(world, attempt)``: the exact chance of an attempt against a fresh data set, or
-      None where it has no formula for that world.
+
+    and be one of `HasBaseline`, `ManyTargets` and `Targeted`.
     """
 
     def holds(self, data: Batch, attempt: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Score a batch, shape (trials,)."""
+        ...
+
+
+@runtime_checkable
+class HasBaseline(Protocol):
+    """A relation that knows the exact chance of an attempt against a fresh data set."""
+
+    def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
+        """Give each attempt's chance where nothing is told, shape (trials,); None: no formula."""
+        ...
+
+
+@runtime_checkable
+class ManyTargets(Protocol):
+    """A relation that scores an attempt about every record of a data set, each by itself."""
+
+    def holds(self, data: Batch, attempt: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Score a batch, shape (trials, targets)."""
+        ...
+
+    def chance(self, known: Batch, attempt: Batch) -> NDArray[np.float64]:
+        """Give the exact chance of each against a fresh data set, given what was told."""
+        ...
+
+
+@runtime_checkable
+class Targeted(Protocol):
+    """A relation about a single row, where ``targeted`` is true."""
+
+    targeted: bool
+
+    def matches(self, data: Array, attempt: Array) -> NDArray[np.bool_]:
+        """Tell which rows an attempt recovers, shape (trials, rows)."""
+        ...
+
+
+@runtime_checkable
+class Weighted(Protocol):
+    """Attempts that are predicates and know their weight."""
+
+    def weight(self, world: Any) -> NDArray[np.float64] | None:
+        """Give the chance of each for a record of the world; None where the world has no law."""
         ...
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import OfRoom
 from narcissus._validation import between, integer, non_negative
 from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
@@ -124,8 +125,10 @@ class CloseAndUnique:
 
     Parameters
     ----------
-    close, unique
-        Euclidean distances.
+    close
+        Euclidean distance of the row to the attempt, at most.
+    unique
+        Euclidean distance of the row to all other rows, above this.
 
     Notes
     -----
@@ -199,7 +202,7 @@ class AnyOf:
         Guesses of the list that must.
     """
 
-    relation: Any
+    relation: Annotated[Any, OfRoom("relation")]
     count: int = 1
 
     def __post_init__(self) -> None:

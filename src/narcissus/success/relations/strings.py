@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import OfRoom
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch, all_tuples
@@ -22,6 +23,11 @@ class Prefix:
     """The attempt is the first ``length`` entries of the data set; all of it where not given.
 
     With half the length this is the relation ``z = x`` of Cohen et al. 2024, Example C.1.
+
+    Parameters
+    ----------
+    length
+        Entries to name.
     """
 
     length: int | None = None
@@ -61,6 +67,11 @@ class Pinned:
 
     Cohen et al. 2024, Example 1.8; with ``k = 1``, the relation of the counting query of 000,
     Appendix A. An attempt is an array of two rows, places and entries.
+
+    Parameters
+    ----------
+    k
+        Places to name.
     """
 
     k: int = 1
@@ -131,7 +142,7 @@ class SameImage:
         A mechanism that is a function, such as `narcissus.mechanisms.Sha256`.
     """
 
-    function: Any
+    function: Annotated[Any, OfRoom("mechanism")]
 
     def holds(self, data: Array, attempt: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Score a batch; attempts are inputs of the function, like the data."""

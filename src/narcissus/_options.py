@@ -1,0 +1,32 @@
+"""What a class says about its parameters to whoever makes it from a study file.
+
+Every parameter of a part is an option of its section unless it is marked here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+
+@dataclass(frozen=True)
+class OfRoom:
+    """Mark of a parameter that takes a part itself: ``Annotated[Any, OfRoom("world")]``.
+
+    ``room`` is a room of `narcissus.study.registry`.
+    """
+
+    room: str
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Mark of a number for which a study may give a list: one release for each."""
+
+
+@dataclass(frozen=True)
+class FilledIn:
+    """Mark of a parameter that is no option: the game fills it in when it is there."""
+
+
+Level = Annotated[float, Swept()]

@@ -1,0 +1,51 @@
+"""The best attacker of a secret that went through a channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.mechanisms.through_channel import ThroughChannel
+from narcissus.worlds.base import Array, Batch
+from narcissus.worlds.secret import Secret
+
+
+@dataclass(frozen=True, eq=False)
+class BayesGuess:
+    """Name the likeliest secret given the output.
+
+    Attributes
+    ----------
+    guesses
+        The secret named for each output, shape (outputs,); `prepare` finds them.
+
+    Source: Chatzikokolakis et al. 2023, section II.
+    """
+
+    guesses: NDArray[np.intp] | None = None
+
+    def prepare(self, game: Any) -> BayesGuess:
+        """Find the likeliest secret for every output.
+
+        Raises
+        ------
+        InputError
+            The game is not one of a secret that goes through a channel.
+        """
+        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, ThroughChannel)):
+            raise InputError(
+                "the Bayes guess needs the world `Secret` and the mechanism `ThroughChannel`"
+            )
+        joint = game.mechanism.matrix.scaled(game.world.chances)
+        dense = joint.toarray() if game.mechanism.matrix.is_sparse else joint
+        return BayesGuess(np.asarray(dense.argmax(axis=0)))
+
+    def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
+        """Look the guesses up, shape (trials,)."""
+        if self.guesses is None:
+            raise InputError("call `prepare` first: the attack needs the prior and the channel")
+        return self.guesses[release]

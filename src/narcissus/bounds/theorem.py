@@ -1,0 +1,323 @@
+"""A theorem that limits an attacker, as an object: what it says, what it needs, its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import integer
+from narcissus.bounds.odds import log_odds
+from narcissus.bounds.threat import Threat
+from narcissus.guarantees import (
+    ApproximateDP,
+    Guarantee,
+    ProfileGuarantee,
+    PureDP,
+    require_replace_one,
+)
+from narcissus.results import Bound, NotAssessed
+
+FloatArray = NDArray[np.float64]
+
+About = Literal["success", "tail"]
+"""The success on one target (and so the mean share of many), or the chance that many fall."""
+
+ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, delta)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be limited: a threat under a guarantee, and how many targets fall.
+
+    Attributes
+    ----------
+    threat
+        See `narcissus.bounds.threat`.
+    guarantee
+        About replace-one neighbours.
+    at_least
+        The count, or None for the success on one target.
+    """
+
+    threat: Threat
+    guarantee: Guarantee
+    at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        require_replace_one(self.guarantee)
+        if self.at_least is not None:
+            object.__setattr__(self, "at_least", integer("at_least", self.at_least))
+
+    @property
+    def about(self) -> About:
+        """Which of the two kinds of limits is asked for."""
+        return "success" if self.at_least is None else "tail"
+
+    @property
+    def n(self) -> int:
+        """How many targets there are; the success on one target is a tail with ``n = v = 1``."""
+        return 1 if self.at_least is None else self.threat.targets
+
+    @property
+    def r(self) -> int:
+        """How many of them are guessed."""
+        return 1 if self.at_least is None else self.threat.guesses
+
+    @property
+    def v(self) -> int:
+        """How many fall."""
+        return 1 if self.at_least is None else self.at_least
+
+    @property
+    def p(self) -> float:
+        """Prior success of the best attempt on one target."""
+        return self.threat.prior
+
+    @property
+    def epsilon(self) -> float:
+        """The guarantee's epsilon; for `ONE_POINT`."""
+        assert isinstance(self.guarantee, ONE_POINT)
+        return self.guarantee.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The guarantee's delta; for `ONE_POINT`."""
+        assert isinstance(self.guarantee, ONE_POINT)
+        return self.guarantee.delta if isinstance(self.guarantee, ApproximateDP) else 0.0
+
+    @cached_property
+    def odds(self) -> FloatArray:
+        """Log of the prior odds times ``exp(epsilon)``; for `ONE_POINT`."""
+        return log_odds(self.p) + self.epsilon
+
+    @property
+    def quantity(self) -> str:
+        """What is limited, in words."""
+        if self.at_least is None:
+            return "success on one target"
+        return f"probability that at least {self.v} of {self.n} targets fall"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What must be so for a theorem to say something, or to hold.
+
+    Attributes
+    ----------
+    guarantee
+        Kinds of guarantees, any of which will do.
+    values
+        The whole prior of a target's value must be known, or the worst one (see `threat`).
+    exact_match, uniform
+        A guess must name the very value; and the values must be equally likely.
+    prior
+        The prior success that it is about; None for any.
+    inseparable
+        The least ``kappa``.
+    several_points
+        The guarantee must say more than one point (epsilon, delta) does.
+    not_pure
+        The guarantee must not be pure DP, where nothing is gained over a closed form.
+    formula
+        The trade-off function must be a formula, not the envelope of a profile.
+    most_values, most_targets, most_guesses, most_at_least
+        Sizes up to which it is computed; None for any.
+    at_least
+        The only count that it is about; None for any.
+    """
+
+    guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
+    values: bool = False
+    exact_match: bool = False
+    uniform: bool = False
+    prior: float | None = None
+    inseparable: float = 0.0
+    several_points: bool = False
+    not_pure: bool = False
+    formula: bool = False
+    most_values: int | None = None
+    most_targets: int | None = None
+    most_guesses: int | None = None
+    most_at_least: int | None = None
+    at_least: int | None = None
+
+    def lacking(self, q: Question) -> str | None:
+        """Say the first thing that a question lacks; None if nothing."""
+        threat, guarantee = q.threat, q.guarantee
+        kinds = " or ".join(kind.__name__ for kind in self.guarantee)
+        size = 0 if threat.values is None else len(threat.values)
+        pure, curve = isinstance(guarantee, PureDP), not isinstance(guarantee, ProfileGuarantee)
+        checks = (
+            (isinstance(guarantee, self.guarantee), f"a guarantee of the kind {kinds}"),
+            (not self.values or size > 0, "the whole prior of a target's value"),
+            (not self.exact_match or threat.exact_match, "guesses that name the very value"),
+            (not self.uniform or threat.uniform, "equally likely values, named exactly"),
+            (self.prior in (None, q.p), f"a prior success of {self.prior}"),
+            (threat.inseparable >= self.inseparable, f"kappa of at least {self.inseparable:g}"),
+            (not self.not_pure or not pure, "a guarantee other than pure DP"),
+            (not self.formula or curve, "a guarantee whose trade-off function is a formula"),
+            (
+                self.most_values is None or size <= self.most_values,
+                f"at most {self.most_values} values",
+            ),
+            (
+                self.most_targets is None or q.n <= self.most_targets,
+                f"at most {self.most_targets} targets",
+            ),
+            (
+                self.most_guesses is None or q.r <= self.most_guesses,
+                f"at most {self.most_guesses} guesses",
+            ),
+            (
+                self.most_at_least is None or q.v <= self.most_at_least,
+                f"a count of at most {self.most_at_least}",
+            ),
+            (self.at_least in (None, q.v), f"the count {self.at_least}"),
+            (
+                not self.several_points or guarantee.tangents(2).size > 1,
+                "a guarantee of more than one point",
+            ),
+        )
+        return next((what for met, what in checks if not met), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theorem:
+    """A statement that limits every attacker, for given needs.
+
+    Attributes
+    ----------
+    id
+        Short name, the same for ever: ``"swap"``.
+    source
+        The paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
+    title
+        What it is called, where the source alone does not tell.
+    says
+        What it says, in one sentence.
+    about
+        What it limits: the success on one target, a tail of many, or both.
+    limit
+        The limit for a `Question` that meets the needs, with a count from 1 to the number of
+        guesses. It need not be cut off at 1, nor at the prior.
+    needs
+        Without which it says nothing.
+    holds
+        What else must be so for it to hold: where it is not, its number is shown for comparison
+        only. None for a published statement that is false.
+    why
+        Why it does not hold, where it does not.
+    independent
+        Whether a tail needs targets that are independent.
+    inseparable
+        Whether it uses ``kappa``.
+    also
+        What else it assumes, in words.
+    dear
+        Whether it takes more than a formula: a linear program, a long recursion.
+    audits
+        Whether audits in one run test by it. Its tail must then rise with the guarantee.
+    own
+        Whether it is this project's own result.
+    each
+        Limits the success on each of many people at once: from their priors, shape (m, V), the
+        guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
+        take the least of all theorems that offer it. None if it is not offered.
+    """
+
+    id: str
+    source: str
+    title: str = ""
+    says: str
+    about: tuple[About, ...]
+    limit: Callable[[Question], float]
+    needs: Needs = Needs()
+    holds: Needs | None = Needs()
+    why: str = ""
+    independent: bool = True
+    inseparable: bool = False
+    also: tuple[str, ...] = ()
+    dear: bool = False
+    audits: bool = False
+    own: bool = False
+    each: Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray] | None = None
+
+    @property
+    def statement(self) -> str:
+        """The source and the title, as reports name it."""
+        return f"{self.source} ({self.title})" if self.title else self.source
+
+    def by(self, how: str) -> Theorem:
+        """Give the same theorem, its title saying how it was computed."""
+        return replace(self, title=f"{self.title}, {how}" if self.title else how)
+
+    def lacks(self, q: Question) -> str | None:
+        """Say what the theorem needs and the question lacks; None if it can answer."""
+        if q.about not in self.about:
+            return f"a question about the {' or the '.join(self.about)}"
+        return self.needs.lacking(q)
+
+    def valid(self, q: Question) -> bool:
+        """Tell whether it holds for a question that meets the needs."""
+        return self.holds is not None and self.holds.lacking(q) is None
+
+    def value(self, q: Question) -> float:
+        """Give the limit of a question that meets the needs, in [0, 1]."""
+        if q.v <= 0 or q.v > q.r:
+            return float(q.v <= 0)
+        value = min(1.0, max(0.0, self.limit(q)))
+        # Rounding must not put a bound below what is reached without the release.
+        return value if q.about == "tail" else min(1.0, max(q.p, value))
+
+    def bound(
+        self, threat: Threat, guarantee: Guarantee, at_least: int | None = None
+    ) -> Bound | NotAssessed:
+        """Give the limit with what it rests on, or what the theorem lacks.
+
+        Parameters
+        ----------
+        threat
+            See `narcissus.bounds.threat`.
+        guarantee
+            About replace-one neighbours.
+        at_least
+            The count, or None for the success on one target.
+        """
+        return self.answer(Question(threat, guarantee, at_least))
+
+    def answer(self, q: Question) -> Bound | NotAssessed:
+        """Give the limit with what it rests on, or what the theorem lacks."""
+        lacking = self.lacks(q)
+        if lacking is not None:
+            return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
+        return self.claim(self.value(q), q.quantity, self.assumptions(q), valid=self.valid(q))
+
+    def claim(
+        self, value: float, quantity: str, assumptions: tuple[str, ...], *, valid: bool = True
+    ) -> Bound:
+        """Give a number as a bound by this theorem, computed wherever."""
+        return Bound(value, quantity, self.statement, assumptions, valid, self.id)
+
+    def assumptions(self, q: Question) -> tuple[str, ...]:
+        """Say what the limit rests on."""
+        said = [q.guarantee.describe()]
+        if q.about == "tail" and self.independent:
+            said.append("the targets' values are independent given what the attacker knows")
+        if self.needs.values:
+            said.append(q.threat.about_prior)
+        else:
+            said.append(
+                f"no attempt that the attack can make succeeds a priori with probability "
+                f"above {q.p:g}"
+            )
+        if q.r < q.n:
+            said.append(f"the number of guesses, {q.r}, is fixed before the release is seen")
+        if self.inseparable and q.threat.inseparable > 0:
+            kappa = q.threat.inseparable
+            said.append(f"no guess tells two draws of a target apart with probability {kappa:g}")
+        return (*said, *self.also)

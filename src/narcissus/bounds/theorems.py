@@ -1,0 +1,188 @@
+"""The registry of theorems that limit an attacker, and the one choice among them.
+
+`narcissus bound`, `refute`, `protect`, `compare` and audits of tables take their theorems from
+`THEOREMS`, and the number that they rest on is `best`'s. A theorem is one file that makes a
+`narcissus.bounds.Theorem`, and one line in `THEOREMS`:
+
+>>> import math
+>>> from narcissus.bounds import Needs, Theorem
+>>> from narcissus.bounds.theorem import ONE_POINT
+>>> UNION = Theorem(
+...     id="union",
+...     source="Example 2026, Theorem 1",
+...     says="The mean number of right guesses over the count (Markov's inequality).",
+...     about=("tail",),
+...     limit=lambda q: q.r * (q.p * math.exp(q.epsilon) + q.delta) / q.v,
+...     needs=Needs(guarantee=ONE_POINT),
+...     independent=False,
+... )
+
+What it cannot say something about it answers with what it needs, and its bounds name it:
+
+>>> from narcissus.bounds import threat
+>>> from narcissus.guarantees import ApproximateDP, GaussianDP
+>>> ten = threat(prior=0.01, targets=10)
+>>> print(UNION.bound(ten, ApproximateDP(1.0, 1e-3), 2))
+PROVED: probability that at least 2 of 10 targets fall at most 0.140914
+  by Example 2026, Theorem 1
+  assuming approximate DP with epsilon 1 and delta 0.001 (replace-one neighbours)
+  assuming no attempt that the attack can make succeeds a priori with probability above 0.01
+>>> print(UNION.bound(ten, GaussianDP(1.0), 2).reason)
+Example 2026, Theorem 1 needs a guarantee of the kind PureDP or ApproximateDP
+
+`tests/bounds/test_theorems.py` holds every theorem of the registry against the best of all
+mechanisms in small worlds, so that one that does not hold is found; one with ``holds=None`` needs
+a counterexample there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import probability
+from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.one_run import F_DP_ONE_RUN, ONE_RUN
+from narcissus.bounds.one_target import OPTIMUM
+from narcissus.bounds.one_target_program import OPTIMUM_PROGRAM
+from narcissus.bounds.published import (
+    BALLE,
+    BAYES_RISK,
+    COHEN,
+    COROLLARY_3_4,
+    DISTRIBUTIONAL,
+    HAYES,
+    HUMPHRIES,
+    RENYI,
+    STOCK,
+    THEOREM_3_2,
+    THEOREM_3_3,
+    THEOREM_3_5,
+    YEOM,
+)
+from narcissus.bounds.swap import ONE_TARGET, SWAP, SWAP_PROGRAM
+from narcissus.bounds.theorem import Question, Theorem
+from narcissus.bounds.threat import Threat
+from narcissus.errors import InputError
+from narcissus.guarantees import Guarantee
+from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
+
+THEOREMS: dict[str, Theorem] = {
+    theorem.id: theorem
+    for theorem in (
+        OPTIMUM,
+        OPTIMUM_PROGRAM,
+        ONE_TARGET,
+        SWAP,
+        SWAP_PROGRAM,
+        DOMINATION,
+        F_DP_ONE_RUN,
+        RENYI,
+        STOCK,
+        DISTRIBUTIONAL,
+        THEOREM_3_2,
+        BALLE,
+        COHEN,
+        COROLLARY_3_4,
+        HUMPHRIES,
+        YEOM,
+        HAYES,
+        BAYES_RISK,
+        THEOREM_3_3,
+        THEOREM_3_5,
+        ONE_RUN,
+    )
+}
+"""All theorems by their id, ours first: among equal numbers the first is named."""
+
+
+def bounds_on(
+    threat: Threat, guarantee: Guarantee, at_least: int | None = None, *, dear: bool = True
+) -> list[Bound]:
+    """List what every theorem that applies says, in the order of the registry.
+
+    Parameters
+    ----------
+    threat
+        See `narcissus.bounds.threat`.
+    guarantee
+        About replace-one neighbours.
+    at_least
+        The count, or None for the success on one target.
+    dear
+        Off leaves out the theorems that take linear programs and long recursions.
+    """
+    q = Question(threat, guarantee, at_least)
+    asked = [t.answer(q) for t in THEOREMS.values() if dear or not t.dear]
+    return [found for found in asked if isinstance(found, Bound)]
+
+
+def best(bounds: Iterable[Bound]) -> Bound:
+    """Give the tightest of the bounds that hold.
+
+    Examples
+    --------
+    >>> from narcissus.bounds import threat
+    >>> from narcissus.guarantees import PureDP
+    >>> best(bounds_on(threat(values=[0.7, 0.2, 0.1]), PureDP(1.0))).value
+    0.7
+    """
+    valid = [bound for bound in bounds if bound.valid]
+    if not valid:
+        raise InputError("`bounds` must hold at least one that is valid")
+    return min(valid, key=lambda bound: bound.value)
+
+
+def for_each(guarantee: Guarantee) -> list[Theorem]:
+    """List the theorems that limit the success on each of many people at once; see `each_success`.
+
+    Nothing is asked of the threat by them but the people's priors.
+    """
+    return [
+        theorem
+        for theorem in THEOREMS.values()
+        if theorem.each is not None
+        and theorem.holds is not None
+        and isinstance(guarantee, theorem.needs.guarantee)
+    ]
+
+
+def each_success(
+    priors: ArrayLike, guarantee: Guarantee, success: ArrayLike | None = None
+) -> FloatArray:
+    """Limit the success on each of many people: the least of what the theorems say.
+
+    Parameters
+    ----------
+    priors
+        One distribution a person, shape (m, V); zeros pad.
+    guarantee
+        About replace-one neighbours.
+    success
+        None for exact match; else a 0/1 matrix, shape (V, Z).
+
+    Returns
+    -------
+    array of shape (m,)
+        Each a function of that person's prior alone.
+    """
+    limits = [t.each(priors, guarantee, success) for t in for_each(guarantee) if t.each]
+    return np.minimum.reduce(limits)
+
+
+def advantage(success: float, prior: float) -> float:
+    """Give ``(success - prior) / (1 - prior)``; 0 for a prior of 1.
+
+    Notes
+    -----
+    Source: Swanberg et al. 2025, section 4 (Narcissus theory 4.8).
+    """
+    p = probability("prior", prior)
+    # A success that equals the prior but for rounding is no advantage.
+    if abs(success - p) <= 4 * np.finfo(float).eps:
+        return 0.0
+    return 0.0 if p == 1 else max(0.0, (probability("success", success) - p) / (1.0 - p))

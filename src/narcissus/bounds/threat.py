@@ -1,0 +1,182 @@
+"""What the attacker knows beforehand, how many targets there are, and what counts as success."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import distribution, integer, probability
+from narcissus.bounds.rows import success_matrix
+from narcissus.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+_MOST_TARGETS = 10**10  # more than there are people
+_MOST_VALUES = 1000  # of a worst prior that is written out
+
+
+@dataclass(frozen=True)
+class Threat:
+    """What the attacker knows beforehand, how many targets there are, and what counts.
+
+    Attributes
+    ----------
+    prior
+        Prior success of the best attempt on each target; from ``values`` if they are given.
+    values
+        The prior of each target's value, if it is known; more is proved then. For exact match
+        the worst one with that best guess if only ``prior`` is known; see `threat`.
+    success
+        0/1 matrix (values x guesses): when a guess is right; None for exact match.
+    targets
+        How many independent targets.
+    guesses
+        How many of them are guessed, fixed before the release is seen.
+    inseparable
+        ``kappa`` of theory 4.3; from ``values`` if they are given.
+    exact_match
+        Whether success means naming the very value.
+    known
+        Whether ``values`` is the prior as it is, and not the worst one with that best guess.
+    """
+
+    prior: float
+    values: tuple[float, ...] | None
+    success: tuple[tuple[float, ...], ...] | None
+    targets: int
+    guesses: int
+    inseparable: float
+    exact_match: bool
+    known: bool
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the values are equally likely and must be named exactly."""
+        row = self.values
+        return self.exact_match and row is not None and len(row) > 1 and max(row) == min(row)
+
+    @property
+    def about_prior(self) -> str:
+        """What is assumed of the prior where the whole of it is used."""
+        if self.known:
+            return "the prior of the target's value is as given"
+        return f"no value is likelier a priori than {self.prior:g}, and a guess must name it"
+
+
+def threat(
+    *,
+    prior: float | None = None,
+    values: ArrayLike | None = None,
+    success: ArrayLike | None = None,
+    within: int | None = None,
+    targets: int = 1,
+    guesses: int | None = None,
+    inseparable: float | None = None,
+    exact_match: bool = False,
+) -> Threat:
+    """Describe a threat.
+
+    Parameters
+    ----------
+    prior
+        Limit of the prior success of every attempt on one target; or ``values``. An attempt may
+        cover several values, unless ``exact_match`` is on.
+    values
+        The distribution of each target's value, shape (V,), in the order of the values.
+    success
+        With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
+    within
+        With ``values``: a guess is right if at most so many places from the value; 0 is exact
+        match.
+    targets, guesses, inseparable
+        See `Threat`; ``inseparable`` is computed where ``values`` are given or success is exact
+        match, else 0.
+    exact_match
+        With ``prior``: success means naming the very value, as in membership. With ``values`` it
+        follows from ``success`` and ``within``.
+
+    Notes
+    -----
+    *Exact match from the best guess alone.* What the best attacker reaches is, for each mechanism
+    and attacker, linear in each target's prior, hence convex once the best are taken. So among
+    the priors without a value above ``p`` it is largest at a corner: as many values of mass ``p``
+    as fit, and one with the rest. A bound for that prior holds for all of them.
+
+    Examples
+    --------
+    >>> threat(prior=0.375, exact_match=True).values
+    (0.375, 0.375, 0.25)
+    """
+    n = integer("targets", targets, low=1, high=_MOST_TARGETS)
+    r = n if guesses is None else integer("guesses", guesses, low=0)
+    if r > n:
+        raise InputError(f"`guesses` must be at most the {n} targets, got {r}")
+    if (prior is None) == (values is None):
+        raise InputError("`prior` or `values` must be given, and not both")
+    if values is None:
+        if success is not None or within is not None:
+            raise InputError("`success` and `within` need `values`, the whole prior")
+        p = probability("prior", prior)
+        if not exact_match:
+            kappa = 0.0 if inseparable is None else probability("inseparable", inseparable)
+            return Threat(p, None, None, n, r, kappa, exact_match=False, known=False)
+        if inseparable is not None:
+            raise InputError("`inseparable` is computed for exact match; leave it out")
+        worst, collision = _worst_prior(p)
+        return Threat(p, worst, None, n, r, collision, exact_match=True, known=False)
+    if exact_match or inseparable is not None:
+        name = "exact_match" if exact_match else "inseparable"
+        raise InputError(f"`{name}` follows from `values`; leave it out")
+    row = distribution("values", values)
+    return _of_values(row, _when_right(row.size, success, within), n, r)
+
+
+def _when_right(values: int, success: ArrayLike | None, within: int | None) -> FloatArray:
+    """Give the 0/1 matrix of the criterion, shape (V, Z)."""
+    if within is None:
+        return np.eye(values) if success is None else success_matrix(success, values)
+    if success is not None:
+        raise InputError("`success` and `within` must not both be given")
+    place = np.arange(values)
+    reach = integer("within", within, low=0)
+    return (np.abs(place[:, None] - place[None, :]) <= reach).astype(np.float64)
+
+
+def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) -> Threat:
+    """Describe the threat to targets whose whole prior is known."""
+    # One guess for each value, in whatever order.
+    exact = matrix.shape == (row.size, row.size) and all(
+        bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
+    )
+    # Some guess is right for x and wrong for y: only then does the swap tell anything.
+    told = (matrix[:, None, :] > matrix[None, :, :]).any(axis=2)
+    return Threat(
+        min(1.0, float((row @ matrix).max())),
+        tuple(row.tolist()),
+        None if exact else tuple(map(tuple, matrix.tolist())),
+        targets,
+        guesses,
+        max(0.0, 1.0 - float(row @ told @ row)),
+        exact_match=exact,
+        known=True,
+    )
+
+
+def _worst_prior(p: float) -> tuple[tuple[float, ...] | None, float]:
+    """Give the corner of all priors without a value above ``p``, and its collision probability.
+
+    None for a prior of too many values to write out.
+    """
+    if p < 1e-300:  # so many values that none is ever drawn twice
+        return None, 0.0
+    # Where 1 / p is whole but for rounding there is no rest.
+    near = round(1.0 / p)
+    whole = abs(near * p - 1.0) <= near * np.finfo(float).eps
+    full = near if whole else math.floor(1.0 / p)
+    rest = 0.0 if whole else max(0.0, 1.0 - full * p)
+    tail = (rest,) if rest > 0 else ()
+    values = (p,) * full + tail if full < _MOST_VALUES else None
+    return values, min(1.0, full * p * p + rest * rest)

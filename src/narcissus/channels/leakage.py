@@ -1,0 +1,158 @@
+"""What samples say about a channel: estimates with limits, in numbers, words and a picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from narcissus.results import Estimate, Grade, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Look:
+    """The state after some samples: both quantities with their limits."""
+
+    samples: int
+    beta_star: Estimate
+    bayes_risk: Estimate
+
+
+@dataclass(frozen=True)
+class LeakageEstimate(Result):
+    """What samples say about a channel.
+
+    Attributes
+    ----------
+    beta_star
+        Bayes security; ``high`` is certified at ``pair``.
+    bayes_risk
+        Error of the best attacker, for the prior from which secrets were drawn.
+    guessing_error
+        Error of the commonest secret, on the samples set aside on which the estimate of the Bayes
+        risk was made.
+    pair
+        The two secrets that seem easiest to tell apart.
+    secrets, samples
+        How many.
+    confidence
+        Of each interval: each side misses with probability at most half of what is left.
+    estimators
+        Error of each estimator on the samples set aside for choosing.
+    chosen
+        The estimator that the limits of the Bayes risk are about.
+    continuous
+        Whether outputs were taken as continuous.
+    history
+        One look, or several of a run that was continued until it was precise enough.
+    contradictions
+        Limits that cross: then the samples are not independent (or it is the chance that was
+        allowed for).
+    """
+
+    beta_star: Estimate
+    bayes_risk: Estimate
+    guessing_error: float
+    pair: tuple[str, str]
+    secrets: int
+    samples: int
+    confidence: float
+    estimators: dict[str, float]
+    chosen: str
+    continuous: bool
+    history: tuple[Look, ...] = field(repr=False)
+    contradictions: tuple[str, ...] = ()
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the numbers of the command line, under its keys."""
+        return {
+            "beta_star": _limits(self.beta_star),
+            "bayes_risk": _limits(self.bayes_risk),
+            "guessing_error": self.guessing_error,
+            "pair": list(self.pair),
+            "secrets": self.secrets,
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "estimator": self.chosen,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the history: a row per look, with both estimates and their limits."""
+        rows: list[dict[str, Any]] = []
+        for look in self.history:
+            row: dict[str, Any] = {"samples": look.samples}
+            for name in ("beta_star", "bayes_risk"):
+                e: Estimate = getattr(look, name)
+                row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw both estimates with their bands against the number of samples."""
+        from matplotlib import pyplot as plt
+
+        axes: Axes = ax if ax is not None else plt.subplots(layout="constrained")[1]
+        frame = self.to_frame()
+        for name, label in (("beta_star", "Bayes security"), ("bayes_risk", "Bayes risk")):
+            low = frame[f"{name}_low"].astype(float).fillna(0.0)
+            high = frame[f"{name}_high"].astype(float).fillna(1.0)
+            (line,) = axes.plot(frame["samples"], frame[name], marker="o", label=label)
+            axes.fill_between(frame["samples"], low, high, alpha=0.2, color=line.get_color())
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("samples")
+        axes.set_ylabel(f"estimate and {100 * self.confidence:g}% limits")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        def limits(e: Estimate) -> str:
+            low = "no limit" if e.low is None else f"{rounded(e.low, 4, up=False):.4f}"
+            high = "no limit" if e.high is None else f"{rounded(e.high, 4, up=True):.4f}"
+            return f"{e.value:.4f}   limits {low} to {high}"
+
+        worst = self.beta_star.high if self.beta_star.high is not None else 1.0
+        lines = [
+            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
+            "",
+            f"  Bayes security (worst pair)  {limits(self.beta_star)}",
+            f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
+            f"{rounded(100 - 50 * worst, 1, up=False):.1f} of 100 attempts (50 by guessing)",
+            f"  Bayes risk                   {limits(self.bayes_risk)}",
+            f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
+            "than the upper limit",
+        ]
+        lines += [
+            f"  note: {why}"
+            for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why])
+            if why
+        ]
+        lines += [f"  {c}" for c in self.contradictions]
+        lines += [
+            "",
+            "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
+        ]
+        return "\n".join(lines)
+
+
+def _limits(e: Estimate) -> dict[str, Any]:
+    out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
+    return out | ({"why": e.why} if e.low is None or e.high is None else {})
+
+
+def rounded(value: float, digits: int, *, up: bool) -> float:
+    """Round a limit outwards, so that what is printed still holds."""
+    scale = 10**digits
+    # A hair of room: 0.3 * 10 is not 3.
+    steps = math.ceil(value * scale - 1e-9) if up else math.floor(value * scale + 1e-9)
+    return steps / scale

@@ -1,0 +1,270 @@
+"""Is this program an extractor, and how strong is the evidence?
+
+A program counts as an extractor of a data set from a release if it succeeds with probability at
+least 2/3 when it is given the release, while no program of its length does without it. The first
+half is sampled, with confidence limits. The second cannot be verified: complexity has upper
+estimates only, so the quality computed here is an upper estimate too, and a verdict of extraction
+is as good as the effort that went into compressing.
+
+Source: Cohen et al. 2024, Definitions 1.13, D.7 and D.8, Claim D.9, Lemma 3.2; Narcissus theory 7.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import between, integer
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
+from narcissus.extraction._verdict import NEEDED, Found, Rival, judge, would_change
+from narcissus.extraction.bench import Bench, Tried
+from narcissus.extraction.complexity import LARGEST, complexity
+from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.relations import OutputRelation
+from narcissus.extraction.sandbox import Limits, check_isolation, check_source
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate, NotAssessed
+
+
+def assess_extraction(
+    data: DataSet,
+    release: Path | bytes,
+    program: bytes,
+    relation: OutputRelation,
+    *,
+    runs: int = 20,
+    quality_needed: float = 0.0,
+    shadows: Sequence[DataSet] = (),
+    other_releases: Mapping[str, Path | bytes] = MappingProxyType({}),
+    rivals: Mapping[str, bytes] = MappingProxyType({}),
+    reference: bytes | None = None,
+    confidence: float = 0.95,
+    limits: Limits | None = None,
+    workers: int = 1,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> ExtractionEvidence:
+    """Run a program with and without a release, and weigh the evidence that it extracts data.
+
+    Parameters
+    ----------
+    data, release
+        The data behind the release, which is a file, a folder with weights, or bytes.
+    program
+        Python source; it finds the release on standard input and as the file ``release``, and
+        prints its attempt. It is run in a sandbox.
+    relation
+        When an attempt counts.
+    runs
+        Runs with each release; 10 that all succeed are the fewest that can prove 2/3 at 95%.
+    quality_needed
+        Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
+    shadows
+        Data sets like ``data`` that the release has never seen.
+    other_releases
+        Releases made without the data, by name, as further stand-ins.
+    rivals
+        Programs that claim to need no release, by name: each that succeeds is an upper estimate.
+    reference
+        A public text that programs may read, as the file ``reference``.
+    confidence, limits, workers
+        Level of the limits; what each run may use; runs at the same time.
+    rng, observer
+        Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
+
+    Raises
+    ------
+    InputError
+        The program does not parse, or no run with the release printed anything that the relation
+        could read.
+    IsolationError
+        The machine cannot isolate the program.
+    """
+    _check(program, release, rivals)
+    bench = Bench(
+        data,
+        relation,
+        program,
+        runs=integer("runs", runs, low=1),
+        confidence=between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+        quality_needed=between("quality_needed", quality_needed, 0, 1, open_high=True),
+        limits=limits or Limits(),
+        isolation=check_isolation(),
+        reference=reference,
+        workers=workers,
+        observer=observer,
+    )
+    replaced = _stand_ins(release, other_releases, rng)
+    observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
+    with_release = bench.run(program, release)
+    with_release.refuse_silence()
+    stand_ins = {
+        name: bench.share(bench.run(program, given), f"success with {name}")
+        for name, given in replaced.items()
+    }
+    tried = [_rival(bench, f"the rival program {name}", of) for name, of in rivals.items()]
+    observer.finish()
+    return _weigh(bench, with_release, stand_ins, tried, shadows)
+
+
+def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:
+    """Refuse programs that do not parse, and releases that no program should be given."""
+    check_source(program)
+    for name, source in rivals.items():
+        check_source(source, f"the rival program {name}")
+    if isinstance(release, Path):
+        check_release(release)
+
+
+def _rival(bench: Bench, name: str, source: bytes) -> Rival:
+    """Run a program that is said to need no release."""
+    return Rival(name, bench.share(bench.run(source, b""), f"success of {name}"), len(source))
+
+
+def _weigh(
+    bench: Bench,
+    with_release: Tried,
+    stand_ins: dict[str, Estimate],
+    rivals: list[Rival],
+    shadows: Sequence[DataSet],
+) -> ExtractionEvidence:
+    """Hold what the runs came to against the complexity of what they printed."""
+    estimates, missing = _estimates(bench, bench.data, with_release)
+    missing += [_not_shown(rival) for rival in rivals if not rival.shown]
+    without = max(stand_ins.values(), key=lambda e: e.value)
+    tried = (Rival("this program without the release", without, len(bench.program)), *rivals)
+    # Only what is known to succeed two times in three is an estimate of the complexity.
+    estimates |= {rival.name: rival.program_bytes for rival in tried if rival.shown}
+    if not estimates:
+        raise InputError(
+            f"no output at all can satisfy the relation on {bench.data.name} "
+            f"({bench.relation.describe()}); loosen it"
+        )
+    method = min(estimates, key=lambda name: estimates[name])
+    found = Found(
+        bench.share(with_release, "success with the release"),
+        without,
+        len(bench.program),
+        estimates[method],
+        method,
+        bench.quality_needed,
+        rivals=tried,
+    )
+    found = _against_shadows(found, shadows, bench, with_release)
+    ruling = judge(found)
+    margin = max(0, found.best - found.program_bytes)
+    return ExtractionEvidence(
+        verdict=ruling.verdict,
+        reasons=ruling.reasons,
+        success=found.success,
+        success_without_release=found.without,
+        stand_ins=stand_ins,
+        success_on_shadow=found.on_shadow,
+        shadow_rank=found.rank,
+        program_bytes=found.program_bytes,
+        program_bytes_compressed=len(zlib.compress(bench.program, 9, wbits=-15)),
+        complexity=estimates,
+        complexity_estimate=found.best,
+        complexity_method=found.method,
+        quality=found.quality,
+        extractable_bits=8 * margin,
+        margin_bytes=margin,
+        deterministic=len({r.output for r in with_release.runs}) == 1,
+        endings=dict(Counter(r.ending for r in with_release.runs)),
+        isolation=bench.isolation,
+        verdict_grade=ruling.grade,
+        more=ruling.more,
+        would_change=would_change(found, ruling),
+        not_assessed=tuple(missing),
+    )
+
+
+def _not_shown(rival: Rival) -> NotAssessed:
+    which = "may or may not" if rival.possible else "does not"
+    reason = f"it {which} succeed two times in three, so its length says nothing"
+    return NotAssessed(rival.name, reason, "more `runs`" if rival.possible else "")
+
+
+def _stand_ins(
+    release: Path | bytes, others: Mapping[str, Path | bytes], rng: RandomSource
+) -> dict[str, Path | bytes]:
+    """Name what is handed to the program in place of the release.
+
+    An empty one alone would be too easy to notice: a program could print what it has by heart
+    only when it is given something. The shuffled one has the same bytes in another order.
+    """
+    stand_ins: dict[str, Path | bytes] = {"an empty release": b""}
+    if isinstance(release, bytes) or release.is_file():
+        raw = release if isinstance(release, bytes) else release.read_bytes()
+        shuffled = generator(rng).permutation(np.frombuffer(raw, np.uint8)).tobytes()
+        stand_ins["the release with its bytes shuffled"] = shuffled
+    return stand_ins | {f"the release {name}": path for name, path in others.items()}
+
+
+def _estimates(
+    bench: Bench, data: DataSet, tried: Tried
+) -> tuple[dict[str, int], list[NotAssessed]]:
+    """Take the least over members of the relation's set, method by method."""
+    seen = sorted(tried.good_outputs, key=len)[:4]
+    members = list(dict.fromkeys([*bench.relation.cheap_members(data), *seen]))
+    # Compressing is the expensive part: full effort only for those that one quick look favours.
+    members.sort(key=lambda m: len(zlib.compress(m, 6)))
+    estimates = dict(bench.relation.program_sizes(data))
+    missing: list[NotAssessed] = []
+    for member in members[:8]:
+        if len(member) > LARGEST:
+            missing.append(
+                NotAssessed("complexity of a target", f"it is longer than {LARGEST} bytes")
+            )
+            continue
+        found = complexity(member, reference=bench.reference)
+        for name, size in found.estimates.items():
+            estimates[name] = min(size, estimates.get(name, size))
+        missing += found.missing
+    return estimates, list(dict.fromkeys(missing))
+
+
+def _against_shadows(
+    found: Found,
+    shadows: Sequence[DataSet],
+    bench: Bench,
+    tried: Tried,
+) -> Found:
+    """Hold the same outputs against data that the release has never seen (Lemma 3.2).
+
+    An output counts for the data and for a shadow by the same rule, that of Definition 3.1, so
+    that for a release that is independent of the data all of them are exchangeable, and the rank
+    is a p-value.
+    """
+    if not shadows:
+        return found
+
+    def hits(shadow: DataSet) -> int:
+        """Count the runs that are evidence against ``shadow``."""
+        again = bench.against(shadow, tried.runs)
+        if any(again.good):
+            sizes, _ = _estimates(bench, shadow, again)
+            if 1 - found.program_bytes / min(sizes.values()) <= found.quality_needed:
+                return 0
+        return sum(again.good)
+
+    each = [hits(shadow) for shadow in shadows]
+    # The runs against one shadow are not independent: a shadow is one trial.
+    share = clopper_pearson(
+        sum(h >= NEEDED * len(tried.runs) for h in each),
+        len(shadows),
+        confidence=bench.confidence,
+        quantity="share of shadow data sets against which two outputs in three count",
+    )
+    as_good = sum(h >= sum(tried.good) for h in each)
+    rank = (1 + as_good) / (1 + len(shadows)) if found.quality > found.quality_needed else 1.0
+    return replace(found, on_shadow=share, rank=rank)

@@ -1,0 +1,134 @@
+"""Runs of a program on a release, again and again, and how often its output counts."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
+from narcissus.extraction.files import DataSet
+from narcissus.extraction.relations import OutputRelation
+from narcissus.extraction.sandbox import Isolation, Limits, ProgramRun, Stop, run_program
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Runs of a program on one release, and which of them count.
+
+    Attributes
+    ----------
+    runs
+        In the order in which they were started.
+    good
+        Whether each ended by itself with an output that counts.
+    """
+
+    runs: list[ProgramRun]
+    good: list[bool]
+
+    @property
+    def good_outputs(self) -> list[bytes]:
+        """The outputs that count."""
+        return [run.output for run, good in zip(self.runs, self.good, strict=True) if good]
+
+    def refuse_silence(self) -> None:
+        """Refuse a program that never came up with anything, and say what it did instead."""
+        runs = self.runs
+        if any(self.good) or any(
+            r.output.strip() and r.ending == "finished" and _is_text(r.output) for r in runs
+        ):
+            return
+        last = runs[-1]
+        error = last.error.strip().splitlines()[-1] if last.error.strip() else ""
+        if last.ending != "finished":
+            what = {
+                "crashed": f"it crashed ({error or 'no message'})",
+                "timeout": f"it was stopped at its time limit after {last.seconds:.1f} s",
+                "output limit": f"it was stopped at its output limit of {len(last.output)} bytes",
+            }[last.ending]
+        elif last.output.strip():
+            what = "it printed bytes that are not UTF-8 text"
+        else:
+            what = "it printed nothing"
+        raise InputError(f"the program gave no usable output in any of {len(runs)} runs: {what}")
+
+
+def _is_text(output: bytes) -> bool:
+    try:
+        output.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where programs are run: equally often, within the same limits, behind the same walls.
+
+    Attributes
+    ----------
+    data, relation, program
+        The data behind the release, when an output counts, and the program in question.
+    runs
+        How often each program is run.
+    confidence, quality_needed
+        Level of limits; quality above which a claim counts.
+    limits, isolation
+        As `run_program` takes them.
+    reference
+        A public text that programs find as the file ``reference``.
+    workers, observer
+        Runs at the same time; hears of every run.
+    """
+
+    data: DataSet
+    relation: OutputRelation
+    program: bytes
+    runs: int
+    confidence: float
+    quality_needed: float
+    limits: Limits
+    isolation: Isolation
+    reference: bytes | None = None
+    workers: int = 1
+    observer: Observer = SILENT
+    stop: Stop = field(default_factory=Stop)
+
+    def run(self, program: bytes, release: Path | bytes) -> Tried:
+        """Run a program on a release, and hold its outputs against the data."""
+        beside = {} if self.reference is None else {"reference": self.reference}
+
+        def once(_: int) -> ProgramRun:
+            done = run_program(
+                program,
+                release,
+                self.limits,
+                beside=beside,
+                isolation=self.isolation,
+                stop=self.stop,
+            )
+            self.observer.advance()
+            return done
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                done = list(pool.map(once, range(self.runs)))
+            except BaseException:
+                self.stop.end()  # or the pool would wait until all that run have ended
+                raise
+        return self.against(self.data, done)
+
+    def against(self, data: DataSet, runs: list[ProgramRun]) -> Tried:
+        """Hold outputs against data, each different one once."""
+        finished = {r.output for r in runs if r.ending == "finished"}
+        counts = {output: self.relation.counts(data, output) for output in finished}
+        return Tried(runs, [r.ending == "finished" and counts[r.output] for r in runs])
+
+    def share(self, tried: Tried, quantity: str) -> Estimate:
+        """Limit how often a program succeeds."""
+        hits, runs = sum(tried.good), len(tried.runs)
+        return clopper_pearson(hits, runs, confidence=self.confidence, quantity=quantity)

@@ -1,0 +1,98 @@
+"""Score the attempts of a block: against the data, and exactly or sampled against fresh data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.game.rules import Game
+from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
+from narcissus.worlds.base import Batch, Draw
+from narcissus.worlds.batches import gather, stacked
+
+Hits = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Hits:
+    """Tell where attempts hold, shape (trials,), or (trials, targets) where there are many.
+
+    Raises
+    ------
+    InputError
+        The relation raised, or gave something else than true or false.
+    """
+    if attempts.made.all():
+        return _held(relation, data, attempts.values, rng)
+    rows = np.flatnonzero(attempts.made)
+    if not rows.size:
+        return np.zeros(len(attempts.made), dtype=bool)
+    held = _held(relation, gather(data, rows), take(attempts.values, rows), rng)
+    scores = np.zeros((len(attempts.made), *held.shape[1:]), dtype=bool)
+    scores[rows] = held
+    return scores
+
+
+def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> Hits:
+    targets = np.shape(data)[1:2] if isinstance(relation, ManyTargets) else ()
+    try:
+        if isinstance(values, list) and isinstance(data, np.ndarray):
+            values = stacked(values)
+        held = np.asarray(relation.holds(data, values, rng))
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the relation {type(relation).__name__} cannot score an attempt: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if held.dtype != np.bool_ or held.shape != (len(values), *targets):
+        raise InputError(
+            f"the relation {type(relation).__name__} must give one true or false for each trial, "
+            f"got {held.dtype} of shape {held.shape} for {len(values)} trials"
+        )
+    return held
+
+
+def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | None:
+    """Give the exact chance of each attempt against a fresh data set, where it has a formula."""
+    relation = game.looser or game.relation
+    values = attempts.values
+    if isinstance(relation, ManyTargets):
+        return relation.chance(known, values)
+    if game.side is not None or not isinstance(relation, HasBaseline):
+        return None
+    if isinstance(values, list) and not (values and callable(values[0])):
+        return None
+    chance = relation.baseline(game.world, values)
+    return None if chance is None else np.where(attempts.made, chance, 0.0)
+
+
+def surprising(game: Game, draw: Draw, known: Batch, attempts: Attempts) -> Hits:
+    """Say where some recovered row is still surprising to who knows ``K`` and the other rows."""
+    assert game.surprisal is not None
+    result = np.zeros(draw.trials, dtype=bool)
+    made = np.flatnonzero(attempts.made)
+    if not made.size:
+        return result
+    values = np.asarray(take(attempts.values, made))
+    match = game.relation.matches(gather(draw.data, made), values)
+    for place in range(match.shape[1]):
+        rows = made[match[:, place] & ~result[made]]
+        if not rows.size:
+            continue
+        some, index = draw.take(rows), np.full(rows.size, place)
+        told = game.side.surprisal(game.world, some, gather(known, rows), index)
+        plain = game.world.surprisal(some, index)
+        result[rows] = told >= game.surprisal * plain - 1e-9
+    return result
+
+
+def weight(game: Game, attempts: Attempts) -> Floats:
+    """Give the weight of each attempt as a predicate; NaN where it has none."""
+    values = attempts.values
+    found = values.weight(game.world) if isinstance(values, Weighted) else None
+    return np.full(len(attempts.made), np.nan) if found is None else found

@@ -1,0 +1,179 @@
+"""The attacker knows the other columns of everybody; or, besides, everybody else's secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.mechanisms.marginals import Codes, MarginalQueries
+from narcissus.priors import RecordPrior
+from narcissus.success.table import ColumnsRight
+from narcissus.worlds.base import Array, Draw, World
+
+Floats = NDArray[np.float64]
+Joint = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The people of one release, as the attacker knows them beforehand.
+
+    Attributes
+    ----------
+    queries
+        Which tables are released.
+    codes
+        Value numbers of every column, shape (n, d); zeros in the unknown columns.
+    prior
+        Probabilities of the joint values of the unknown columns given the known ones, shape
+        (n, values).
+    success
+        When a guess counts.
+    """
+
+    queries: MarginalQueries
+    codes: Codes
+    prior: Floats
+    success: ColumnsRight
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self.codes.shape[0]
+
+    @cached_property
+    def log_prior(self) -> Floats:
+        """Logarithm of ``prior``; impossible values have minus infinity."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.prior)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """Chance of each guess about each person before any release, shape (n, guesses)."""
+        return self.success.chances(self.prior)
+
+    @cached_property
+    def bases(self) -> tuple[NDArray[np.int64], ...]:
+        """First cell of each person in each table, one array (n, tables) for each pattern."""
+        return tuple(p.base(self.codes) for p in self.queries.patterns)
+
+    @cached_property
+    def agreements(self) -> NDArray[np.int64]:
+        """On how many known columns each two people agree, shape (n, n)."""
+        count = np.zeros((self.people, self.people), dtype=np.int64)
+        for column in self.queries.known:
+            values = self.codes[:, column]
+            count += values[:, None] == values
+        return count
+
+
+@dataclass(frozen=True, eq=False)
+class Insider:
+    """What an attacker knows about each person who is told the secrets of all the others.
+
+    Attributes
+    ----------
+    targets
+        The people as the game tells them.
+    secrets
+        Everybody's joint value of the unknown columns, shape (n,); about person ``i`` only the
+        entries of the others may be used.
+    """
+
+    targets: Targets
+    secrets: Joint
+
+
+@dataclass(frozen=True)
+class OtherColumns:
+    """Everybody's columns but the unknown ones, and how likely the values of these are.
+
+    Parameters
+    ----------
+    prior
+        The distribution of a record, from which people's chances are computed.
+    queries
+        Which tables will be released; they say which columns are unknown.
+    success
+        When a guess counts.
+    """
+
+    prior: RecordPrior
+    queries: MarginalQueries
+    success: ColumnsRight
+
+    def check(self, world: World) -> None:
+        """Refuse a prior of other columns than those of the tables."""
+        if tuple(self.prior.sizes) != self.queries.sizes:
+            raise InputError(
+                f"the prior has columns of {tuple(self.prior.sizes)} values, the tables of "
+                f"{self.queries.sizes}"
+            )
+
+    def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> list[Targets]:
+        """Give the people of each trial as known beforehand; no attack can change them.
+
+        Raises
+        ------
+        InputError
+            The prior of a user gives something else than probabilities.
+        """
+        return [self._targets(people) for people in draw.data]
+
+    def fresh(
+        self, world: World, draw: Draw, known: Sequence[Targets], rng: np.random.Generator
+    ) -> Array:
+        """Draw the unknown columns anew, as likely as the prior says given the known ones.
+
+        That is the world's own data set given what was told if the prior is right about the
+        people; about real rows it is an assumption.
+        """
+        return np.stack([self._again(targets, rng) for targets in known])
+
+    def _targets(self, people: Codes) -> Targets:
+        known = people.copy()
+        known[:, list(self.queries.unknown)] = 0
+        beliefs = np.asarray(self.prior.conditional(known, self.queries.unknown), dtype=float)
+        _check_beliefs(beliefs, len(people), self.queries.values)
+        known.setflags(write=False)
+        beliefs.setflags(write=False)
+        return Targets(self.queries, known, beliefs, self.success)
+
+    def _again(self, targets: Targets, rng: np.random.Generator) -> Codes:
+        edges = np.cumsum(targets.prior, axis=1)
+        drawn = (rng.random(targets.people)[:, None] * edges[:, -1:] >= edges).sum(axis=1)
+        people = targets.codes.copy()
+        drawn = np.minimum(drawn, self.queries.values - 1)
+        people[:, list(self.queries.unknown)] = self.queries.split(drawn)
+        return people
+
+
+@dataclass(frozen=True)
+class OtherSecrets:
+    """Everybody else's secrets, besides what `OtherColumns` tells: the ceiling's knowledge."""
+
+    def add(self, draw: Draw, known: Sequence[Targets]) -> list[Insider]:
+        """Add the secrets to what is known in each trial."""
+        return [
+            Insider(targets, targets.queries.joint(people))
+            for targets, people in zip(known, draw.data, strict=True)
+        ]
+
+
+def _check_beliefs(beliefs: Floats, people: int, values: int) -> None:
+    """Refuse conditional probabilities of a user's prior that are none."""
+    if beliefs.shape != (people, values):
+        raise InputError(
+            f"the prior's `conditional` must give shape ({people}, {values}), got {beliefs.shape}"
+        )
+    sums = beliefs.sum(axis=1)
+    if not (beliefs >= 0).all() or np.abs(sums - 1).max() > 1e-6:
+        raise InputError(
+            "the prior's `conditional` must give probabilities whose rows sum to 1, got sums "
+            f"from {sums.min():.6g} to {sums.max():.6g}"
+        )

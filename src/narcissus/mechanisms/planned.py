@@ -1,0 +1,156 @@
+"""Noisy marginals as they are planned: which tables, and how much noise for how many of them.
+
+The mechanisms that a study of a table can name: one class and one line of the registry each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy import optimize
+
+from narcissus._options import Level
+from narcissus._validation import between, integer
+from narcissus.errors import InputError
+from narcissus.guarantees import Guarantee
+from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
+
+LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
+DEFAULT_DELTA = 1e-5
+
+
+class PlannedCounts:
+    """What is planned to be released of a table: noisy counts of all k-way marginals.
+
+    A mechanism of a table study is a subclass that gives ``k``, ``label`` and ``noise_of``.
+
+    Attributes
+    ----------
+    k
+        Columns in each table.
+    label
+        A name for tables and figures, such as 'ε = 1'.
+    """
+
+    k: int
+
+    @property
+    def label(self) -> str:
+        """A name for tables and figures."""
+        raise NotImplementedError
+
+    def noise_of(self, tables: int) -> Noise:
+        """Give the noise on every cell when so many tables are released."""
+        raise NotImplementedError
+
+    def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
+        """Give one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
+        return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
+
+
+@dataclass(frozen=True)
+class Marginals(PlannedCounts):
+    """All k-way tables that touch an unknown column, with noise on each cell.
+
+    Give exactly one of ``epsilon``, ``mu`` and ``scale``; a list of them is a sweep.
+
+    Parameters
+    ----------
+    k
+        Columns in each table, at least 1.
+    noise
+        Distribution of the noise, independent on each cell.
+    epsilon
+        Privacy level of the whole release; `inf` is no noise.
+    delta
+        Of Gaussian noise, in (0, 1); 1e-5 if left out. With `epsilon` it sets the noise, with `mu`
+        and `scale` the point (epsilon, delta) of the bounds for comparison.
+    mu
+        Gaussian DP level instead of epsilon; `inf` is no noise.
+    scale
+        Noise scale in counts instead of a level; 0 is no noise.
+    """
+
+    k: int = 3
+    noise: Literal["gaussian", "laplace"] = "gaussian"
+    epsilon: Level | None = None
+    delta: float | None = None
+    mu: Level | None = None
+    scale: Level | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not say one level, or more than the noise needs."""
+        integer("k", self.k, low=1)
+        given = [n for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InputError("give exactly one of epsilon, mu and scale")
+        level, by = self._level
+        if math.isnan(level) or level < 0 or (level == 0 and by != "scale"):
+            limit = "at least 0" if by == "scale" else "above 0"
+            raise InputError(f"`{by}` must be {limit}, got {level}")
+        if by == "scale" and math.isinf(level):
+            raise InputError("`scale` must be finite")
+        if not self._exact and not LOWEST <= level <= HIGHEST:
+            raise InputError(f"`{by}` must be in [{LOWEST:g}, {HIGHEST:g}], got {level:g}")
+        if self.noise == "laplace":
+            if by == "mu":
+                raise InputError("`mu` is a level of Gaussian noise; give epsilon or scale")
+            if self.delta is not None:
+                raise InputError("Laplace noise gives pure DP: leave `delta` out")
+        if self.delta == 0:
+            raise InputError("Gaussian noise needs a `delta` above 0; or take noise = 'laplace'")
+        if self.delta is not None:
+            between("delta", self.delta, 0, 1, open_high=True)
+
+    @property
+    def _level(self) -> tuple[float, str]:
+        for by in ("epsilon", "mu", "scale"):
+            if getattr(self, by) is not None:
+                return float(getattr(self, by)), by
+        raise AssertionError("one of them is given")
+
+    @property
+    def _exact(self) -> bool:
+        """Whether there is no noise."""
+        level, by = self._level
+        return level == 0 if by == "scale" else math.isinf(level)
+
+    @property
+    def label(self) -> str:
+        """The level, or that there is no noise."""
+        level, by = self._level
+        symbol = {"epsilon": "ε", "mu": "μ", "scale": "scale"}[by]
+        return "no noise" if self._exact else f"{symbol} = {level:g}"
+
+    def noise_of(self, tables: int) -> Noise:
+        """Give the noise with which so many tables have the level."""
+        level, by = self._level
+        if self._exact:
+            return NoNoise()
+        if self.noise == "laplace":
+            scaled = by == "scale"
+            return LaplaceNoise(level) if scaled else LaplaceNoise.for_epsilon(level, tables)
+        if by == "epsilon":
+            return GaussianNoise.for_epsilon(level, self._delta, tables)
+        return GaussianNoise.for_mu(level, tables) if by == "mu" else GaussianNoise(level)
+
+    @property
+    def _delta(self) -> float:
+        return DEFAULT_DELTA if self.delta is None else self.delta
+
+    def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
+        """Give the point that sets the noise, or that of the guarantee at ``delta``."""
+        epsilon = self.epsilon
+        return epsilon_at(guarantee, self._delta) if epsilon is None else epsilon, self._delta
+
+
+def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:
+    """Give the epsilon at which the profile reaches ``delta``; None where it never does."""
+    if not 0 < delta < float(guarantee.profile(0.0)):
+        return None
+    high = 1.0
+    while float(guarantee.profile(high)) > delta:
+        high *= 2
+    return float(optimize.brentq(lambda e: float(guarantee.profile(e)) - delta, 0.0, high))

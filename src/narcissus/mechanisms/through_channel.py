@@ -1,0 +1,45 @@
+"""A channel as a mechanism: the output for a secret is drawn from its row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from narcissus.channels import Channel, local_dp_epsilon
+from narcissus.mechanisms.base import ReleaseChannel
+from narcissus.worlds.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughChannel:
+    """Release the number of an output of a channel, for a data set that is one secret's number.
+
+    Parameters
+    ----------
+    matrix
+        The channel, made by `narcissus.channels.channel`.
+    """
+
+    matrix: Channel
+
+    def release(self, data: Array, rng: np.random.Generator) -> Array:
+        """Give numbers of outputs, shape (trials,), for numbers of secrets of that shape."""
+        outputs = np.empty(len(data), dtype=np.intp)
+        for secret in np.unique(data):
+            who = data == secret
+            # Rows sum to one within the channel's tolerance; the sampler wants it exactly.
+            cumulative = np.cumsum(self.matrix.row(int(secret)))
+            coins = rng.random(int(who.sum()))
+            outputs[who] = np.searchsorted(cumulative / cumulative[-1], coins, "right")
+        return np.minimum(outputs, self.matrix.shape[1] - 1)
+
+    def channel(self, data: Array) -> ReleaseChannel:
+        """Write the mechanism out for a list of secrets."""
+        rows = sparse.csr_array(self.matrix.matrix)
+        return ReleaseChannel(np.arange(self.matrix.shape[1]), rows[data])
+
+    def privacy(self, data: Array) -> tuple[float, float]:
+        """Give (epsilon, delta): the channel's own local epsilon, and 0."""
+        return local_dp_epsilon(self.matrix), 0.0

@@ -1,0 +1,154 @@
+"""Study files of version 0.1, in the words of today: the only place that knows them.
+
+There a section named its part by ``kind``, a part of the user's own took its arguments in
+``options``, and a channel's mechanism and an extraction's relation could be texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from narcissus.errors import InputError
+from narcissus.study.part_section import refused
+from narcissus.study.part_text import from_text
+from narcissus.study.record import Record, finite
+
+Written = dict[str, Any]
+
+
+def _part(section: Any) -> Any:
+    """Name a part by ``name``, with its options beside it."""
+    if not isinstance(section, dict):
+        return section
+    now: Written = {**section}
+    if "kind" in now and "name" not in now:
+        # a record of 0.1 holds every key of the section, None for those of other kinds
+        now = {key: value for key, value in now.items() if value is not None and key != "kind"}
+        if section["kind"] is not None:
+            now["name"] = section["kind"]
+    options = now.get("options")
+    own = ":" in str(now.get("name"))
+    if isinstance(options, dict) and (not options or (own and not options.keys() & now.keys())):
+        del now["options"]
+        now |= options
+    return now
+
+
+def _table_attack(name: str, section: Any) -> Any:
+    now = _part(section)
+    if isinstance(now, dict) and ":" in name and "options" in now:
+        return _part({"name": name, **now})
+    if not isinstance(now, dict) or now.get("name", name) != "posterior" or "method" not in now:
+        return now
+    method = {"mean-field": "posterior", "gibbs": "gibbs"}.get(now["method"])
+    if method is None:
+        return now
+    return {**{k: v for k, v in now.items() if k != "method"}, "name": method}
+
+
+def table(study: Written) -> Written:
+    """Give a table study."""
+    now = {**study}
+    for section in ("prior", "mechanism"):
+        if section in now:
+            now[section] = _part(now[section])
+    attacks = now.get("attacks")
+    if isinstance(attacks, dict):
+        now["attacks"] = {name: _table_attack(name, one) for name, one in attacks.items()}
+    return now
+
+
+def game(study: Written) -> Written:
+    """Give a game: its own parts have their options beside their names, at any depth."""
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, dict):
+            own = isinstance(value.get("options"), dict) and ":" in str(value.get("name"))
+            value = _part(value) if own else value
+            return {key: walk(inner) for key, inner in value.items()}
+        return [walk(inner) for inner in value] if isinstance(value, list) else value
+
+    return walk(study)
+
+
+def channel(study: Written) -> Written:
+    """Give a study of a channel: its mechanism is a section."""
+    now = {**study}
+    section = now.get("channel")
+    if isinstance(section, dict) and isinstance(section.get("mechanism"), str):
+        try:
+            made = from_text(section["mechanism"])
+        except InputError as error:
+            raise refused(("channel", "mechanism"), str(error)) from error
+        now["channel"] = {**section, "mechanism": made}
+    return now
+
+
+def extraction(study: Written) -> Written:
+    """Give a study of an extraction: its relation is a section."""
+    now = {**study}
+    if isinstance(now.get("relation"), str):
+        now["relation"] = {"name": now["relation"]}
+    elif "relation" in now:
+        now["relation"] = _part(now["relation"])
+    return now
+
+
+def translated(to: Callable[[Written], Written]) -> Callable[[Any], Any]:
+    """Make a validator of a study's model that reads files of version 0.1 as well."""
+
+    def read(study: Any) -> Any:
+        return to(dict(study)) if isinstance(study, Mapping) else study
+
+    return read
+
+
+KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": table}
+
+
+def is_study_of(record: Record, kind: str, study: Any, folder: Path) -> bool:
+    """Say whether a record of version 0.1 is one of a study: whether both say the same today.
+
+    Parameters
+    ----------
+    record
+        The record.
+    kind, study
+        The kind and the settings of the study, as they were read.
+    folder
+        Where the study lies.
+    """
+    if record.kind != kind or kind not in KINDS:
+        return False
+    then = KINDS[record.kind](_with_infinities(record.study))
+    try:
+        read = type(study).model_validate(then, context={"folder": str(folder)})
+    except ValidationError:
+        return False
+    return finite(_written(read)) == finite(_written(study))
+
+
+def _written(study: BaseModel) -> dict[str, Any]:
+    return study.model_dump(mode="json", by_alias=True)
+
+
+def _with_infinities(study: Written) -> Written:
+    """Give the levels without noise of a table's release, for which a record holds None."""
+    release = study.get("mechanism")
+    if not isinstance(release, dict) or "noise" not in release:
+        return study
+    by = ("epsilon", "mu", "scale")
+    levels = {
+        k: [math.inf if v is None else v for v in release[k]]
+        if isinstance(release[k], list)
+        else release[k]
+        for k in by
+    }
+    if all(level is None for level in levels.values()):
+        levels["epsilon"] = math.inf
+    return {**study, "mechanism": {**release, **levels}}

@@ -1,0 +1,83 @@
+"""How long a game will take, told before it is played."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from threadpoolctl import threadpool_limits
+
+from narcissus.game.block import Arrays
+from narcissus.game.loop import Blocks, Through
+from narcissus.game.rules import is_own
+from narcissus.study.game.schema import Setup
+from narcissus.study.kinds import RunOptions
+from narcissus.study.store import TrialStore
+from narcissus.study.work import agree, timed
+
+Player = Callable[[str], Arrays]
+
+ENOUGH = 0.3  # seconds of play from which the rest is reckoned
+
+
+def agreed(
+    through: Through, setup: Setup, store: TrialStore | None, options: RunOptions
+) -> Through:
+    """Play blocks through something, once the time of those not in the store was agreed to."""
+
+    def play(player: Player, keys: Sequence[str]) -> Blocks:
+        held = store.keys() if store is not None else set[str]()
+        left = [key for key in keys if key not in held]
+        if left and options.hours is not None:
+            is_ours = not is_own([setup.game, *setup.attacks.values()])
+            check(player, left, options, is_ours=is_ours)
+        yield from through(player, keys)
+
+    return play
+
+
+def check(player: Player, keys: Sequence[str], options: RunOptions, *, is_ours: bool) -> None:
+    """Refuse blocks that take longer than was agreed to.
+
+    Raises
+    ------
+    LongWorkError
+        They do; or the first trial, of parts that are not ours, does not end.
+    """
+    measure = partial(time_of_trial, player, keys[0])
+    seconds = (
+        measure()
+        if is_ours
+        else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
+    ) or 0.0
+    trials = sum(size_of(key) for key in keys)
+    processes = min(options.workers or 1, len(keys))
+    agree(
+        trials * seconds / processes,
+        f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",
+        hours=options.hours,
+        observer=options.observer,
+    )
+
+
+def time_of_trial(player: Player, key: str) -> float:
+    """Play ever larger blocks until the time of a trial shows; give it in seconds.
+
+    Many at once take less time each; what is played here counts for nothing.
+    """
+    batch, number, size, *seat = key.split("/")
+    count = 1
+    with threadpool_limits(1):  # as where it counts
+        while True:
+            begin = time.perf_counter()
+            player("/".join([batch, number, str(count), *seat]))
+            seconds = time.perf_counter() - begin
+            if seconds >= ENOUGH or count >= int(size):
+                return seconds / count
+            count = min(10 * count, int(size))
+
+
+def size_of(key: str) -> int:
+    """Give the number of trials of a block."""
+    return int(key.split("/")[2])

@@ -1,0 +1,243 @@
+"""A section of a study file that names a part: how it is checked.
+
+The section has a key ``name``; its other keys are the options of the class or function behind it,
+checked by its signature. A name with a colon is the user's own, ``module:attribute``
+(`narcissus.study.plugins`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+from pydantic import AfterValidator, PydanticUserError, Strict, TypeAdapter, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core.core_schema import ValidationInfo
+
+from narcissus._options import OfRoom, Swept
+from narcissus._validation import did_you_mean
+from narcissus.errors import InputError, NarcissusError
+from narcissus.study.parts import Part
+from narcissus.study.plugins import load_attribute
+from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.signatures import Option, marked, options_of, takes_any, waits
+
+UNKNOWN = "unknown_option"
+"""Type of the error of an option that a part does not take: its message names the key itself."""
+KEYS = ("name", "options", "kind")
+"""Keys of a section that cannot be options of a part: the last two are those of version 0.1."""
+OFFERED = ("draw", "release", "attempt", "holds", "reveal", "guess")
+"""What parts offer: an object with one of these is a part, and no function that makes one."""
+
+
+@dataclass(frozen=True)
+class PartSection:
+    """The type of a section that names a part, for pydantic: ``Annotated[Part, PartSection(...)]``.
+
+    Attributes
+    ----------
+    room
+        Whose parts it can name.
+    also
+        Keys of the section that belong to the study, with their types and defaults.
+    flat
+        Whether parts that take parts are left out: one level of them is enough, and keeps the
+        JSON Schema finite.
+    named
+        Whether the file names the part elsewhere too: by the key of the section.
+    """
+
+    room: str
+    also: tuple[Option, ...] = ()
+    flat: bool = False
+    named: bool = False
+
+    def names(self) -> list[str]:
+        """Give the names of this package's parts that it can have."""
+        parts = ROOMS[self.room].parts
+        return [n for n, target in parts.items() if not (self.flat and _nests(loaded(target)))]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """Check sections by this class, and write them as they stand in a file."""
+        written = core_schema.plain_serializer_function_ser_schema(Part.to_dict)
+        return core_schema.with_info_plain_validator_function(self._check, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Describe every part that the section can name."""
+        from narcissus.study.listing import schema_of
+
+        return schema_of(self)
+
+    def _check(self, value: Any, info: ValidationInfo) -> Part:
+        """Check a section: its name, its options, and that the part can be made."""
+        if isinstance(value, Part):
+            return value
+        room, rest = ROOMS[self.room], dict(value) if isinstance(value, dict) else {}
+        name = rest.pop("name", room.default)
+        if not isinstance(value, dict) or not self._known(name):
+            raise self._refusal(value, name)
+        context: Any = info.context or {}
+        maker, first = _found(self.room, name, Path(context.get("folder", ".")))
+        takes = options_of(maker, given=len(first) + room.given)
+        if reserved := [key for key in KEYS if key in takes]:
+            raise InputError(
+                f"the parameter `{reserved[0]}` of {name} cannot be given in a study file, where "
+                "that key means something else: give it another name"
+            )
+        also = {option.name: option for option in self.also}
+        free = {k: v for k, v in rest.items() if k not in takes and k not in also}
+        lines = [] if takes_any(maker) else _unknown(self.room, name, free, takes)
+        options = {**_checked(takes, rest, info.context, lines), **free}
+        more = _checked(also, rest, info.context, lines)
+        if lines:
+            raise ValidationError.from_exception_data("section", lines)
+        part = Part(self.room, name, options, more, maker, first, takes)
+        if not room.given and not waits(maker):
+            _make_once(part)
+        return part
+
+    def _known(self, name: Any) -> bool:
+        if not isinstance(name, str):
+            return False
+        return name in self.names() or (ROOMS[self.room].own and ":" in name)
+
+    def _refusal(self, value: Any, name: Any) -> Exception:
+        if not isinstance(value, dict):
+            said = f"must be a table with the key `name`, got {value!r}"
+            return refused((), said)
+        own = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
+        known = f"one of {', '.join(self.names())}{own}"
+        if name in (None, ""):
+            return refused((), f"has no `name`; it must be {known}")
+        hint = did_you_mean(str(name), self.names())
+        return refused(("name",), f"must be {known}; got {name!r}{hint}")
+
+
+def checked(room: str, section: Mapping[str, Any], folder: Path | None = None) -> Part:
+    """Check a section that names a part.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        It names none, or the part does not take an option.
+    """
+    kind = TypeAdapter[Part](Annotated[Part, PartSection(room)])
+    return kind.validate_python(dict(section), context={"folder": str(folder or ".")})
+
+
+def _make_once(part: Part) -> None:
+    """Make the object, so that what is wrong is said with the line where it stands."""
+    try:
+        part.each()
+    except NarcissusError as error:
+        named = re.match(r"`(\w+)`", str(error))  # messages begin with the argument
+        place = (named[1],) if named is not None and named[1] in part.takes else ()
+        raise refused(place, str(error)) from error
+
+
+def refused(place: tuple[str, ...], text: str, kind: str = "refused") -> ValidationError:
+    """Make the error of one key of a file."""
+    return ValidationError.from_exception_data("section", [_line(place, text, kind)])
+
+
+def _line(place: tuple[str | int, ...], text: str, kind: str, got: Any = None) -> InitErrorDetails:
+    said = PydanticCustomError(cast("Any", kind), "{text}", {"text": text})
+    return InitErrorDetails(type=said, loc=place, input={} if got is None else got)
+
+
+def _unknown(
+    room: str, name: str, free: Iterable[str], takes: Mapping[str, Option]
+) -> list[InitErrorDetails]:
+    known = f"the options {', '.join(takes)}" if takes else "no options"
+    said = f"the {room} `{name}` has {known}"
+    return [_line((key,), said + did_you_mean(key, takes), UNKNOWN) for key in free]
+
+
+def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Give what makes a part, and its first arguments that are no options."""
+    place = ROOMS[room]
+    if name in place.parts:
+        return loaded(place.parts[name]), ()
+    found = load_attribute(name, folder)
+    if isinstance(found, type) or (callable(found) and not place.of_function):
+        return found, ()
+    if callable(found) and not any(hasattr(found, offered) for offered in OFFERED):
+        return loaded(place.of_function), (found,)
+    return _itself, (found,)
+
+
+def _itself(found: Any) -> Any:
+    return found
+
+
+def _checked(
+    takes: Mapping[str, Option],
+    given: Mapping[str, Any],
+    context: Any,
+    lines: list[InitErrorDetails],
+) -> dict[str, Any]:
+    """Give every option with its value or its default; what is wrong is added to ``lines``."""
+    found: dict[str, Any] = {}
+    for name, option in takes.items():
+        if name not in given:
+            found[name] = deepcopy(option.default)
+            if option.required:
+                lines.append(InitErrorDetails(type="missing", loc=(name,), input=dict(given)))
+            continue
+        try:
+            kind = TypeAdapter[Any](strict(option.hint))
+            found[name] = kind.validate_python(given[name], context=context)
+        except ValidationError as error:
+            lines += [
+                _line((name, *one["loc"]), one["msg"], one["type"], one["input"])
+                for one in error.errors(include_url=False)
+            ]
+    return found
+
+
+def _nests(maker: Callable[..., Any]) -> bool:
+    return any(marked(option.hint, OfRoom) for option in options_of(maker).values())
+
+
+def _levels(value: Any) -> Any:
+    if isinstance(value, list) and (not value or len(set(value)) != len(value)):
+        raise ValueError("must be a list of different levels")
+    return value
+
+
+def strict(hint: Any) -> Any:
+    """Give a type as pydantic checks it: "100" and true are no numbers, as TOML tells them apart.
+
+    Of a type that is not known to pydantic (an array, a class of the user's) nothing is checked.
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        for mark in hint.__metadata__:
+            if isinstance(mark, OfRoom):
+                return Annotated[Part, PartSection(mark.room, flat=True)]
+            if isinstance(mark, Swept):
+                one = Annotated[float, Strict()]
+                return Annotated[one | list[one], AfterValidator(_levels)]
+        return Annotated[strict(inner[0]), *hint.__metadata__]
+    if hint in (int, float, str, bool):
+        return Annotated[hint, Strict()]
+    if origin is Literal or not inner:
+        return hint if _is_known(hint) else Any
+    if origin in (Union, UnionType):
+        return Union[tuple(strict(one) for one in inner)]  # noqa: UP007
+    if origin in (list, Sequence):
+        return list[strict(inner[0])]
+    return hint if _is_known(hint) else Any
+
+
+def _is_known(hint: Any) -> bool:
+    try:
+        TypeAdapter(hint)
+    except PydanticUserError:
+        return False
+    return True

@@ -1,0 +1,210 @@
+"""Every part that a study file can name: one line a part.
+
+A part is a class or function of this package. Its options are read off its signature and its
+docstring (`narcissus.study.signatures`); nothing else needs to be said of it. The few parameters
+that are parts themselves, or no options, are marked where they stand (`narcissus._options`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+WORLD = {
+    "bits": "narcissus.worlds:Bits",
+    "family": "narcissus.worlds:Family",
+    "finite": "narcissus.worlds:Finite",
+    "mona-lisa": "narcissus.worlds:MonaLisa",
+    "neighbours": "narcissus.worlds:Neighbours",
+    "pairs": "narcissus.worlds:Pairs",
+    "random-neighbours": "narcissus.worlds:RandomNeighbours",
+    "records": "narcissus.worlds:Records",
+    "superset": "narcissus.worlds:Superset",
+    "tardos": "narcissus.worlds:Tardos",
+    "uniform": "narcissus.worlds:Uniform",
+}
+SIDE_INFORMATION = {
+    "candidates": "narcissus.knowledge:Candidates",
+    "nature": "narcissus.knowledge:Hidden",
+    "rates": "narcissus.knowledge:Rates",
+    "rows": "narcissus.knowledge:KnownRows",
+    "superset": "narcissus.knowledge:Hiding",
+}
+MECHANISM = {
+    "cipher": "narcissus.mechanisms:Cipher",
+    "constant": "narcissus.mechanisms:Constant",
+    "counting-query": "narcissus.mechanisms:CountingQuery",
+    "exact-average": "narcissus.mechanisms:ExactAverage",
+    "identity": "narcissus.mechanisms:Identity",
+    "k-anonymity": "narcissus.mechanisms:KAnonymity",
+    "multiply-hash": "narcissus.mechanisms:MultiplyHash",
+    "noisy-average": "narcissus.mechanisms:NoisyAverage",
+    "parallel": "narcissus.mechanisms:Parallel",
+    "parity": "narcissus.mechanisms:Parity",
+    "public-key": "narcissus.mechanisms:PublicKey",
+    "randomized-response": "narcissus.mechanisms:RandomizedResponse",
+    "sha256": "narcissus.mechanisms:Sha256",
+    "subsample": "narcissus.mechanisms:Subsample",
+    "xor-half": "narcissus.mechanisms:XorHalf",
+}
+ATTACK = {
+    "bayes": "narcissus.profiles:Bayes",
+    "bucket-hashing": "narcissus.attacks:BucketHashing",
+    "fingerprint": "narcissus.attacks:Fingerprint",
+    "fixed-guess": "narcissus.attacks:FixedGuess",
+    "inversion": "narcissus.attacks:Inversion",
+    "key-search": "narcissus.attacks:KeySearch",
+    "majority": "narcissus.attacks:Majority",
+    "parity-guess": "narcissus.attacks:ParityGuess",
+    "parity-membership": "narcissus.attacks:ParityMembership",
+    "posterior": "narcissus.attacks:Posterior",
+    "rare-row": "narcissus.attacks:RareRow",
+    "re-encryption": "narcissus.attacks:Reencryption",
+    "released-places": "narcissus.attacks:ReleasedPlaces",
+    "released-row": "narcissus.attacks:ReleasedRow",
+    "subtraction": "narcissus.attacks:Subtraction",
+    "superset-matching": "narcissus.attacks:SupersetMatching",
+    "try-inputs": "narcissus.attacks:TryInputs",
+    "two-candidates": "narcissus.attacks:TwoCandidates",
+    "two-candidates-centred": "narcissus.attacks:TwoCandidatesCentred",
+}
+RELATION = {
+    "any-of": "narcissus.success.relations:AnyOf",
+    "at-least": "narcissus.success.relations:AtLeast",
+    "close-and-unique": "narcissus.success.relations:CloseAndUnique",
+    "first-bit": "narcissus.success.relations:FirstBit",
+    "hamming": "narcissus.success.relations:Hamming",
+    "isolates": "narcissus.success.relations:Isolates",
+    "member": "narcissus.success.relations:Member",
+    "one-of-pair": "narcissus.success.relations:OneOfPair",
+    "pinned": "narcissus.success.relations:Pinned",
+    "prefix": "narcissus.success.relations:Prefix",
+    "random-row": "narcissus.success.relations:RandomRow",
+    "same-image": "narcissus.success.relations:SameImage",
+}
+STATEMENT = {
+    "bayesian": "narcissus.success:Resilience",
+    "encryption": "narcissus.success:Resilience",
+    "fixed-baseline": "narcissus.success:FixedBaseline",
+    "membership": "narcissus.success:Resilience",
+    "memorizing": "narcissus.success:NotMemorizing",
+    "narcissus": "narcissus.success:Resilience",
+    "npso": "narcissus.success:Resilience",
+    "one-way": "narcissus.success:Resilience",
+    "pairs": "narcissus.success:Resilience",
+    "side-information": "narcissus.success:Resilience",
+    "singling-out": "narcissus.success:SinglingOut",
+    "surprisal": "narcissus.success:SurprisalResilience",
+    "threshold": "narcissus.success:Threshold",
+    "two-criteria": "narcissus.success:Resilience",
+}
+RECORD_PRIOR = {
+    "bayesian-network": "narcissus.priors:fit_bayesian_network",
+    "empirical": "narcissus.priors:fit_empirical",
+    "independent": "narcissus.priors:fit_independent",
+}
+TABLE_MECHANISM = {
+    "marginals": "narcissus.mechanisms:Marginals",
+}
+TABLE_ATTACK = {
+    "ceiling": "narcissus.attacks.table:Ceiling",
+    "gibbs": "narcissus.attacks.table:GibbsSampling",
+    "posterior": "narcissus.attacks.table:MeanField",
+    "prior": "narcissus.attacks.table:PriorGuess",
+    "rap": "narcissus.attacks.table:RelaxedProjection",
+}
+CHANNEL_MECHANISM = {
+    "exponential": "narcissus.channels.calibrated:exponential",
+    "gaussian": "narcissus.channels.calibrated:gaussian",
+    "geometric": "narcissus.channels:Geometric",
+    "laplace": "narcissus.channels.calibrated:laplace",
+    "optimized-unary": "narcissus.channels.calibrated:optimized_unary",
+    "randomized-response": "narcissus.channels:KaryRandomizedResponse",
+    "subset": "narcissus.channels.calibrated:subset",
+    "unary": "narcissus.channels.calibrated:unary",
+}
+EXTRACTION_RELATION = {
+    "close": "narcissus.extraction:Close",
+    "exact": "narcissus.extraction:Verbatim",
+    "hamming": "narcissus.extraction:HammingBall",
+    "near": "narcissus.extraction:Near",
+    "strings": "narcissus.extraction:Strings",
+}
+
+
+@dataclass(frozen=True)
+class Room:
+    """The parts that one kind of section can name.
+
+    Attributes
+    ----------
+    sections
+        Where they are named, in words.
+    parts
+        Name -> ``module:attribute`` of the class or function that makes the part.
+    of_function
+        ``module:attribute`` of the class that makes a part of a plain function of the user's; ""
+        where a function makes the part, as a class does.
+    given
+        How many of the first parameters the study gives: a record prior is fitted to its table.
+    default
+        The part of a section that names none; "" if it must.
+    own
+        Whether a user's own part may be named, as ``module:attribute``.
+    """
+
+    sections: str
+    parts: dict[str, str]
+    of_function: str = ""
+    given: int = 0
+    default: str = ""
+    own: bool = True
+
+
+ROOMS: dict[str, Room] = {
+    "world": Room(
+        "[world] of a game",
+        WORLD,
+        of_function="narcissus.worlds:OwnWorld",
+    ),
+    "side-information": Room(
+        "[side-information] of a game",
+        SIDE_INFORMATION,
+        of_function="narcissus.knowledge:Told",
+    ),
+    "mechanism": Room(
+        "[mechanism] of a game",
+        MECHANISM,
+        of_function="narcissus.mechanisms:OwnMechanism",
+    ),
+    "attack": Room(
+        "[[attack]] of a game",
+        ATTACK,
+        of_function="narcissus.attacks:OwnAttack",
+    ),
+    "relation": Room(
+        "[success] and [looser] of a game",
+        RELATION,
+        of_function="narcissus.success.relations:Own",
+    ),
+    "statement": Room("[statement] of a game", STATEMENT, own=False),
+    "record-prior": Room(
+        "[prior] of a table",
+        RECORD_PRIOR,
+        given=1,
+        default="bayesian-network",
+    ),
+    "table-mechanism": Room("[mechanism] of a table", TABLE_MECHANISM, default="marginals"),
+    "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
+    "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
+    "extraction-relation": Room(
+        "[relation] of an extraction", EXTRACTION_RELATION, default="exact", own=False
+    ),
+}
+
+
+def loaded(target: str) -> Any:
+    """Import what ``module:attribute`` names; only for names that stand in this package."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,187 @@
+"""The options of a part, read off the signature and the docstring of what makes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from narcissus._options import FilledIn, OfRoom, Swept
+
+REQUIRED: Any = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a part.
+
+    Attributes
+    ----------
+    name
+        As in the signature and in the study file.
+    hint
+        Its type; Any where the signature does not say.
+    default
+        Its value where the file gives none; `REQUIRED` where it must.
+    text
+        What the docstring says of it; "" where it says nothing.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    text: str = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether a file must give it."""
+        return self.default is REQUIRED
+
+    def type_words(self) -> str:
+        """Give the type as a reader of a study file would write it."""
+        return " or ".join(dict.fromkeys(_words(self.hint)))
+
+
+def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option]:
+    """Give the options of a class or function by name, in the order of its signature.
+
+    Parameters
+    ----------
+    maker
+        The class or function.
+    given
+        So many of its first parameters are given by the study, not by the file.
+    """
+    hints, texts = _hints(maker), described(maker)
+    found: dict[str, Option] = {}
+    for number, (name, parameter) in enumerate(_parameters(maker).items()):
+        hint = hints.get(name, Any)
+        if number >= given and parameter.kind in _BY_NAME and not marked(hint, FilledIn):
+            default = parameter.default
+            if default is not REQUIRED and type(default).__name__ == _FACTORY:
+                default = _made_default(maker, name)
+            found[name] = Option(name, hint, default, texts.get(name, ""))
+    return found
+
+
+def waits(maker: Callable[..., Any]) -> bool:
+    """Say whether it cannot be made before the game is there."""
+    hints = _hints(maker)
+    return any(
+        p.default is REQUIRED and marked(hints.get(name), FilledIn)
+        for name, p in _parameters(maker).items()
+    )
+
+
+def marked(hint: Any, mark: type) -> bool:
+    """Say whether a type carries a mark of `narcissus._options`, at any depth."""
+    own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
+    return own or any(marked(inner, mark) for inner in get_args(hint))
+
+
+def takes_any(maker: Callable[..., Any]) -> bool:
+    """Say whether it takes options by any name (``**options``)."""
+    return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in _parameters(maker).values())
+
+
+_FACTORY = "_HAS_DEFAULT_FACTORY_CLASS"  # what a signature shows of a dataclass's factory
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _is_dataclass(maker: Any) -> bool:
+    return isinstance(maker, type) and dataclasses.is_dataclass(maker)
+
+
+def _made_default(maker: Any, name: str) -> Any:
+    made = next(f.default_factory for f in dataclasses.fields(maker) if f.name == name)
+    return made() if callable(made) else None
+
+
+def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    try:
+        return dict(inspect.signature(maker).parameters)
+    except (TypeError, ValueError):  # a builtin that does not say
+        return {}
+
+
+def _hints(maker: Any) -> dict[str, Any]:
+    """Give the types of the parameters; of a user's code they may not be there to be found."""
+    source = maker.__init__ if isinstance(maker, type) and not _is_dataclass(maker) else maker
+    try:
+        return get_type_hints(source, include_extras=True)
+    except Exception:  # names that exist for a type checker only, or no types at all
+        return {}
+
+
+def described(maker: Any) -> dict[str, str]:
+    """Give what a NumPy docstring says of each parameter, on one line.
+
+    >>> described(options_of)["given"]
+    'So many of its first parameters are given by the study, not by the file.'
+    """
+    found: dict[str, str] = {}
+    for text in (inspect.getdoc(maker), inspect.getdoc(getattr(maker, "__init__", None))):
+        for names, said in _entries(text or ""):
+            for name in names:
+                found.setdefault(name, said)
+    return found
+
+
+_SECTION = re.compile(
+    r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n?[A-Z][\w ]*\n-+\n|\Z)", re.S | re.M
+)
+
+
+def _entries(text: str) -> Iterator[tuple[list[str], str]]:
+    for section in _SECTION.findall(text):
+        for entry in re.split(r"\n(?=\S)", section):
+            head, _, rest = entry.partition("\n")
+            names = [name.strip() for name in head.partition(":")[0].split(",")]
+            yield names, " ".join(rest.split())
+
+
+_NAMES = {
+    int: "whole number",
+    float: "number",
+    str: "text",
+    bool: "true or false",
+    type(None): "",
+    Any: "any value",
+}
+
+
+def _words(hint: Any) -> list[str]:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        for mark in hint.__metadata__:
+            if isinstance(mark, OfRoom):
+                return [f"a {mark.room}"]
+            if isinstance(mark, Swept):
+                return ["number", "list of numbers"]
+        return _words(arguments[0])
+    if origin is Literal:
+        return [f"`{value}`" if isinstance(value, str) else str(value) for value in arguments]
+    if origin is Union or origin is UnionType:
+        return [word for one in arguments for word in _words(one) if word]
+    if origin is not None:
+        inner = [word for one in arguments[:1] for word in _words(one)]
+        return [f"list of {' or '.join(_plural(word) for word in inner)}"]
+    if hint in _NAMES:
+        return [_NAMES[hint]]
+    return [f"a {getattr(hint, '__name__', str(hint)).lower()}"]
+
+
+def _plural(word: str) -> str:
+    if word.startswith("a "):
+        return word[2:] + "s"
+    head, of, rest = word.partition(" of ")
+    return {"text": "texts", "any value": "any values"}.get(word, f"{head}s{of}{rest}")
+
+
+def summary_of(maker: Any) -> str:
+    """Give the first paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(maker) or "").split("\n\n")[0].split())

@@ -1,0 +1,60 @@
+"""What is proved about the people of one trial, as sums from which averages can be limited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.table import Targets
+from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
+from narcissus.study.table import proofs
+from narcissus.study.table.settings import Setting
+
+
+def proved(
+    targets: Targets,
+    masks: NDArray[np.float64],
+    setting: Setting,
+    points: tuple[float, ...],
+) -> dict[str, NDArray[Any]]:
+    """Give the arrays that are kept of what is proved.
+
+    Parameters
+    ----------
+    targets
+        The people.
+    masks
+        Who belongs to each group, shape (groups, n), as 0 and 1.
+    setting
+        With a guarantee.
+    points
+        For each confidence level, the epsilon of the profile that the domination bound takes.
+    """
+    assert setting.guarantee is not None
+    guess = proofs.best_chances(targets)
+    shares = proofs.shares(targets, setting.guarantee)
+    moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
+    found: dict[str, NDArray[Any]] = {
+        "bound": moments.sum(axis=0),
+        "group_bound": masks @ moments,
+    }
+    for place, point in enumerate(points):
+        found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
+        delta = float(setting.guarantee.profile(point))
+        o, theta = proofs.single_success(targets, point, delta)
+        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
+    if setting.single is not None:
+        found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
+        epsilon, delta = _point(setting.single)
+        found["published"] = proofs.output_tail_table(guess, epsilon, targets.people * delta)
+    return found
+
+
+def _point(single: Guarantee) -> tuple[float, float]:
+    """Give (epsilon, delta) of a pure or approximate guarantee."""
+    if isinstance(single, PureDP):
+        return single.epsilon, 0.0
+    assert isinstance(single, ApproximateDP)
+    return single.epsilon, single.delta

@@ -1,0 +1,39 @@
+"""The chance of a table study: which generator each part of a trial gets.
+
+Trial ``t`` of setting ``s`` draws its people and the shape of its noise from ``t`` alone, so that
+the settings of a sweep see the same people and curves are smooth; attacks have generators of their
+own, which do not depend on which others take part.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from narcissus._random import child
+from narcissus.game.block import Sources
+
+PEOPLE, NOISE, ATTACK, DECOY, PILOT = 0, 1, 2, 3, 4  # first parts of the keys of generators
+
+
+@dataclass(frozen=True)
+class TrialStreams:
+    """Generators by the numbers of trial and setting, and the attack's name."""
+
+    entropy: int
+
+    def __call__(self, number: int, place: int) -> Sources:
+        """Give the generators of a trial of one setting."""
+        return Sources(
+            child(self.entropy, PEOPLE, number),
+            child(self.entropy, NOISE, number),
+            lambda _, name: child(self.entropy, ATTACK, number, place, zlib.crc32(name.encode())),
+        )
+
+    def decoy(self, number: int, place: int) -> Sources:
+        """Give those of the trial's decoy."""
+        return Sources(
+            child(self.entropy, DECOY, number),
+            child(self.entropy, DECOY, number, 0),
+            lambda _, name: child(self.entropy, DECOY, number, 1, place, zlib.crc32(name.encode())),
+        )

@@ -1,0 +1,109 @@
+"""What work may take: told before it starts, refused where it is more than was agreed to.
+
+Kinds of study reckon how long they will take; what is done with the answer is the same for all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import cloudpickle
+
+from narcissus.errors import LongWorkError
+from narcissus.observer import Observer
+from narcissus.study.pool import play_apart
+
+FoundT = TypeVar("FoundT")
+
+PATIENCE = 60.0
+"""Most seconds that a piece of work is timed, where its end cannot be foreseen."""
+WORTH_A_NOTE = 60.0  # seconds
+_ANYWAY = "Start it with --yes (in Python: hours=None)"
+
+
+def agree(seconds: float, work: str, *, hours: float | None, observer: Observer) -> None:
+    """Say how long the work will take; refuse it where that is longer than was agreed to.
+
+    Parameters
+    ----------
+    seconds
+        The estimate.
+    work
+        What it is, in words: "1,000 trials of 0.2 s each, in 2 processes".
+    hours
+        Longest time that was agreed to; None is any.
+    observer
+        Hears how long it will take, where that is more than a minute.
+
+    Raises
+    ------
+    LongWorkError
+        It takes longer than ``hours``.
+    """
+    said = f"about {in_words(seconds)} of work: {work}"
+    if hours is not None and seconds > 3600 * hours:
+        raise LongWorkError(f"this is {said}. {_ANYWAY}, or make the study smaller")
+    if seconds > WORTH_A_NOTE:
+        observer.note(said)
+
+
+def timed(
+    measure: Callable[[], FoundT], what: str, *, hours: float | None, observer: Observer
+) -> FoundT | None:
+    """Take a measurement whose end cannot be foreseen, in a process of its own.
+
+    Parameters
+    ----------
+    measure
+        Plays a little and gives what it took. What cannot be sent to another process is called
+        in this one.
+    what
+        What is played, for messages.
+    hours
+        Whether somebody waits to be asked; None is nobody.
+    observer
+        Hears where it did not end.
+
+    Returns
+    -------
+    object or None
+        What ``measure`` gives; None where it was ended after `PATIENCE` seconds and any time was
+        agreed to.
+
+    Raises
+    ------
+    LongWorkError
+        It was ended, and nobody has agreed to that.
+    """
+    try:
+        job = cloudpickle.dumps(lambda _: measure())
+    except Exception:  # pickling calls what others wrote
+        return measure()
+    found = play_apart(job, "0/0", seconds=PATIENCE, observer=observer)
+    if found is not None:
+        return found
+    said = f"{what} has not ended after {PATIENCE:g} seconds"
+    if hours is not None:
+        raise LongWorkError(f"{said}, so nobody can tell how long the study takes. {_ANYWAY}")
+    observer.note(f"{said}: how long the study takes is not known")
+    return None
+
+
+def machine_memory() -> int:
+    """Give the bytes of memory that this machine, or what we run in, has."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # no such group, or "max"
+        return total
+
+
+def in_words(seconds: float) -> str:
+    """Give a time in words."""
+    for name, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.3g} {name}"
+    return f"{seconds:.3g} seconds"

@@ -1,0 +1,51 @@
+"""Naming a secret: the attempt is its number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.worlds.base import Array
+from narcissus.worlds.secret import Secret
+
+
+@dataclass(frozen=True)
+class NamesSecret:
+    """The attempt is the number of the secret.
+
+    Parameters
+    ----------
+    secrets
+        How many there are; an attempt that is none of ``0 .. secrets - 1`` is an error.
+    """
+
+    secrets: int
+
+    def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Compare the numbers, shape (trials,)."""
+        return data == self._numbers(attempt)
+
+    def _numbers(self, attempt: Any) -> NDArray[np.int64]:
+        guesses = np.asarray(attempt)
+        if guesses.ndim != 1 or guesses.dtype.kind not in "iu" or not self._among(guesses):
+            raise InputError(
+                f"an attacker must give the number of a secret, 0 to {self.secrets - 1}"
+            )
+        return guesses
+
+    def _among(self, guesses: Array) -> bool:
+        return bool(((guesses >= 0) & (guesses < self.secrets)).all())
+
+    def guesses(self, data: Array) -> Array:
+        """Give all numbers."""
+        return np.arange(self.secrets)
+
+    def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
+        """Give the chance of each guess against a fresh secret, which is the prior's."""
+        if not isinstance(world, Secret):
+            return None
+        return world.chances[self._numbers(attempt)]

@@ -1,0 +1,82 @@
+"""Small worlds of marginals, and everything about them computed the long way."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from narcissus.attacks.table import Targets
+from narcissus.mechanisms import MarginalQueries, NoisyMarginals
+from narcissus.success import exact_match
+
+
+def world(rng, *, people, sizes, unknown, k, success=None, concentration=1.0):
+    """Draw people with random known columns and a random prior; give targets and secrets."""
+    queries = MarginalQueries(tuple(sizes), tuple(unknown), k)
+    codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
+    codes[:, list(unknown)] = 0
+    prior = rng.dirichlet(np.full(queries.values, concentration), people)
+    secrets = (prior.cumsum(axis=1) < rng.random((people, 1))).sum(axis=1)
+    secrets = np.minimum(secrets, queries.values - 1).astype(np.int64)
+    targets = Targets(queries, codes, prior, success or exact_match(queries.unknown_shape))
+    return targets, secrets
+
+
+def complete(targets, secrets):
+    """Put secrets into the people's unknown columns."""
+    codes = targets.codes.copy()
+    codes[:, list(targets.queries.unknown)] = targets.queries.split(np.asarray(secrets))
+    return codes
+
+
+def release(targets, noise, secrets, rng):
+    """Release the tables of these people."""
+    [counts] = NoisyMarginals(targets.queries, noise).release(complete(targets, secrets)[None], rng)
+    return counts
+
+
+def assignments(targets):
+    """Every joint assignment of secrets, shape (values^n, n)."""
+    values = targets.prior.shape[1]
+    return np.array(list(product(range(values), repeat=targets.people)))
+
+
+def log_density(targets, noise, release, secrets):
+    """Log density of the release from SciPy's own distributions, cell by cell."""
+    counts = targets.queries.counts(complete(targets, secrets))
+    if noise.kind == "gaussian":
+        return stats.norm.logpdf(release, counts, noise.scale).sum()
+    return stats.laplace.logpdf(release, counts, noise.scale).sum()
+
+
+def posterior(targets, noise, release):
+    """Exact posterior marginals by enumeration of all assignments, shape (n, values)."""
+    every = assignments(targets)
+    logs = np.array(
+        [
+            log_density(targets, noise, release, a)
+            + targets.log_prior[np.arange(targets.people), a].sum()
+            for a in every
+        ]
+    )
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    found = np.zeros_like(targets.prior)
+    for a, w in zip(every, weights, strict=True):
+        found[np.arange(targets.people), a] += w
+    return found
+
+
+@pytest.fixture
+def worlds():
+    """Give the helpers of this room's tests."""
+    return SimpleNamespace(
+        world=world,
+        complete=complete,
+        release=release,
+        assignments=assignments,
+        log_density=log_density,
+        posterior=posterior,
+    )

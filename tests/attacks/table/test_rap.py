@@ -1,0 +1,131 @@
+"""RAP: its slope against finite differences of its loss, and what it must recover."""
+
+import numpy as np
+import pytest
+
+from narcissus.attacks.table import RelaxedProjection, View
+from narcissus.attacks.table.base import softmax
+from narcissus.attacks.table.rap import _RelaxedTables
+from narcissus.mechanisms import GaussianNoise, NoisyMarginals, NoNoise
+
+
+def relaxed_counts(targets, blocks, pattern_columns):
+    """Counts of one pattern's tables from relaxed rows, by explicit products."""
+    joint = blocks[pattern_columns[0]]
+    for c in pattern_columns[1:]:
+        joint = np.einsum("ni,nj->nij", joint, blocks[c]).reshape(len(joint), -1)
+    return joint
+
+
+class Fixed:
+    """A generator that draws the queries that the test says."""
+
+    def __init__(self, away, picks):
+        self.away, self.picks = away, iter(picks)
+
+    def binomial(self, _n, _p):
+        return self.away
+
+    def random(self, _size):
+        return next(self.picks)
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.1")
+@pytest.mark.parametrize(
+    ("sizes", "unknown", "k"),
+    [((2, 3, 2), (1,), 2), ((2, 3, 2, 2), (0, 1), 2), ((2, 3, 2, 2), (0, 1, 3), 3)],
+)
+def test_slopes_against_finite_differences(worlds, sizes, unknown, k):
+    """Loss = L2 norm of the drawn errors over their number, draws fixed."""
+    rng = np.random.default_rng(3)
+    targets, secrets = worlds.world(rng, people=6, sizes=sizes, unknown=unknown, k=k)
+    release = worlds.release(targets, GaussianNoise(1.0), secrets, rng).cells
+    model = _RelaxedTables(targets, release)
+    blocks = [softmax(rng.normal(size=(6, s))) for s in targets.queries.unknown_shape]
+    drawn, away = 64, 5
+    picks, lost_picks = rng.random(drawn - away), rng.random(away)
+
+    def errors(parts):
+        """Errors of every cell, in the order of cells that people can reach, by the long way."""
+        found = np.zeros(targets.queries.cells)
+        reached = np.zeros(targets.queries.cells, dtype=bool)
+        for pattern in targets.queries.patterns:
+            joint = relaxed_counts(targets, parts, pattern.columns)
+            base = pattern.base(targets.codes)
+            for i in range(6):
+                for t in range(pattern.tables):
+                    cells = base[i, t] + np.arange(pattern.size)
+                    found[cells] += joint[i]
+                    reached[cells] = True
+        return (found - release) / 6, reached
+
+    start, reached = errors(blocks)
+    live = np.flatnonzero(reached)
+    weights = np.cumsum(np.abs(start[live]))
+    hits = np.searchsorted(weights, picks * weights[-1], side="right")
+    dead = np.abs(release[~reached]) / 6
+    lost = np.cumsum(dead)
+    lost_hits = np.searchsorted(lost, lost_picks * lost[-1], side="right") if dead.size else []
+
+    def loss(parts):
+        values, _ = errors(parts)
+        squares = (values[live][hits] ** 2).sum() + (dead[lost_hits] ** 2).sum()
+        return np.sqrt(squares) / drawn
+
+    slopes = model.slopes(blocks, drawn, Fixed(away if dead.size else 0, [picks, lost_picks]))
+    if not dead.size:  # all draws are live
+        pytest.skip("every cell is reached")
+    for c, block in enumerate(blocks):
+        for place in np.ndindex(block.shape):
+            step = 1e-6
+            up = [b.copy() for b in blocks]
+            down = [b.copy() for b in blocks]
+            up[c][place] += step
+            down[c][place] -= step
+            expected = (loss(up) - loss(down)) / (2 * step)
+            assert slopes[c][place] == pytest.approx(expected, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("start", ["random", "prior"])
+@pytest.mark.parametrize("unknown", [(0,), (0, 3)])
+def test_exact_marginals_are_fitted(worlds, start, unknown):
+    """Without noise the rounded rows answer nearly all queries, and most secrets are found."""
+    rng = np.random.default_rng(9)
+    targets, secrets = worlds.world(rng, people=25, sizes=(2, 6, 6, 3, 5), unknown=unknown, k=3)
+    codes = worlds.complete(targets, secrets)
+    release = NoisyMarginals(targets.queries, NoNoise()).release(codes[None])[0].cells
+    view = View(targets, NoNoise(), release)
+    attempt = RelaxedProjection(start=start, steps=600).guess(view, rng=rng)
+    off = np.abs(targets.queries.counts(worlds.complete(targets, attempt)) - release).sum()
+    prior_off = np.abs(
+        targets.queries.counts(worlds.complete(targets, targets.prior.argmax(axis=1))) - release
+    ).sum()
+    assert off < 0.1 * prior_off
+    assert (attempt == secrets).mean() > 0.9
+
+
+def test_several_starts_vote_and_sampling_rounds(worlds):
+    rng = np.random.default_rng(10)
+    targets, secrets = worlds.world(rng, people=20, sizes=(3, 5, 5, 4), unknown=(0,), k=3)
+    release = worlds.release(targets, NoNoise(), secrets, rng).cells
+    view = View(targets, NoNoise(), release)
+    for attack in (
+        RelaxedProjection(starts=3, steps=200),
+        RelaxedProjection(rounding="sample", steps=200),
+    ):
+        attempt = attack.guess(view, rng=np.random.default_rng(1))
+        again = attack.guess(view, rng=np.random.default_rng(1))
+        np.testing.assert_array_equal(attempt, again)
+        assert attempt.shape == (20,)
+        assert (attempt == secrets).mean() > 0.7
+
+
+def test_a_met_release_stops_at_once(worlds):
+    """All answers met: no error, no slope, no division by zero."""
+    rng = np.random.default_rng(11)
+    targets, _ = worlds.world(rng, people=4, sizes=(2, 2), unknown=(0,), k=1)
+    view = View(targets, NoNoise(), np.array([2.0, 2.0]))
+    attempt = RelaxedProjection(steps=50).guess(view, rng=rng)
+    assert attempt.shape == (4,)
+    empty = View(targets, NoNoise(), np.zeros(2))
+    assert RelaxedProjection(steps=50).guess(empty, rng=rng).shape == (4,)

@@ -1,0 +1,96 @@
+"""Bayes security from guarantees, against the worst channels that have them."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from narcissus import channels as ch
+from narcissus.errors import InputError
+
+
+def least_overlap_under_dp(records, epsilon):
+    """The least overlap of two databases at distance ``records``, by a linear program.
+
+    The best attacker announces one of the two with some probability for each database on the way
+    between them; neighbours on the way are epsilon-indistinguishable.
+    """
+    n = records + 1
+    ratio = np.exp(epsilon)
+    constraints, limits = [], []
+    for i in range(records):
+        for x, y in ((i, i + 1), (i + 1, i)):
+            # p_x <= e^eps p_y, and 1 - p_x <= e^eps (1 - p_y)
+            yes, no = np.zeros(n), np.zeros(n)
+            yes[[x, y]], no[[x, y]] = (1, -ratio), (-1, ratio)
+            constraints += [yes, no]
+            limits += [0, ratio - 1]
+    objective = np.zeros(n)
+    objective[0], objective[-1] = -1, 1
+    found = optimize.linprog(
+        objective, A_ub=np.array(constraints), b_ub=limits, bounds=(0, 1), method="highs"
+    )
+    return 1 + found.fun
+
+
+@pytest.mark.states("Narcissus theory", "6.1")
+@pytest.mark.parametrize("records", range(1, 8))
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])
+def test_databases_by_linear_program(records, epsilon):
+    sharp = ch.from_database_dp(epsilon, records)
+    assert sharp.value == pytest.approx(least_overlap_under_dp(records, epsilon), rel=1e-6)
+    assert sharp.value >= ch.naive_database_bound(epsilon, records).value - 1e-15
+
+
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Corollary 1")
+@pytest.mark.parametrize(("records", "values"), [(1, 3), (2, 2), (2, 3), (3, 2)])
+def test_corollary_1_holds_and_is_tight_for_products(records, values):
+    # Independent randomized response of each record reaches Theorem 6 for the uniform prior.
+    epsilon = 0.8
+    one = ch.KaryRandomizedResponse(values, epsilon).channel().matrix
+    whole = one
+    for _ in range(records - 1):
+        whole = np.kron(whole, one)
+    bound = ch.from_database_dp(epsilon, records, values, prior="uniform")
+    assert "Corollary 1" in bound.theorem
+    assert ch.beta(whole) == pytest.approx(bound.value, rel=1e-12)
+    rng = np.random.default_rng(0)
+    for prior in rng.dirichlet(np.ones(len(whole)), 50):
+        found = ch.from_database_dp(epsilon, records, values, prior=float(prior.max()))
+        assert ch.beta(whole, prior) >= found.value - 1e-12
+    assert ch.beta_star(whole).value >= ch.from_database_dp(epsilon, records).value - 1e-12
+
+
+def test_guarantees():
+    assert ch.from_local_dp(0).value == 1
+    assert ch.from_local_dp(1e4).value == 0
+    assert ch.from_local_dp(700).value == pytest.approx(2 * np.exp(-700.0), rel=1e-12, abs=0)
+    assert ch.from_local_dp(0.7, 0.1).value == pytest.approx(
+        1 - (np.exp(0.7) - 1 + 0.2) / (np.exp(0.7) + 1)
+    )
+    assert ch.to_approximate_dp(0.75) == (0.0, 0.25)
+    for epsilon in (0.0, 0.1, 0.5, 0.69, 0.7, 3.0):
+        assert ch.yeom_bound(epsilon).value <= ch.from_local_dp(epsilon).value + 1e-15
+        assert ch.humphries_bound(epsilon).value == ch.from_local_dp(epsilon).value
+    assert "at least" in str(ch.from_local_dp(1))
+    assert ch.from_local_dp(1).advantage.value == pytest.approx(np.tanh(0.5))
+    assert ch.from_database_dp(1, 10_000).value == 0
+    for call, words in (
+        (lambda: ch.from_local_dp(-1), "epsilon"),
+        (lambda: ch.from_local_dp(1, 2), "delta"),
+        (lambda: ch.from_database_dp(1, 0), "records"),
+        (lambda: ch.from_database_dp(1, 2, prior="uniform"), "`values` is needed"),
+        (lambda: ch.to_approximate_dp(1.5), "beta_star"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+
+
+@pytest.mark.states("Narcissus theory", "6")
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_approximate_ldp_bound_is_reached(epsilon, delta):
+    # With probability delta the secret itself, otherwise randomized response.
+    d = (1 - delta) / (1 + np.exp(epsilon))
+    c = [[delta, 0, (1 - delta) - d, d], [0, delta, d, (1 - delta) - d]]
+    assert ch.local_dp_delta(c, epsilon) == pytest.approx(delta, abs=1e-12)
+    assert ch.beta_star(c).value == pytest.approx(ch.from_local_dp(epsilon, delta).value, rel=1e-12)

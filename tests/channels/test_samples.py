@@ -1,0 +1,52 @@
+"""Coding samples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus import channels as ch
+from narcissus.errors import InputError
+
+
+def draw(c, size, rng, prior=None):
+    """Draw secrets and outputs of a channel matrix."""
+    n = len(c)
+    secret = rng.choice(n, size=size, p=prior)
+    cumulative = np.cumsum(c, axis=1)
+    output = (rng.random(size)[:, None] * cumulative[:, -1:][secret] > cumulative[secret]).sum(1)
+    return secret, output
+
+
+RR = ch.KaryRandomizedResponse(4, 1.5)
+
+
+def test_numbers_do_not_depend_on_labels_or_kind_of_container():
+    rng = np.random.default_rng(1)
+    secret, output = draw(RR.channel().matrix, 3_000, rng)
+    plain = ch.estimate(secret, output, rng=5)
+    frame = ch.estimate(pd.Series(secret, index=rng.permutation(3_000)), output[:, None], rng=5)
+    assert plain.to_dict() == frame.to_dict()
+    words = ch.estimate([f"w{s}" for s in secret], [f"o{o}" for o in output], rng=5)
+    assert words.beta_star.low == pytest.approx(plain.beta_star.low, rel=1e-12)
+    assert words.bayes_risk.low == pytest.approx(plain.bayes_risk.low, rel=1e-12)
+    again = ch.estimate(secret, output, rng=5)
+    assert again == plain
+
+
+@pytest.mark.parametrize(
+    ("secret", "output", "words"),
+    [
+        (["a"] * 50, range(50), r"one secret only \('a'\)"),
+        (["a"] * 50 + ["b"] * 3, range(53), "secret 'b' has 3 samples, fewer than the 10"),
+        (["a"] * 50 + ["b"] * 3 + ["c"], range(54), "1 more secrets have too few"),
+        (["a"] * 50, range(49), "50 secrets for 49 outputs"),
+        ([], [], "no samples"),
+        (["a", None] * 20, range(40), "missing values"),
+        (["a", "b"] * 20, [np.nan, *range(39)], "missing values"),
+        (["a", "b"] * 20, [np.inf, *range(39)], "finite"),
+        (["a", "b"] * 20, None, "`outputs` is missing"),
+    ],
+)
+def test_bad_samples(secret, output, words):
+    with pytest.raises(InputError, match=words):
+        ch.estimate(secret, output if output is None else list(output))

@@ -1,0 +1,231 @@
+"""The command bound: keys, numbers, words, and one clear error each."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_bound_on_one_target(answer):
+    found = answer("bound --epsilon 1 --prior 0.1")
+    assert found["success"] == pytest.approx(0.23196931668, abs=1e-11)
+    assert found["advantage"] == pytest.approx((found["success"] - 0.1) / 0.9, rel=1e-12)
+    assert "4.6" in found["theorem"]
+    assert any("replace-one" in said for said in found["assumptions"])
+    assert all(set(row) == {"name", "value", "valid"} for row in found["others"])
+    assert "tail" not in found
+    assert "at_most" not in found
+    assert "optimum" not in found
+
+
+def test_bound_on_many_targets(answer):
+    line = "bound --epsilon 0.1 --delta 0.01 --prior 0.5 --inseparable 0.5 --targets 2"
+    found = answer(line + " --at-least 1")
+    assert found["tail"] == pytest.approx(0.781362, abs=6e-7)
+    invalid = {row["name"]: row["value"] for row in found["others"] if not row["valid"]}
+    assert invalid["Swanberg et al. 2025, Theorem 3.5"] == pytest.approx(0.778868, abs=6e-7)
+    found = answer("bound --mu 0.5 --prior 0.5 --targets 100 --confidence 0.95")
+    assert found["at_most"] == 80
+    assert answer("bound --epsilon 1 --prior 0.5 --targets 10")["confidence"] == 0.95
+
+
+def test_a_number_about_which_nothing_is_proved_has_no_theorem(answer, call):
+    line = "bound --mu 5 --prior 0.9 --targets 3"
+    found = answer(line)
+    assert found["at_most"] == 3
+    assert "4.6" in found["theorem"]  # about the success on one target, which is all that there is
+    out = call(line)[1]
+    assert "Nothing is proved about how many of 3 people fall" in out
+    assert "at most 3 of 3" not in out
+
+
+def test_bound_with_a_whole_prior(answer):
+    found = answer("bound --epsilon 3 --values 0.7,0.2,0.1")
+    assert found["optimum"] == pytest.approx(0.90944, abs=6e-6)
+    assert found["success"] == found["optimum"]
+    found = answer("bound --epsilon 1 --values 0.7,0.3 --targets 12 --at-least 9")
+    assert found["tail"] == pytest.approx(0.589582, abs=6e-7)
+    found = answer("bound --epsilon 1 --values 0.25,0.25,0.25,0.25 --within 1")
+    assert found["prior"] == 0.75
+    assert 0.75 < found["optimum"] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "success"),
+    [
+        ("--mu 1", 0.69146),
+        ("--rho 0.5", None),
+        ("--renyi 4:0.5", None),
+        ("--bayes-security 0.9", 0.6),
+        ("--epsilon 0 --delta 0.1", 0.6),
+        ("--dp-sgd noise=1,rate=0.01,steps=10", None),
+        ("--dp-sgd noise=1,rate=0.01,steps=10,interval=1e-4", None),
+    ],
+)
+def test_every_guarantee_has_an_option(answer, options, success):
+    found = answer(f"bound {options} --prior 0.5")
+    assert 0.5 < found["success"] < 1
+    if success is not None and "mu" not in options:
+        assert found["success"] == pytest.approx(success, abs=6e-6)
+    if "mu" in options:
+        coin = answer(f"bound {options} --prior 0.5 --inseparable 0.5")
+        assert coin["success"] == pytest.approx(success, abs=6e-6)
+
+
+def test_bound_on_bits(answer, call):
+    found = answer("bound --epsilon 2 --bits 8")
+    assert found["prior"] == 2**-8
+    assert found["success"] == pytest.approx(math.exp(2) / (math.exp(2) - 1 + 256), rel=1e-12)
+    assert found["confidence"] == 0.95
+    assert found["leaked_bits"] == pytest.approx(math.log2(math.exp(2) * 19 + 1), rel=1e-12)
+    # so many bits, and no fewer, leak with the probability left; a secret of so many bits, which
+    # are no whole number of values, leaks a little less
+    share = 2 ** -found["leaked_bits"]
+    assert math.exp(2) * share / (1 + share * math.expm1(2)) == pytest.approx(0.05, rel=1e-9)
+    back = answer(f"bound --epsilon 2 --bits {found['leaked_bits']!r}")
+    assert 0.0495 < back["success"] < 0.05
+    # half a bit is two values that are not equally likely: told apart more often
+    half = answer("bound --epsilon 0 --delta 0.2 --bits 0.5")
+    by_values = answer(f"bound --epsilon 0 --delta 0.2 --values {2**-0.5!r},{1 - 2**-0.5!r}")
+    assert half["success"] == pytest.approx(by_values["success"], rel=1e-12)
+    assert answer("bound --epsilon 2 --bits 8 --confidence 0.5")["leaked_bits"] < 4
+    # a fair bit: the prior's own inseparability is known
+    assert answer("bound --mu 1 --bits 1")["success"] == pytest.approx(0.69146, abs=6e-6)
+    assert "leaked_bits" not in answer("bound --mu 1 --bits 1")
+    code, out, _ = call("bound --epsilon 2 --bits 8")
+    assert code == 0
+    assert "at most 7.144 bits leak" in out
+
+
+def test_bound_says_which_success_is_meant(answer, call):
+    anyhow = answer("bound --mu 1 --prior 0.5")
+    assert anyhow["criterion"] == "any"
+    assert anyhow["success"] == pytest.approx(0.793139, abs=6e-7)
+    assert any("--success exact proves 0.691462" in note for note in anyhow["notes"])
+    assert any("--values" in note for note in anyhow["notes"])
+    assert answer("bound --mu 1 --prior 0.5 --success any") == anyhow
+    exact = answer("bound --mu 1 --prior 0.5 --success exact")
+    assert exact["criterion"] == "exact match"
+    assert exact["grade"] == "proved"
+    assert exact["success"] == pytest.approx(0.691462, abs=6e-7)  # Phi(1/2)
+    assert "optimum" not in exact
+    assert any("0.5" in said and "must name it" in said for said in exact["assumptions"])
+    assert not any("--success" in note for note in exact["notes"])
+    given = answer("bound --mu 1 --values 0.5,0.5")
+    assert given["criterion"] == "exact match"
+    assert given["notes"] == []
+    assert given["success"] == pytest.approx(exact["success"], rel=1e-9)
+    near = answer("bound --mu 1 --values 0.25,0.25,0.25,0.25 --within 1")
+    assert near["criterion"] == "near match"
+    # under pure DP exact match of equally likely values proves no more
+    assert not any("exact" in n for n in answer("bound --epsilon 1 --prior 0.1")["notes"])
+    out = call("bound --mu 1 --prior 0.5")[1]
+    assert "A guess may be right about several values" in out
+    assert "Note: If a guess must name the very value" in out
+    assert "names the very value" in call("bound --mu 1 --prior 0.5 --success exact")[1]
+
+
+def test_the_first_example_of_the_readme_means_membership(answer):
+    line = "bound --epsilon 1 --delta 1e-5 --prior 0.5 --success exact --targets 100"
+    assert "narcissus " + line in (ROOT / "README.md").read_text(encoding="utf-8")
+    coin = "bound --epsilon 1 --delta 1e-5 --values 0.5,0.5 --targets 100"
+    exact, values = answer(line), answer(coin)
+    for key in ("success", "advantage", "at_most", "theorem"):
+        assert exact[key] == values[key]
+
+
+def test_bound_in_words(call):
+    code, out, _ = call("bound --epsilon 0.1 --delta 0.01 --prior 0.5 --targets 3 --at-least 1")
+    assert code == 0
+    assert "Without the release" in out
+    assert "PROVED by" in out
+    assert "NOT A BOUND" in out
+
+
+def test_bound_draws_a_picture(call, tmp_path):
+    for name, line in [
+        ("a.svg", "bound --epsilon 1 --delta 1e-5 --prior 0.1"),
+        ("b.svg", "bound --mu 1 --values 0.7,0.2,0.1 --targets 5 --at-least 4"),
+        ("c.svg", "protect --prior 0.1 --advantage 0.05 --delta 1e-5"),
+    ]:
+        code, out, _ = call(line, "--plot", str(tmp_path / name))
+        assert code == 0
+        assert "Picture:" in out
+        assert (tmp_path / name).read_text().startswith("<?xml")
+    first = (tmp_path / "a.svg").read_text()
+    call("bound --epsilon 1 --delta 1e-5 --prior 0.1", "--plot", str(tmp_path / "a.svg"))
+    assert (tmp_path / "a.svg").read_text() == first
+    code, _, err = call("bound --epsilon 1 --prior 0.1", "--plot", str(tmp_path / "no" / "a.svg"))
+    assert code == 2
+    assert "--plot" in err
+    code, _, err = call("bound --epsilon 1 --prior 0.1", "--plot", str(tmp_path / "a.txt"))
+    assert code == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("bound --epsilon 1 --mu 1 --prior 0.1", "--mu"),
+        ("bound --prior 0.1", "--epsilon"),
+        ("bound --epsilon 1", "--prior"),
+        ("bound --epsilon 1 --prior 0.1 --values 0.5,0.5", "--values"),
+        ("bound --epsilon -1 --prior 0.1", "--epsilon"),
+        ("bound --epsilon nan --prior 0.1", "--epsilon"),
+        ("bound --epsilon inf --prior 0.1", "--epsilon"),
+        ("bound --epsilon 1 --prior 1.5", "--prior"),
+        ("bound --epsilon 1 --prior nan", "--prior"),
+        ("bound --epsilon 1 --delta 2 --prior 0.1", "--delta"),
+        ("bound --epsilon 1 --values 0.5,0.2", "--values"),
+        ("bound --epsilon 1 --values 0.5,x", "--values"),
+        ("bound --epsilon 1 --values 0.5,0.5 --within -1", "--within"),
+        ("bound --epsilon 1 --prior 0.5 --within 1", "--within"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --guesses 5", "--guesses"),
+        ("bound --epsilon 1 --prior 0.5 --targets 0", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --at-least 2", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --confidence 0.9", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --at-least 1 --confidence 0.9", "--at-least"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --confidence 1", "--confidence"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --inseparable 2", "--inseparable"),
+        ("bound --epsilon 1 --values 0.5,0.5 --inseparable 0.5", "--inseparable"),
+        ("bound --epsilon 1 --values 0.5,0.5 --success exact", "--success"),
+        ("bound --epsilon 1 --bits 3 --success exact", "--success"),
+        ("bound --epsilon 1 --prior 0.5 --success near", "--success"),
+        ("bound --epsilon 1 --prior 0.5 --success exact --inseparable 0.5", "--inseparable"),
+        ("bound --mu -1 --prior 0.5", "--mu"),
+        ("bound --mu 1 --delta 0.1 --prior 0.5", "--delta"),
+        ("bound --rho -1 --prior 0.5", "--rho"),
+        ("bound --renyi 4 --prior 0.5", "--renyi"),
+        ("bound --renyi 1:4 --prior 0.5", "--renyi"),
+        ("bound --bayes-security 1.5 --prior 0.5", "--bayes-security"),
+        ("bound --dp-sgd noise=1 --prior 0.5", "--dp-sgd"),
+        ("bound --dp-sgd noise=1,rate=2,steps=3 --prior 0.5", "--dp-sgd rate"),
+        ("bound --dp-sgd noise=0,rate=0.1,steps=3 --prior 0.5", "--dp-sgd noise"),
+        ("bound --dp-sgd noise=1,rate=0.1,steps=3,interval=0 --prior 0.5", "--dp-sgd interval"),
+        ("bound --epsilon 1 --bits -1", "--bits"),
+        ("bound --epsilon 1 --bits nan", "--bits"),
+        ("bound --epsilon 1 --bits 5000", "--bits"),
+        ("bound --epsilon 1 --bits 5 --prior 0.5", "--bits"),
+        ("bound --epsilon 1 --bits 5 --inseparable 0.5", "--bits"),
+        ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
+        ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
+        ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
+        ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
+    ],
+)
+def test_bad_input_gives_one_error_that_names_the_option(call, line, option):
+    code, out, err = call(line)
+    assert code == 2
+    assert not out
+    assert option in err
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_help_has_examples(call):
+    code, out, _ = call("bound --help")
+    assert code == 0
+    assert out.count("narcissus bound ") >= 3

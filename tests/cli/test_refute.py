@@ -1,0 +1,111 @@
+"""The command refute: keys, numbers, words, and one clear error each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def test_refute(answer, call):
+    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4")
+    assert found["epsilon"] == pytest.approx(0.695126, abs=1e-5)
+    assert all({"id", "name", "epsilon", "p_value", "valid"} == set(m) for m in found["methods"])
+    found = answer("refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4 --claim 0.673")
+    (theirs,) = [m for m in found["methods"] if "Steinke" in m["name"]]
+    assert theirs["p_value"] == pytest.approx(0.05, abs=1e-4)
+    code, out, _ = call("refute --canaries 10 --guesses 5 --correct 3")
+    assert code == 0
+    assert "NOTHING REFUTED" in out
+
+
+def test_refute_from_scores(answer, call, tmp_path):
+    rng = np.random.default_rng(1)
+    member = rng.integers(0, 2, 3000)
+    score = rng.normal(size=3000) + 2 * member
+    path = tmp_path / "scores.csv"
+    rows = "\n".join(f"{s},{m}" for s, m in zip(score, member, strict=True))
+    path.write_text("score,member\n" + rows + "\n")
+    found = answer("refute --delta 1e-5", "--scores", str(path))
+    assert found["epsilon"] > 2
+    assert found["chosen_on"] == 1000
+    assert found["grade"] == "sampled"
+    assert found["guesses_chosen"] == "after"
+    again = answer("refute --delta 1e-5", "--scores", str(path), "--seed", str(found["seed"]))
+    assert again == found
+    order = np.argsort(member)
+    rows = "\n".join(f"{s},{m}" for s, m in zip(score[order], member[order], strict=True))
+    path.write_text("score,member\n" + rows + "\n")
+    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
+    path.write_text("points,member\n1,0\n")
+    code, _, err = call("refute", "--scores", str(path))
+    assert code == 2
+    assert "`score`" in err
+    path.write_text("")
+    assert call("refute", "--scores", str(path))[0] == 2
+    path.write_text("score,member\n" + "1,yes\n" * 9)
+    assert call("refute", "--scores", str(path))[0] == 2
+
+
+def test_refute_from_pairs(answer, call, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = []
+    for pair in range(300):
+        one, other = f"{rng.normal(2)},1,{pair}", f"{rng.normal(0)},0,{pair}"
+        rows += [one, other] if rng.random() < 0.5 else [other, one]
+    path = tmp_path / "pairs.csv"
+    path.write_text("score,member,pair\n" + "\n".join(rows) + "\n")
+    line = "refute --delta 1e-5 --seed 1"
+    found = answer(line + " --pairs", "--scores", str(path))
+    assert found["epsilon"] > 1
+    assert (found["canaries"], found["chosen_on"]) == (200, 100)
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "`--pairs`" in err
+    consecutive = "\n".join(row.rpartition(",")[0] for row in rows)
+    path.write_text("score,member\n" + consecutive + "\n")
+    assert answer(line + " --pairs", "--scores", str(path)) == found
+    code, _, err = call(line, "--scores", str(path))
+    assert code == 2
+    assert "give `--pairs`" in err
+
+
+def test_refute_says_when_the_guesses_were_chosen(answer, call):
+    line = "refute --canaries 1000 --guesses 100 --correct 75 --delta 1e-4"
+    before, after = answer(line), answer(line + " --guesses-chosen after")
+    assert before["epsilon"] > after["epsilon"] > 0
+    assert after["p_value"] == 2 * before["p_value"]
+    assert any("fixed before" in said for said in before["assumptions"])
+    assert any("half the level" in said for said in after["assumptions"])
+    out = call(line)[1]
+    assert "REFUTED (sampled)" in out
+    assert "assuming every canary's value was drawn uniformly" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("refute --canaries 10 --guesses 20 --correct 3", "--guesses"),
+        ("refute --canaries 10 --guesses 5 --correct 6", "--correct"),
+        ("refute --canaries 10 --guesses 5", "--correct"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --delta -1", "--delta"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --confidence 2", "--confidence"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --values 1", "--values"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --claim -1", "--claim"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --guesses-chosen now", "--guesses-chosen"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --seed 1", "--seed"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --pairs", "--pairs"),
+    ],
+)
+def test_bad_input_gives_one_error_that_names_the_option(call, line, option):
+    code, out, err = call(line)
+    assert code == 2
+    assert not out
+    assert option in err
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_help_has_examples(call):
+    code, out, _ = call("refute --help")
+    assert code == 0
+    assert out.count("narcissus refute ") >= 3

@@ -1,0 +1,56 @@
+"""Temporary folders: those in use are left alone, all others go."""
+
+import fcntl
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from narcissus.extraction import _scratch
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A temporary folder of our own."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    for above in (tmp_path, *tmp_path.parents):
+        if above.stat().st_uid == os.getuid() and above != Path("/"):
+            above.chmod(above.stat().st_mode | 0o011)  # root becomes another user to run programs
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    _scratch.sweep.cache_clear()
+    return folder
+
+
+def test_a_folder_in_use_is_left_alone(place):
+    """Also one of another container, whose processes nobody here can see."""
+    used, stale = place / "narcissus-run-used", place / "narcissus-run-stale"
+    other, link = place / "narcissus-else", place / "narcissus-run-link"
+    for folder in (used, stale, other):
+        folder.mkdir()
+        (folder / "release").write_text("x")
+    link.symlink_to(other)
+    held = os.open(used, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    with _scratch.scratch_folder() as mine:
+        assert {p.name for p in place.iterdir()} == {used.name, other.name, link.name, mine.name}
+        _scratch.sweep.cache_clear()
+        _scratch.sweep(str(place))
+        assert mine.exists()
+    os.close(held)
+    assert (other / "release").exists()
+    begun = place / ".narcissus-new-x"
+    begun.mkdir()
+    _scratch.sweep.cache_clear()
+    _scratch.sweep(str(place))
+    assert begun.exists()
+    os.utime(begun, (0, 0))
+    _scratch.sweep.cache_clear()
+    _scratch.sweep(str(place))
+    assert not used.exists()
+    assert not begun.exists()

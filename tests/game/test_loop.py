@@ -1,0 +1,106 @@
+"""The run: what is played, when it stops, what it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from narcissus import Game, play
+from narcissus.attacks import (
+    FixedGuess,
+    OwnAttack,
+    Posterior,
+    ReleasedRow,
+)
+from narcissus.errors import InputError
+from narcissus.mechanisms import (
+    CountingQuery,
+    Identity,
+)
+from narcissus.observer import SilentObserver
+from narcissus.success import (
+    Resilience,
+)
+from narcissus.success.relations import (
+    Isolates,
+    Own,
+    Pinned,
+    Prefix,
+)
+from narcissus.worlds import Bits, Uniform
+
+
+def test_the_same_seed_plays_the_same_run_whatever_the_number_of_trials():
+    game = Game(Bits(20, 0.3), CountingQuery(), Pinned(1))
+    first = play(game, Posterior(), trials=3000, stop=False, rng=7)
+    again = play(game, Posterior(), trials=3000, stop=False, rng=7)
+    longer = play(game, Posterior(), trials=9000, stop=False, rng=7)
+    a, b, c = (run.attackers[0].scores for run in (first, again, longer))
+    assert (a.success == b.success).all()
+    assert (a.success[:2500] == c.success[:2500]).all()
+    other = play(game, Posterior(), trials=3000, stop=False, rng=8).attackers[0].scores
+    assert (a.success != other.success).any()
+
+
+def test_a_relation_that_never_holds_is_remarked():
+    game = Game(Bits(4), Identity(), Own(lambda s, z: False))
+    run = play(game, ReleasedRow("all"), trials=10, rng=1)
+    assert run.outcome == "no violation found"
+    assert "never held" in run.remarks[0]
+
+
+def test_attempts_that_do_not_fit_the_relation_are_one_error():
+    with pytest.raises(InputError, match="relation Pinned cannot score"):
+        play(Game(Bits(4), Identity(), Pinned(1)), FixedGuess(3.0), trials=10, rng=1)
+    with pytest.raises(InputError, match="at least one attack"):
+        play(Game(Bits(4), Identity(), Prefix()), {}, trials=10)
+    for bad in ({"trials": 0}, {"fresh": 0}, {"confidence": 1.0}, {"rng": -1}):
+        with pytest.raises(InputError):
+            play(Game(Bits(4), Identity(), Prefix()), ReleasedRow("all"), **bad)
+
+    class Shapeless:
+        def holds(self, data, attempt, rng):
+            return np.ones(3)
+
+    with pytest.raises(InputError, match="one true or false for each trial"):
+        play(Game(Bits(4), Identity(), Shapeless()), ReleasedRow("all"), trials=10)
+
+
+def test_stopping_ends_the_run_and_says_when():
+    game = Game(Bits(8), Identity(), Prefix())
+    run = play(game, ReleasedRow("all"), Resilience(1.0, 0.1), trials=100_000, rng=1)
+    assert run.outcome == "violates"
+    assert run.decided < run.trials < 1000
+    assert run.refuted > 1.0
+    assert run.capital >= -math.log(0.05)
+    assert "violates" in str(run)
+    heard = []
+
+    class Listening(SilentObserver):
+        def advance(self, steps=1):
+            heard.append(steps)
+
+    play(game, ReleasedRow("all"), trials=700, stop=False, rng=1, observer=Listening())
+    assert sum(heard) == 700
+
+
+def test_trying_more_attackers_costs_confidence():
+    game = Game(Bits(8), Identity(), Prefix())
+    good = {"good": ReleasedRow("all")}
+    bad = {f"bad {i}": OwnAttack(lambda y: None) for i in range(9)}
+    alone = play(game, good, Resilience(1.0, 0.1), trials=400, rng=1)
+    among = play(game, {**good, **bad}, Resilience(1.0, 0.1), trials=400, rng=1)
+    assert alone.decided < among.decided
+
+
+def test_isolating_predicates_of_a_user():
+    game = Game(Uniform(5, 12), Identity(), Isolates())
+
+    def attack(release):
+        first = tuple(release[0].tolist())
+        return lambda row: tuple(row.tolist()) == first
+
+    run = play(game, OwnAttack(attack), Resilience(1.0, 0.1), trials=400, rng=1)
+    assert run.outcome == "violates"

@@ -1,0 +1,120 @@
+"""Scores: relations of all kinds, surprisal, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus import Game, play
+from narcissus._random import child
+from narcissus.attacks import (
+    OwnAttack,
+    ReleasedRow,
+    TwoCandidates,
+)
+from narcissus.errors import InputError
+from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates
+from narcissus.mechanisms import (
+    Constant,
+    Identity,
+    NoisyAverage,
+)
+from narcissus.success.relations import (
+    AnyOf,
+    Hamming,
+    Member,
+    Own,
+    Prefix,
+    RandomRow,
+)
+from narcissus.worlds import Bits, Tardos, Uniform
+
+
+def test_surprisal_rules_out_what_was_told():
+    world, side = Tardos(100, 400, 10), Candidates()
+    plain = Game(world, NoisyAverage(0.5), Member(), side=side)
+    with_surprisal = Game(world, NoisyAverage(0.5), Member(), side=side, surprisal=0.5)
+    without = play(plain, TwoCandidates(), trials=100, stop=False, rng=1).attackers[0]
+    within = play(with_surprisal, TwoCandidates(), trials=100, stop=False, rng=1).attackers[0]
+    assert without.success.value > 0.8
+    assert within.success.value == 0
+    assert (without.scores.baseline == within.scores.baseline).all()
+    for relation, other in ((Prefix(), "targeted"), (Member(), "surprisal is not known")):
+        with pytest.raises(InputError, match=other):
+            Game(Bits(4), Identity(), relation, side=KnownRows(1), surprisal=0.5)
+    with pytest.raises(InputError, match="`surprisal` needs side information"):
+        Game(world, NoisyAverage(0.5), Member(), surprisal=0.5)
+
+
+@pytest.mark.parametrize(
+    "side", [KnownRows(1), KnownRows(2), Candidates(), Hidden(), Rates()], ids=repr
+)
+@pytest.mark.parametrize("relation", [Member(), Hamming(0.34)], ids=repr)
+def test_surprisal_with_an_attacker_who_abstains(side, relation):
+    """Scored trial by trial from the definition: some recovered row is surprising enough."""
+    world, share = Tardos(6, 3, 3), 0.7
+    seen = []
+
+    def attack(release, known, rng):
+        kind = rng.integers(0, 4)
+        made = None if kind == 0 else release[rng.integers(0, 3)] if kind < 3 else np.ones(3)
+        seen.append(made)
+        return made
+
+    game = Game(world, Identity(), relation, side=side, surprisal=share)
+    trials = 300
+    scores = play(game, OwnAttack(attack), trials=trials, stop=False, rng=1).attackers[0].scores
+    assert 0 < sum(made is None for made in seen) < trials
+    rng = child(1, 0, 0)
+    draw = world.draw(trials, rng)  # the block's own draw: the first thing that it does
+    known = side.reveal(world, draw, rng)
+    count = 0
+    for trial, made in enumerate(seen):
+        expected = False
+        for place in range(3) if made is not None else ():
+            one, index = draw.take(np.array([trial])), np.array([place])
+            bits = side.surprisal(world, one, known[[trial]], index)[0]
+            near = (draw.data[trial, place] != made).sum() <= (1 if relation != Member() else 0)
+            enough = bits >= share * world.surprisal(one, index)[0] - 1e-9
+            expected |= bool(near and enough)
+        assert scores.success[trial] == expected
+        count += expected
+    assert count > 0
+    silent = play(game, OwnAttack(lambda release: None), trials=50, stop=False, rng=1)
+    assert not silent.attackers[0].scores.success.any()
+
+
+@pytest.mark.parametrize(
+    ("relation", "match"),
+    [
+        (lambda s, z: 1 / 0, "raised ZeroDivisionError"),
+        (lambda s, z: "yes", "must return true or false, got 'yes'"),
+        (lambda s, z: 2, "must return true or false, got 2"),
+        (lambda s, z: np.array([True, False]), "must return true or false"),
+        (lambda s, z: None, "must return true or false"),
+    ],
+)
+def test_bad_relations_end_the_run_with_one_error(relation, match):
+    game = Game(Bits(4), Identity(), Own(relation))
+    with pytest.raises(InputError, match=match):
+        play(game, ReleasedRow("all"), trials=10, rng=1)
+
+
+def test_lists_of_guesses():
+    game = Game(Bits(3), Constant(), AnyOf(Prefix()))
+    every = [[list(map(int, f"{i:03b}")) for i in range(8)]]
+    run = play(game, OwnAttack(lambda y: np.asarray(every[0])), trials=50, stop=False, rng=1)
+    assert run.attackers[0].success.value == 1
+    assert run.attackers[0].baseline.value == 1
+
+
+def test_predicates_of_a_user_are_asked_row_by_row():
+    game = Game(Uniform(4, 3), Identity(), RandomRow())
+
+    def attack(release):
+        rows = {tuple(row) for row in release.tolist()}
+        return lambda row: tuple(row.tolist()) in rows
+
+    run = play(game, OwnAttack(attack), trials=500, stop=False, rng=1).attackers[0]
+    assert run.success.value == 1
+    assert run.baseline.value < 0.6

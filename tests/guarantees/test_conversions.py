@@ -1,0 +1,94 @@
+"""Conversions between guarantees: what follows, and what does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.guarantees import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    ProfileCurve,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    as_approximate,
+    as_gaussian,
+    as_renyi,
+    as_replace_one,
+    as_zero_concentrated,
+)
+
+
+@pytest.mark.states("Bun and Steinke 2016", "Proposition 1.4", "Proposition 1.6")
+def test_conversions_hold():
+    epsilon = np.linspace(-3, 6, 200)
+    pure = PureDP(1.3)
+    for weaker in (as_gaussian(pure), as_renyi(pure, 3.0), as_zero_concentrated(pure)):
+        assert (weaker.profile(epsilon) >= pure.profile(epsilon) - 1e-12).all()
+    # the Gaussian one touches at the fixed point of the trade-off function
+    rate = 1 / (1 + np.exp(1.3))
+    assert as_gaussian(pure).power(rate) == pytest.approx(float(pure.power(rate)), abs=1e-12)
+    assert as_gaussian(PureDP(1e4)).mu > 100
+    assert as_renyi(GaussianDP(1.0), 4.0).gamma == 2.0
+    assert as_renyi(RenyiDP(4, 1.0), 2.0).gamma == 1.0
+    assert as_zero_concentrated(GaussianDP(2.0)).rho == 2.0
+    assert as_renyi(PureDP(2.0), 1e9).gamma == pytest.approx(2.0, abs=1e-6)
+    found = as_approximate(GaussianDP(1.0), delta=1e-5)
+    assert float(GaussianDP(1.0).profile(found.epsilon)) == pytest.approx(1e-5, rel=1e-12, abs=0)
+    assert as_approximate(GaussianDP(1.0), epsilon=1.0).delta == GaussianDP(1.0).profile(1.0)
+    assert as_approximate(PureDP(2.0), delta=0.9).epsilon == 0
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda: as_gaussian(ApproximateDP(1, 0.1)),
+        lambda: as_gaussian(ZeroConcentratedDP(1)),
+        lambda: as_renyi(BayesSecurity(0.5), 2),
+        lambda: as_renyi(RenyiDP(2, 1), 3),
+        lambda: as_zero_concentrated(RenyiDP(2, 1)),
+        lambda: as_approximate(ApproximateDP(1, 0.1), delta=0.01),
+        lambda: as_approximate(PureDP(1)),
+        lambda: as_replace_one(RenyiDP(2, 1, adjacency="add-remove")),
+        lambda: RenyiDP(1, 1),
+        lambda: RenyiDP(float("inf"), 1),
+        lambda: ZeroConcentratedDP(-1),
+        lambda: BayesSecurity(2),
+        lambda: ProfileCurve((1.0,), (0.1, 0.2)),
+        lambda: ProfileCurve((-1.0,), (0.1,)),
+    ],
+)
+def test_what_does_not_follow_is_refused(convert):
+    with pytest.raises(InputError):
+        convert()
+
+
+@pytest.mark.states("Dwork and Roth 2014", "Theorem 2.2")
+@pytest.mark.states("Dong, Roth and Su 2022", "Theorem 2.14")
+@pytest.mark.states("Bun and Steinke 2016", "Proposition 1.9")
+@pytest.mark.states("Mironov 2017", "Proposition 11")
+def test_replacing_is_removing_and_adding():
+    def twice(guarantee):
+        return as_replace_one(guarantee)
+
+    assert twice(PureDP(1, adjacency="add-remove")) == PureDP(2)
+    assert twice(GaussianDP(0.5, adjacency="add-remove")) == GaussianDP(1.0)
+    assert twice(ZeroConcentratedDP(1, adjacency="add-remove")) == ZeroConcentratedDP(4)
+    assert twice(ApproximateDP(1, 0.01, adjacency="add-remove")).delta == pytest.approx(
+        0.01 * (1 + np.e)
+    )
+    assert twice(BayesSecurity(0.9, adjacency="add-remove")).beta_star == pytest.approx(0.8)
+    assert twice(PureDP(1)) == PureDP(1)
+    # two Gaussian steps of mu 1/2 are inside what each weaker statement gives
+    epsilon = np.linspace(0, 4, 40)
+    truth = GaussianDP(1.0).profile(epsilon)
+    half = GaussianDP(0.5)
+    curve = ProfileCurve.from_profile(
+        lambda e: float(half.profile(e)), np.linspace(0, 6, 300), adjacency="add-remove"
+    )
+    assert (twice(curve).profile(epsilon) >= truth - 1e-12).all()
+    renyi = RenyiDP(8, 8 * 0.125, adjacency="add-remove")
+    assert (twice(renyi).profile(epsilon) >= truth - 1e-12).all()

@@ -1,0 +1,47 @@
+"""Ciphers: what is sealed can be opened, and is sealed anew each time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from narcissus.attacks import (
+    Reencryption,
+)
+from narcissus.mechanisms import (
+    Cipher,
+    PublicKey,
+)
+
+
+def test_ciphers_decrypt_and_encrypt_anew():
+    rng = np.random.default_rng(4)
+    data = np.zeros((2, 33), dtype=np.uint8)
+    for scheme, size in (("aes", 160), ("one-time-pad", 32), ("repeating-xor", 32)):
+        release = Cipher(scheme).release(data, rng)
+        assert release.shape == (2, size)
+        assert (release[0] != release[1]).any()
+    broken = Cipher("repeating-xor", key_bits=4)
+    text = broken.release(data, rng)[0]
+    assert (broken.decrypt(text[None, :4], text) == 0).all()
+    public = PublicKey("x25519")
+    _, key = public.keys(rng)
+    assert public.encrypt(key, b"one", rng) != public.encrypt(key, b"one", rng)
+    fixed = PublicKey("deterministic")
+    assert fixed.encrypt(key, b"one", rng) == fixed.encrypt(key, b"one", rng)
+    assert fixed.interact(np.array([1]), Reencryption(), rng) == 1
+
+
+def test_public_key_messages_can_be_opened_by_their_owner():
+    """A real scheme: the owner's private key recovers the message."""
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import x25519
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    rng = np.random.default_rng(5)
+    scheme = PublicKey()
+    private, public = scheme.keys(rng)
+    sealed = scheme.encrypt(public, b"hello", rng)
+    shared = private.exchange(x25519.X25519PublicKey.from_public_bytes(sealed[:32]))
+    key = HKDF(hashes.SHA256(), 16, None, b"narcissus").derive(shared)
+    assert AESGCM(key).decrypt(bytes(12), sealed[32:], None) == b"hello"

@@ -1,0 +1,352 @@
+"""The exact profile against brute force in rational numbers, and against reference values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from narcissus import Game, memorized_information, play, profile, sampled_profile, smallest
+from narcissus.attacks import Posterior
+from narcissus.errors import InputError, TooLargeError
+from narcissus.knowledge import Hidden, KnownRows, Told
+from narcissus.mechanisms import (
+    Constant,
+    CountingQuery,
+    ExactAverage,
+    Identity,
+    Parallel,
+    Parity,
+    RandomizedResponse,
+    Subsample,
+    XorHalf,
+    published_cut,
+)
+from narcissus.profiles import write_out
+from narcissus.success import FixedBaseline, Resilience, Threshold
+from narcissus.success.relations import (
+    Isolates,
+    Member,
+    OneOfPair,
+    Own,
+    Pinned,
+    Prefix,
+    RandomRow,
+)
+from narcissus.worlds import Bits, Finite, Pairs, Records, Tardos, Uniform
+
+
+def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:
+    """Give max over all deterministic attackers who may abstain, trying each one."""
+    sets, releases, guesses = range(len(prior)), range(len(channel[0])), range(len(holds))
+    best = Fraction(0)
+    for attacker in itertools.product([None, *guesses], repeat=len(releases)):
+        success = baseline = Fraction(0)
+        for y, z in zip(releases, attacker, strict=True):
+            if z is None:
+                continue
+            mass = [prior[s] * channel[s][y] for s in sets]
+            success += sum(mass[s] * holds[z][s] for s in sets)
+            baseline += sum(mass) * sum(prior[t] * holds[z][t] for t in sets)
+        best = max(best, success - factor * baseline)
+    return best
+
+
+class TableMechanism:
+    """A mechanism given by a channel over data sets that are single numbers."""
+
+    def __init__(self, rows):
+        self.rows = np.asarray(rows, dtype=float)
+
+    def release(self, data, rng):
+        steps = self.rows.cumsum(axis=1)[:, :-1]
+        return (rng.random(len(data))[:, None] >= steps[data[:, 0]]).sum(axis=1)
+
+    def channel(self, data):
+        from scipy import sparse
+
+        from narcissus.mechanisms import ReleaseChannel
+
+        return ReleaseChannel(
+            np.arange(self.rows.shape[1]), sparse.csr_array(self.rows[data[:, 0]])
+        )
+
+    def outcomes(self, n):
+        return self.rows.shape[1]
+
+
+@pytest.mark.states("Narcissus theory", "2")
+@pytest.mark.parametrize("seed", range(6))
+def test_profile_equals_the_best_of_all_attackers_in_rational_numbers(seed):
+    rng = np.random.default_rng(seed)
+    sets, releases, guesses = 3, 3, 3
+
+    def parts(count):
+        cut = sorted(int(x) for x in rng.integers(1, 20, count - 1))
+        whole = [0, *cut, 20]
+        return [Fraction(b - a, 20) for a, b in itertools.pairwise(whole)]
+
+    prior = parts(sets)
+    channel = [parts(releases) for _ in range(sets)]
+    holds = [[int(x) for x in rng.integers(0, 2, sets)] for _ in range(guesses)]
+    holds[0][0] = 1
+    game = Game(
+        Finite([[s] for s in range(sets)], [float(p) for p in prior]),
+        TableMechanism([[float(c) for c in row] for row in channel]),
+        Own(lambda data, z: bool(holds[z][int(data[0])]), attempts=list(range(guesses))),
+    )
+    for factor in (Fraction(1), Fraction(3, 2), Fraction(4)):
+        expected = float(brute_force(prior, channel, holds, factor))
+        got = write_out(game).deltas([math.log(factor)])[0]
+        assert got == pytest.approx(expected, abs=1e-12)
+
+
+def counting(n, p, tau=0.0):
+    return Game(Bits(n, p), CountingQuery(tau), Pinned(1))
+
+
+@pytest.mark.states("Narcissus theory", "2")
+def test_counting_query_without_cut_reference_values():
+    """Narcissus theory 2: worst delta(1) over all priors, and its closed form."""
+    for n, p, expected in ((100, 0.0021534, 1.01828e-3), (2100, 1.027e-4, 4.854e-5)):
+        got = profile(counting(n, p), 1.0).delta[0]
+        assert got == pytest.approx(expected, rel=1e-5 if n == 100 else 1e-4)
+        assert got == pytest.approx(p * (1 - math.e * (1 - (1 - p) ** n)), rel=1e-9)
+    rates = np.geomspace(1e-4, 0.5, 400)
+    worst = max(profile(counting(100, float(p)), 1.0).delta[0] for p in rates)
+    assert worst == pytest.approx(1.01828e-3, rel=1e-3)
+
+
+@pytest.mark.states("Cohen et al. 2025", "Appendix A")
+def test_published_cut_is_far_larger_than_needed():
+    """Cohen et al. 2025, Appendix A at epsilon 1, delta 0.01, n 2100; theory 2."""
+    gamma, tau = published_cut(1, 0.01, 2100)
+    assert gamma == pytest.approx(8.36533, abs=1e-5)
+    assert tau == pytest.approx(0.247389, abs=1e-6)
+    rates = [*np.geomspace(1e-4, 0.5, 50), *(1 - np.geomspace(1e-4, 0.5, 12))]
+    worst = max(profile(counting(2100, float(p), tau), 1.0).delta[0] for p in rates)
+    assert 0 <= worst < 1e-90
+    with pytest.raises(InputError, match="tau <= 1/4"):
+        published_cut(1, 0.01, 500)
+
+
+@pytest.mark.states("Cohen et al. 2025", "Appendix A")
+def test_smallest_cut_meets_the_target_and_the_one_before_does_not():
+    rates = [float(p) for p in np.geomspace(1e-3, 0.5, 60)]
+    target = 1e-5
+
+    def games(tau):
+        return [counting(100, p, tau) for p in rates]
+
+    cuts = [k / 100 for k in range(51)]
+    found = smallest(games, cuts, epsilon=1.0, delta=target)
+    assert found.value is not None
+    assert found.delta <= target
+    before = cuts[cuts.index(found.value) - 1]
+    assert max(profile(game, 1.0).delta[0] for game in games(before)) > target
+    assert smallest(games, [0.0], epsilon=1.0, delta=1e-9).value is None
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3])
+def test_lumped_counts_give_the_same_profile_as_all_data_sets(tau):
+    class Plain(CountingQuery):
+        exchangeable = False
+
+    lumped = profile(Game(Bits(7, 0.3), CountingQuery(tau), Pinned(2)), [0, 0.5, 1])
+    plain = profile(Game(Bits(7, 0.3), Plain(tau), Pinned(2)), [0, 0.5, 1])
+    assert lumped.data_sets < plain.data_sets
+    assert lumped.delta == pytest.approx(plain.delta, abs=1e-13)
+
+
+@pytest.mark.states("Cohen et al. 2024", "Definition 2.2")
+def test_membership_profile_is_the_total_variation_advantage():
+    """Theorem 2.3 of Cohen et al. 2024, with the advantage computed from both experiments."""
+    chances = [0.5, 0.3, 0.2]
+    game = Game(Records(3, chances), ExactAverage(), RandomRow())
+    joint, apart = {}, {}
+    for rows in itertools.product(range(3), repeat=3):
+        mass = math.prod(chances[v] for v in rows)
+        y = sum(rows)
+        for row in rows:
+            joint[y, row] = joint.get((y, row), 0) + mass / 3
+        for other in range(3):
+            apart[y, other] = apart.get((y, other), 0) + mass * chances[other]
+    keys = set(joint) | set(apart)
+    advantage = sum(abs(joint.get(k, 0) - apart.get(k, 0)) for k in keys) / 2
+    assert profile(game, 0.0).delta[0] == pytest.approx(advantage, abs=1e-12)
+
+
+def test_identity_with_distinct_data_sets_and_constant_release():
+    identity = profile(Game(Bits(3), Identity(), Prefix()), [0.0, 1.0])
+    assert identity.delta == pytest.approx([7 / 8, 1 - math.e / 8])
+    constant = profile(Game(Bits(3), Constant(), Prefix()), [0.0, 1.0])
+    assert constant.delta == pytest.approx([0, 0], abs=1e-15)
+
+
+@pytest.mark.states("Narcissus theory", "2")
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
+def test_fixed_pair_gives_half_the_hockey_stick_divergence(epsilon):
+    """Theory 2: half one direction for R_1, half the sum of both for R_2."""
+    privacy = 1.0
+    keep = 1 / (1 + math.exp(-privacy))
+    stick = max(0.0, keep - math.exp(epsilon) * (1 - keep))
+    world = Pairs([[[0], [1]]])
+    halves = {1: 0.5, 2: 1.0}
+    for number, share in halves.items():
+        game = Game(world, RandomizedResponse(privacy), OneOfPair(number))
+        assert profile(game, epsilon).delta[0] == pytest.approx(share * stick, abs=1e-12)
+
+
+def test_side_information_splits_the_world():
+    """Three bits, the first two known, their sum released: the third is known too."""
+    game = Game(Bits(3), ExactAverage(), Prefix(), side=KnownRows(2))
+    assert profile(game, 0.0).delta[0] == pytest.approx(0.5)
+    told = Game(Bits(3), ExactAverage(), Prefix(), side=Told(lambda s: int(s[0]) + 2 * int(s[1])))
+    assert profile(told, 0.0).delta[0] == pytest.approx(0.5)
+    with pytest.raises(InputError, match="cannot be written out"):
+        write_out(Game(Bits(3), object(), Prefix()))
+
+
+def test_meta_prior_carries_nature_in_the_baseline():
+    """Two natures, each of one data set: a fresh data set is the same one, nothing is gained."""
+    world = Finite([[0], [1]], [[1.0, 0.0], [0.0, 1.0]])
+    assert profile(Game(world, Identity(), Prefix()), 0.0).delta[0] == 0
+    plain = Finite([[0], [1]])
+    assert profile(Game(plain, Identity(), Prefix()), 0.0).delta[0] == pytest.approx(0.5)
+    known = Game(world, Identity(), Prefix(), side=Hidden())
+    assert profile(known, 0.0).delta[0] == 0
+
+
+@pytest.mark.states("Cohen et al. 2024", "Definition 1.4", "Definition 1.5")
+def test_fixed_and_threshold_statements_have_exact_forms():
+    exact = write_out(Game(Records(2, [0.5, 0.25, 0.25]), Identity(), Member()))
+    least, best = exact.robust(0.0)
+    assert best == pytest.approx(0.75)
+    assert least == pytest.approx(0.25)
+    assert exact.beyond(0.5) == pytest.approx(0.75)  # all but the data set (0, 0)
+    assert exact.beyond(0.8) == pytest.approx(1.0)
+    assert isinstance(FixedBaseline(0, 0, best), FixedBaseline)
+    assert isinstance(Threshold(0.1, 0.5), Threshold)
+
+
+def test_subsample_channel_matches_play():
+    game = Game(Records(3, [0.5, 0.3, 0.2]), Subsample(2), Member())
+    result = profile(game, [0.5])
+    played = play(game, result.attacker(0.5), Resilience(0.5), trials=20_000, stop=False, rng=3)
+    one = played.attackers[0]
+    assert one.success.low <= result.success[0] <= one.success.high
+    assert one.baseline.low <= result.baseline[0] <= one.baseline.high
+
+
+def test_an_attacker_who_may_not_abstain_gains_less():
+    """Three data sets, nothing released: the forced guess loses (e - 1) / 3 at epsilon 1."""
+    game = Game(Finite([[0], [1], [2]]), Constant(), Prefix())
+    assert write_out(game, abstain=False).sweep([1.0])[0].rates == pytest.approx((1 / 3, 1 / 3))
+    assert profile(game, 1.0, abstain=False).delta[0] == 0
+    game = Game(Bits(3, 0.1), ExactAverage(), Pinned(1))
+    free, forced = (profile(game, 0.5, abstain=a).delta[0] for a in (True, False))
+    lines = [b.success - math.exp(0.5) * b.baseline for b in write_out(game).blocks()]
+    per_release = np.concatenate(lines).max(axis=0)
+    assert free == pytest.approx(np.maximum(per_release, 0).sum())
+    assert forced == pytest.approx(max(0.0, per_release.sum()))
+    assert forced < free
+
+
+def test_epsilon_at_inverts_the_profile():
+    result = profile(counting(20, 0.3), [0.0, 1.0])
+    epsilon = result.epsilon_at(0.01)
+    assert result.delta_at(epsilon) <= 0.01 < result.delta_at(epsilon - 1e-6)
+    assert result.epsilon_at(1.0) == 0
+    assert write_out(Game(Bits(2), Identity(), Prefix())).epsilon(0.0) == pytest.approx(math.log(4))
+
+
+def test_too_large_says_how_large():
+    with pytest.raises(TooLargeError, match=r"1,073,741,824 data sets.*sampl"):
+        profile(Game(Bits(30), Identity(), Prefix()))
+    with pytest.raises(TooLargeError, match="releases each"):
+        profile(Game(Bits(12), RandomizedResponse(1.0), Prefix()), limit=100_000)
+    with pytest.raises(InputError, match=r"world Tardos cannot be written out.*play"):
+        profile(Game(Tardos(10, 2, 3), ExactAverage(), Member()))
+    with pytest.raises(TooLargeError, match="memorized"):
+        memorized_information(Uniform(10, 10), Parity())
+
+
+def test_numbers_of_thousands_of_digits_are_written_short():
+    with pytest.raises(TooLargeError, match=r"about 10\^301030 data sets"):
+        profile(Game(Uniform(1000, 1000), Parity(), Member()))
+
+
+def test_a_relation_that_never_holds_is_refused():
+    game = Game(Bits(3), Identity(), Own(lambda s, z: False, attempts=[1, 2]))
+    with pytest.raises(InputError, match="never true"):
+        profile(game)
+    with pytest.raises(InputError, match="list of all attempts"):
+        profile(Game(Bits(3), Identity(), Own(lambda s, z: True)))
+
+
+def test_sampled_profile_is_a_lower_limit_of_the_exact_one():
+    game = counting(30, 0.2)
+    exact = profile(game, [0.0, 0.5])
+    for seed in range(5):
+        # Ten limits at 1 - 1e-7: false alarm rate of this test 1e-6.
+        sampled = sampled_profile(
+            game, [0.0, 0.5], draws=500, trials=20_000, confidence=1 - 1e-7, rng=seed
+        )
+        for estimate, truth in zip(sampled, exact.delta, strict=True):
+            assert estimate.low <= truth
+            assert estimate.high is None
+        assert sampled[0].low > 0.3 * exact.delta[0] > 0
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Definition 1.1")
+def test_memorized_information_of_known_mechanisms():
+    assert memorized_information(Uniform(2, 4), Parity()) == pytest.approx(4.0)
+    assert memorized_information(Bits(3), Identity()) == pytest.approx(3.0)
+    assert memorized_information(Bits(3), Constant()) == 0
+    keep = 1 / (1 + math.exp(-1))
+    capacity = 1 + keep * math.log2(keep) + (1 - keep) * math.log2(1 - keep)
+    assert memorized_information(Bits(2), RandomizedResponse(1.0)) == pytest.approx(2 * capacity)
+    natures = Finite([[0], [1]], [[1.0, 0.0], [0.0, 1.0]])
+    assert memorized_information(natures, Identity()) == 0  # all of it is about Nature
+
+
+@pytest.mark.states("Cohen et al. 2024", "Example C.1")
+def test_xor_halves_together_leak_all():
+    """Cohen et al. 2024, Example C.1."""
+    alone = [profile(Game(Bits(6), XorHalf(p), Prefix(3)), 0.0).delta[0] for p in ("second", "xor")]
+    assert alone == pytest.approx([0, 0], abs=1e-15)
+    both = Game(Bits(6), Parallel([XorHalf("second"), XorHalf("xor")]), Prefix(3))
+    assert profile(both, 0.0).delta[0] == pytest.approx(1 - 2**-3)
+
+
+def test_isolation_profile_counts_all_predicates():
+    game = Game(Records(2, [0.5, 0.3, 0.2]), Identity(), Isolates())
+    # Different rows can be told apart; equal rows cannot be isolated at all.
+    success = 1 - (0.25 + 0.09 + 0.04)
+    exact = write_out(game)
+    assert exact.rates(0.0)[0] <= success + 1e-12
+    assert exact.light(np.zeros(exact.count), 1.0) == pytest.approx(success)
+
+
+def test_posterior_is_the_best_attacker_of_a_count():
+    game = counting(25, 0.3)
+    for epsilon in (0.0, 0.7):
+        best = profile(game, epsilon)
+        played = play(game, Posterior(epsilon), trials=30_000, stop=False, rng=1).attackers[0]
+        assert played.success.low <= best.success[0] <= played.success.high
+        assert played.baseline.low <= best.baseline[0] <= played.baseline.high
+
+
+def test_results_read_well():
+    members = profile(Game(Records(2, [0.5, 0.3, 0.2]), ExactAverage(), RandomRow()), 0.0)
+    assert any(row["release"] == 2.0 and row["attempt"] == [2] for row in members.table(0.0))
+    result = profile(counting(10, 0.3), [0.0, 1.0])
+    assert "PROVED" in str(result)
+    assert result.to_dict()["delta"] == list(result.delta)
+    assert len(result.to_frame()) == 2
+    assert result.grade == "proved"
+    assert result.plot() is not None
+    assert "\n" not in repr(result)

@@ -1,0 +1,65 @@
+"""A study ready to play: one family of games, whose attacks take part as the study says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from narcissus.audit import load_study
+from narcissus.errors import InputError
+from narcissus.study.table.prepare import prepare
+
+
+def ready(path):
+    loaded = load_study(path, allow_code=True)
+    with loaded.code.in_use():
+        return prepare(loaded.settings, loaded.folder, 7)
+
+
+def test_the_settings_are_games_that_differ_in_the_noise_alone(study):
+    experiment = ready(study(mechanism={"epsilon": [1.0, 4.0]}))
+    low, high = (seat.game for seat in experiment.seats)
+    assert (low.world, low.relation, low.side) == (high.world, high.relation, high.side)
+    assert low.mechanism.queries == high.mechanism.queries
+    assert low.mechanism.noise.scale > high.mechanism.noise.scale
+    one, other = experiment.round(2, 0), experiment.round(2, 1)
+    np.testing.assert_array_equal(one.draw.data, other.draw.data)
+    np.testing.assert_array_equal(experiment.known(2).codes, one.known[0].codes)
+    assert experiment.keys()[:4] == ["0/0", "0/1", "1/0", "1/1"]
+
+
+def test_what_is_kept_does_not_depend_on_which_others_play(study):
+    path = study(attacks={"prior": {}, "rap": {"steps": 20, "trials": 2}, "ceiling": {}})
+    experiment = ready(path)
+    alone = replace(experiment, attacks=experiment.attacks[1:2])
+    for trial in range(3):
+        every, one = experiment.play(f"{trial}/0"), alone.play(f"{trial}/0")
+        assert ("rap/share" in every) == ("rap/share" in one) == (trial < 2)
+        for name, array in one.items():
+            np.testing.assert_array_equal(array, every[name])
+
+
+def test_an_error_in_an_attack_of_ours_is_not_taken_for_a_failure(study):
+    class Broken:
+        informed = False
+        title = uses = "broken"
+
+        def attempt(self, release, known, rng):
+            raise ZeroDivisionError
+
+    experiment = replace(ready(study()), attacks=(("broken", Broken(), 6),))
+    with pytest.raises(ZeroDivisionError):
+        experiment.play("0/0")
+
+
+def test_a_prior_that_cannot_draw_is_one_error(study):
+    experiment = ready(study())
+
+    class Prior:
+        sizes = experiment.prior.sizes
+
+        def sample(self, n, *, rng=None):
+            raise KeyError("lost")
+
+    with pytest.raises(InputError, match="the world People raised KeyError"):
+        replace(experiment, prior=Prior()).play("0/0")

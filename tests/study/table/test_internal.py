@@ -1,0 +1,41 @@
+"""The side file of single people: what was played, and nowhere else."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+
+
+def test_single_people_are_in_the_side_file_only(study, narcissus):
+    """Rows are marked by a column that only known parts hold; no mark leaves but on request."""
+    rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
+    with Path("people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*rows[0], "mark"])
+        writer.writerows([[*row, f"mark{i % 40}"] for i, row in enumerate(rows[1:])])
+    code, out, err = narcissus("audit", study(), "--quiet", "--records", "inside.csv", "--json")
+    assert code == 0, err
+    for text in (out, Path("results/s/report.html").read_text()):
+        assert "mark1" not in text
+    longest = max(len(v) for v in lists(json.loads(out)))
+    assert longest < 15  # nothing in the record is one number a person
+    with Path("inside.csv").open() as file:
+        inside = list(csv.DictReader(file))
+    assert len(inside) == 6 * 15 * 3
+    hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
+    record = json.loads(out)
+    counts = record["results"]["attacks"]["posterior"]["distribution"]
+    assert sum(hits) == np.dot(counts["targets"], counts["trials"])
+    for row in inside:
+        assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
+
+
+def lists(value):
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from lists(v)
+    elif isinstance(value, list):
+        yield [v for v in value if isinstance(v, int | float)]
+        for v in value:
+            yield from lists(v)

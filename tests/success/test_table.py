@@ -1,0 +1,167 @@
+"""When a guess counts: everything against brute force over all values."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from narcissus.errors import InputError, TooLargeError
+from narcissus.success import ColumnsRight, exact_match
+from narcissus.success.table import EachPerson
+
+
+@st.composite
+def criteria(draw):
+    shape = tuple(draw(st.lists(st.integers(2, 4), min_size=1, max_size=3)))
+    within = tuple(draw(st.sampled_from([0, 1, 2, 2.5])) for _ in shape)
+    at_least = draw(st.none() | st.integers(1, len(shape)))
+    positions = tuple(
+        draw(st.none() | st.just(tuple(np.cumsum([0.5, 1.5, 0.25, 3.0])[:size]))) for size in shape
+    )
+    return ColumnsRight(shape, within, at_least, positions)
+
+
+def numbers_of(criterion, column):
+    given = (criterion.positions or (None,) * 9)[column]
+    return np.arange(criterion.shape[column], dtype=float) if given is None else np.array(given)
+
+
+def counts_by_hand(criterion, truth, guess):
+    """``guess`` is a number for each column; where the distance is 0 it must be the value."""
+    right = 0
+    for column, (a, t) in enumerate(zip(truth, guess, strict=True)):
+        right += abs(numbers_of(criterion, column)[a] - t) <= criterion.within[column]
+    needed = len(criterion.shape) if criterion.at_least is None else criterion.at_least
+    return right >= needed
+
+
+def every_real_guess(criterion, column):
+    """One number from each stretch on which what is covered does not change, and the ends."""
+    numbers, distance = numbers_of(criterion, column), criterion.within[column]
+    edges = np.unique(np.concatenate([numbers, numbers - distance, numbers + distance]))
+    return np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
+@settings(max_examples=150, deadline=None)
+@given(criteria(), st.integers(0, 2**32 - 1))
+def test_all_of_it_against_brute_force(criterion, seed):
+    rng = np.random.default_rng(seed)
+    every = list(product(*map(range, criterion.shape)))
+    said = list(product(*(w.numbers for w in criterion.windows)))
+    values, guesses = len(every), len(said)
+    assert guesses == criterion.guesses
+    counts = np.array([[counts_by_hand(criterion, t, g) for g in said] for t in every])
+    truth, guess = (np.arange(values).repeat(guesses), np.tile(np.arange(guesses), values))
+    np.testing.assert_array_equal(criterion.score(truth, guess), counts.ravel())
+    np.testing.assert_array_equal(criterion.matrix(), counts)
+    beliefs = rng.dirichlet(np.full(values, 0.5), 4)
+    chances = criterion.chances(beliefs)
+    np.testing.assert_allclose(chances, np.clip(beliefs @ counts, 0, 1), atol=1e-12)
+    decided = criterion.decide(beliefs)
+    np.testing.assert_allclose(
+        chances[np.arange(4), decided], (beliefs @ counts).max(axis=1), atol=1e-12
+    )
+    # The guesses that name the joint values.
+    named = criterion.split_guess(criterion.guess_of(np.arange(values)))
+    np.testing.assert_array_equal(named, every)
+    # Columns one by one.
+    alone = criterion.column_chances(beliefs, decided)
+    for column in range(len(criterion.shape)):
+        one = ColumnsRight(
+            criterion.shape, criterion.within, None, criterion.positions
+        ).columns_right(truth, guess)[:, column]
+        expected = beliefs @ one.reshape(values, guesses)
+        np.testing.assert_allclose(alone[:, column], expected[np.arange(4), decided], atol=1e-12)
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.4")
+@settings(max_examples=150, deadline=None)
+@given(criteria(), st.integers(0, 2**32 - 1))
+def test_the_decision_is_the_best_of_all_real_numbers(criterion, seed):
+    """An attacker may say any number: none is more likely to count than the decision."""
+    every = list(product(*map(range, criterion.shape)))
+    real = product(*(every_real_guess(criterion, c) for c in range(len(criterion.shape))))
+    covered = {tuple(counts_by_hand(criterion, t, g) for t in every) for g in real}
+    ours = {tuple(column) for column in criterion.matrix().T.tolist()}
+    assert ours <= covered
+    beliefs = np.random.default_rng(seed).dirichlet(np.full(len(every), 0.5), 3)
+    best = (beliefs @ np.array(list(covered), dtype=float).T).max(axis=1)
+    np.testing.assert_allclose(criterion.chances(beliefs).max(axis=1), best, atol=1e-12)
+
+
+def test_a_guess_between_the_values_covers_both():
+    """The issue's example: values 0 and 2, within 1; the guess 1 is always right."""
+    criterion = ColumnsRight((2,), (1.0,), None, ((0.0, 2.0),))
+    assert criterion.windows[0].numbers.tolist() == [0.0, 2.0, 1.0]
+    beliefs = np.array([[0.5, 0.5], [0.9, 0.1]])
+    np.testing.assert_array_equal(criterion.decide(beliefs), [2, 2])
+    np.testing.assert_array_equal(criterion.chances(beliefs).max(axis=1), [1, 1])
+    # Whole numbers within a whole distance have nothing between them that covers more.
+    for shape, within in (((5,), (1.0,)), ((7, 3), (2.0, 0.0)), ((4,), (0.4,))):
+        assert ColumnsRight(shape, within).guess_shape == shape
+
+
+def test_exact_match_is_all_columns_at_no_distance():
+    criterion = exact_match((2, 3))
+    assert criterion.exact
+    np.testing.assert_array_equal(criterion.matrix(), np.eye(6, dtype=bool))
+    assert not ColumnsRight((2, 3), at_least=1).exact
+    assert not ColumnsRight((2, 3), (0, 1)).exact
+    assert ColumnsRight((2, 3), (0, 0), 2).exact
+
+
+def test_rounded_decimals_count_at_their_distance():
+    """0.1 and 0.4 are 0.3 apart, whatever the last bit says; also far from zero."""
+    for start in (0.0, 1.0, 1000.0, 1e6):
+        positions = (tuple(start + np.array([0.1, 0.4, 0.7])),)
+        criterion = ColumnsRight((3,), (0.3,), None, positions)
+        near = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+        np.testing.assert_array_equal(criterion.matrix(), np.array(near, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ((2, 3), (1,)),
+        ((2, 3), (-1, 0)),
+        ((2, 3), (0, float("nan"))),
+        ((2, 3), None, 0),
+        ((2, 3), None, 3),
+        ((2, 3), None, None, ((1.0, 0.0), None)),
+        ((2, 3), None, None, ((0.0, 1.0, 2.0), None)),
+        ((2, 3), None, None, ((0.0, 1.0),)),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments):
+    with pytest.raises(InputError):
+        ColumnsRight(*arguments)
+
+
+def test_a_matrix_too_large_says_how_large():
+    with pytest.raises(TooLargeError, match="25,000,000"):
+        ColumnsRight((5000,)).matrix()
+
+
+def test_everybody_is_scored_by_their_own_columns():
+    """Against the definition, person by person; chances against what is believed of each."""
+    rng = np.random.default_rng(3)
+    criterion = ColumnsRight((4, 2), (1, 0), 2)
+    each = EachPerson((2, 0), criterion)
+    data = np.stack([rng.integers(0, s, (3, 20)) for s in (2, 5, 4)], axis=-1)
+    guess = rng.integers(0, criterion.guesses, (3, 20))
+    held = each.holds(data, guess, rng)
+    known = [SimpleNamespace(chances=rng.random((20, criterion.guesses))) for _ in range(3)]
+    chance = each.chance(known, guess)
+    assert held.shape == chance.shape == (3, 20)
+    for trial in range(3):
+        for i, (a, _, c) in enumerate(data[trial]):
+            said = criterion.split_guess(guess[trial, i])
+            right = (said[1] == a) and abs(criterion.windows[0].numbers[said[0]] - c) <= 1
+            assert held[trial, i] == right
+            assert chance[trial, i] == known[trial].chances[i, guess[trial, i]]
+    assert held.any()
+    assert not held.all()

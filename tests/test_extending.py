@@ -1,0 +1,60 @@
+"""The page about extending is true: each of its examples is played, by file and by registry."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from narcissus import load_study, run
+from narcissus.study import registry
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
+BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
+LINE = re.compile(r'([A-Z_]+) = \{"([\w-]+)": "(narcissus[\w.]+):(\w+)"\}')
+SHARED, *SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")
+PARTS = {text.partition("\n")[0]: text for text in SECTIONS if "study.toml" in text}
+
+
+def play(path, *, allow_code):
+    record = run(load_study(path, allow_code=allow_code), workers=1).to_dict()
+    results = record["results"]
+    if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
+        results = [results["trials"], (results["exact"] or {}).get("least")]
+    return json.dumps(results, sort_keys=True), record["status"]
+
+
+@pytest.mark.parametrize("title", PARTS)
+def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monkeypatch):
+    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS[title]))
+    rooms, name, module, attribute = LINE.search(files.pop("registry.py")).groups()
+    for file, text in files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    study = tmp_path / "study.toml"
+    by_file = play(study, allow_code=True)
+    assert by_file[1] in ("no threshold", "met", "inconclusive")
+
+    source = tmp_path / f"{module.rpartition('.')[2]}.py"
+    spec = importlib.util.spec_from_file_location(module, source)
+    made = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, module, made)
+    spec.loader.exec_module(made)
+    monkeypatch.setitem(getattr(registry, rooms), name, f"{module}:{attribute}")
+    text = study.read_text(encoding="utf-8")
+    assert f'"{source.stem}:{attribute}"' in text
+    study.write_text(text.replace(f"{source.stem}:{attribute}", name), encoding="utf-8")
+    assert play(study, allow_code=False) == by_file
+
+
+def test_every_kind_of_part_has_an_example():
+    assert list(PARTS) == [
+        "A table attack",
+        "A table mechanism",
+        "A record prior",
+        "A world",
+        "A success criterion",
+    ]
