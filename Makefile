@@ -4,10 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
+MUTANTS_STAMP := $(VENV)/.installed-mutants
+MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test nightly check format bench docs lock sbom clean help
+.PHONY: audit test nightly mutants check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -18,11 +20,15 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
 
+mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
+	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
+
 check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
 
@@ -33,7 +39,11 @@ sbom: $(BIN)/python   ## write the software bill of materials from the lock file
 	$(BIN)/python requirements/sbom.py
 
 docs: $(DEV_STAMP)    ## write the generated pages
+	$(BIN)/python docs/public.py
 	$(BIN)/python docs/build.py
+
+notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
+	$(BIN)/python docs/notebooks/make.py
 
 bench: $(DEV_STAMP)   ## run every benchmark
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
@@ -49,6 +59,7 @@ lock:                 ## resolve the locked versions anew
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv
 	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
+	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
 	$(BIN)/python requirements/sbom.py
 
@@ -67,4 +78,8 @@ $(RUN_STAMP): $(BIN)/python requirements/run.lock requirements/build.lock pyproj
 
 $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.lock
+	touch $@
+
+$(MUTANTS_STAMP): $(DEV_STAMP) requirements/mutants.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/mutants.lock
 	touch $@

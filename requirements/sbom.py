@@ -1,8 +1,8 @@
 """Write the software bill of materials from the lock files, as CycloneDX JSON.
 
 What `make audit` installs (run.lock) has the scope "required"; what only tests and checks need
-(dev.lock) has the scope "excluded", for it never runs with the product. The file follows from the
-lock files alone, so that the same lock gives the same bytes.
+(dev.lock, mutants.lock) has the scope "excluded", for it never runs with the product. The file
+follows from the lock files alone, so that the same lock gives the same bytes.
 
     python requirements/sbom.py            # write
     python requirements/sbom.py --check    # exit 1 if it is out of date
@@ -64,7 +64,9 @@ def bill() -> str:
     project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
     about = project["project"]
     run = locked(FOLDER / "run.lock")
-    every = locked(FOLDER / "dev.lock") | locked(FOLDER / "build.lock") | run
+    every = run
+    for name in ("build.lock", "dev.lock", "mutants.lock"):
+        every = locked(FOLDER / name) | every
     components = [
         component(*key, entry, "required" if key in run else "excluded")
         for key, entry in sorted(every.items())

@@ -1,5 +1,6 @@
 """The documentation and the program agree: links lead somewhere, commands and options exist."""
 
+import doctest
 import importlib.util
 import re
 import shlex
@@ -81,6 +82,21 @@ def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch
             assert loose or found == rest[0], f"{command}: prints {printed[rest[0]]!r} first"
             place, loose = found + 1, False
         assert loose or not any(printed[place:]), f"{command}: prints more than {page.name} shows"
+
+
+BLOCK = re.compile(r"```python\n(>>> .*?)```", flags=re.S)
+TAUGHT = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", TAUGHT, ids=lambda p: p.stem)
+def test_examples_in_python_give_what_the_page_shows(page, tmp_path, monkeypatch):
+    """Run the blocks of a page in order, each going on where the one before ended."""
+    monkeypatch.chdir(tmp_path)
+    examples = "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    said = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert runner.run(test, out=said.append).failed == 0, "".join(said)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
-from narcissus import load_study, run
+from narcissus import bounds, load_study, run
 from narcissus.study import registry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -18,6 +19,7 @@ BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
 LINE = re.compile(r'([A-Z_]+) = \{"([\w-]+)": "(narcissus[\w.]+):(\w+)"\}')
 SHARED, *SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")
 PARTS = {text.partition("\n")[0]: text for text in SECTIONS if "study.toml" in text}
+(THEOREM,) = (text for text in SECTIONS if text.startswith("A theorem\n"))
 
 
 def play(path, *, allow_code):
@@ -48,6 +50,23 @@ def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monke
     assert f'"{source.stem}:{attribute}"' in text
     study.write_text(text.replace(f"{source.stem}:{attribute}", name), encoding="utf-8")
     assert play(study, allow_code=False) == by_file
+
+
+def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkeypatch):
+    files = dict(BLOCK.findall(THEOREM))
+    _, name, _, attribute = LINE.search(files.pop("registry.py")).groups()
+    for file, text in files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = runpy.run_path(str(tmp_path / "ask.py"))
+    theorem = before[attribute]
+    assert theorem.id == name
+    assert not [bound for bound in before["known"] if bound.theorem == theorem.statement]
+    monkeypatch.setitem(bounds.THEOREMS, name, theorem)
+    after = runpy.run_path(str(tmp_path / "ask.py"))["known"]
+    (own,) = [bound for bound in after if bound.theorem == theorem.statement]
+    assert own == before["asked"]
+    assert own.value >= bounds.best(before["known"]).value
 
 
 def test_every_kind_of_part_has_an_example():

@@ -53,6 +53,11 @@ def probability(name: str, value: Any) -> float:
     return between(name, value, 0.0, 1.0)
 
 
+def fraction(name: str, value: Any) -> float:
+    """Give ``value`` as a float in (0, 1): a confidence, or the chance of an error."""
+    return between(name, value, 0.0, 1.0, open_low=True, open_high=True)
+
+
 def positive(name: str, value: Any, *, allow_infinite: bool = False) -> float:
     """Give ``value`` as a float above 0, finite unless said otherwise."""
     number = real(name, value)
@@ -106,6 +111,16 @@ def unit_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")
     return array
+
+
+def same_trials(**values: NDArray[np.float64]) -> None:
+    """Refuse two vectors, given by their names, that are not of the same trials."""
+    (name, one), (other, two) = values.items()
+    if one.shape != two.shape:
+        raise InputError(
+            f"`{name}` and `{other}` must be of the same trials, "
+            f"got {one.size} and {two.size} values"
+        )
 
 
 def distribution(name: str, values: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.float64]:

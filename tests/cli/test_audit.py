@@ -162,3 +162,16 @@ def test_a_folder_that_cannot_be_made_is_refused(toy, narcissus):
     assert code == 2
     assert "cannot be written to" in err
     assert not kind.options
+
+
+def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    narcissus("examples", "mona-lisa-narcissus")
+    code, out, _ = narcissus("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
+    assert code == 1  # the threshold is exceeded: the statement is violated
+    assert "Violates" in out
+    assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
+    narcissus("examples", "counting-query")
+    code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
+    assert code == 0
+    assert json.loads(out)["results"]["outcome"] == "resilient, proved"

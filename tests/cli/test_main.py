@@ -1,7 +1,12 @@
 """The command line as a whole: help is quick, a misspelt command names the nearest."""
 
+import pickle
 import subprocess
 import sys
+
+import pytest
+
+from narcissus.errors import InputError
 
 
 def run(*args):
@@ -13,6 +18,10 @@ def run(*args):
 def test_help_loads_nothing_heavy():
     code = """
 import sys
+
+import pytest
+
+from narcissus.errors import InputError
 from narcissus.cli.main import cli
 cli.main(["--help"], standalone_mode=False)
 heavy = {"numpy", "scipy", "matplotlib", "pandas", "pydantic", "rich"} & set(sys.modules)
@@ -30,3 +39,33 @@ def test_unknown_command_is_a_usage_error():
     done = run("audti")
     assert done.returncode == 2
     assert "No such command" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (InputError("`delta` must be in [0, 1), got 2"), 2, "error: `delta` must be in [0, 1)"),
+        (PermissionError(13, "Permission denied", "a.csv"), 2, "error: Permission denied: a.csv\n"),
+        (OSError("odd"), 2, "error: odd\n"),
+        (MemoryError(), 2, "error: there is not enough memory for this\n"),
+        (RuntimeError("slip"), 4, "internal error: RuntimeError('slip'); please report it"),
+        (BrokenPipeError(), 141, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_each_kind_of_error_has_its_exit_code(error, code, said):
+    """In a process of its own: a closed pipe closes standard output for good."""
+    raising = f"""
+import pickle, sys
+from narcissus.cli import main, schema
+def fail(): raise pickle.loads({pickle.dumps(error)!r})
+schema.command.callback = lambda **options: fail()
+main(["schema", "study"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", raising], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert not done.stdout

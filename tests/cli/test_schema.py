@@ -58,3 +58,16 @@ def test_wrong_names_are_usage_errors(toy, narcissus, arguments, says):
     code, out, err = narcissus("schema", *arguments)
     assert (code, out) == (2, "")
     assert says in err
+
+
+def test_parts_are_listed_by_room(narcissus):
+    code, out, err = narcissus("schema", "parts")
+    assert (code, err) == (0, "")
+    assert out.startswith("world: [world] of a game")
+    code, one, err = narcissus("schema", "parts", "table-attack")
+    assert (code, err) == (0, "")
+    assert one in out
+    assert "steps  (whole number; 1000 if left out)  Gradient steps, at least 1." in one
+    code, out, err = narcissus("schema", "parts", "table-attak")
+    assert (code, out) == (2, "")
+    assert "did you mean `table-attack`?" in err

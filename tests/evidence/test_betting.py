@@ -33,6 +33,7 @@ def average_capital(gamblers, payoffs, loss):
     return path
 
 
+@pytest.mark.states("Waudby-Smith and Ramdas 2023", "Theorem 3")
 @pytest.mark.parametrize("people", [1, 3, 100])
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_true_claim_is_a_fair_game(world, people):
@@ -88,6 +89,7 @@ def test_the_limits_are_those_that_the_public_functions_give():
             assert (max(path) >= 2 / 0.2) == refused
 
 
+@pytest.mark.states("Waudby-Smith and Ramdas 2023", "Equation 26")
 def test_stakes_follow_the_paper_and_the_bold_gambler_starts_with_less():
     values = np.array([0.6, 0.7, 0.65, 0.8])
     gamblers = plug_in(values, np.ones(4), middle=0.5, people=25, hurdle=2.0)

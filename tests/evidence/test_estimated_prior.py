@@ -28,8 +28,10 @@ def test_estimated_priors_use_all_limits_at_once():
     wider = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=9)
     assert wider.value > bound.value
     assert estimated_tail([3] * 20, 50, 1.0, 0.0, 21, error=0.01, attempts=1).value == 0
-    with pytest.raises(InputError, match="hits"):
-        upper_priors([60], 50, error=0.05, attempts=1)
+    for hits, samples in [([60], 50), ([2.5], 50), ([2], 50.5), ([-1], 50), ([0], 0), ([[1]], 50)]:
+        with pytest.raises(InputError, match="hits"):
+            upper_priors(hits, samples, error=0.05, attempts=1)
+    assert upper_priors([0, 1], 1, error=0.1, attempts=1).tolist() == pytest.approx([0.95, 1.0])
 
 
 def test_the_number_of_attempts_has_no_default():

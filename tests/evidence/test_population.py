@@ -45,6 +45,7 @@ def test_the_inequality_behind_the_limit():
     assert (np.exp(s * y - (-np.log1p(-s) - s) * y**2) <= 1 + s * y + 1e-12).all()
 
 
+@pytest.mark.states("Waudby-Smith and Ramdas 2023", "Theorem 2")
 @pytest.mark.parametrize("replace", [True, False], ids=["independent", "rows"])
 @pytest.mark.parametrize("hurdle", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize(
@@ -87,6 +88,7 @@ def test_many_people_make_it_near():
     assert upper([[0.3]]).high == 1
 
 
+@pytest.mark.states("Hoeffding 1956", "Theorem 4")
 @given(st.lists(UNIT, min_size=2, max_size=5), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_the_tail_of_a_population_by_enumeration(population, people):
@@ -119,6 +121,9 @@ def test_bad_input_is_refused():
         ({"counts": 1.5}, "counts"),
         ({"counts": 0}, "counts"),
         ({"sums": [2.5]}, "sums"),
+        ({"sums": [1.0, 2.5], "squares": [0.7, 0.7]}, "sums"),
+        ({"sums": [1.0, 1.0], "squares": [0.7, 0.4]}, "squares"),
+        ({"sums": [1.0, 1.0], "squares": [0.7, 0.7], "counts": [2, 1.5]}, "counts"),
         ({"sums": [-0.5]}, "sums"),
         ({"sums": [np.nan]}, "sums"),
         ({"squares": [0.4]}, "squares"),

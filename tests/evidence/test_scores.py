@@ -180,10 +180,20 @@ def test_no_counted_coin_changes_what_is_guessed():
 
 
 def test_the_list_of_thresholds_depends_on_the_number_alone():
+    both, one = [(4, 4), (6, 5), (6, 6)], [(8, 0), (0, 8), (11, 0), (0, 11)]
+    assert threshold_choices(12) == both + one
     for m in (1, 2, 7, 8, 100, 10**6):
         choices = threshold_choices(m)
         assert all(a >= 0 and b >= 0 and a + b <= m for a, b in choices)
         assert len(choices) < 120
+
+
+def test_shares_of_canaries_are_guessed_in_from_above_and_out_from_below():
+    score = np.arange(12.0)
+    members = np.array([0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1], dtype=bool)
+    assert scores._count(score, members, (0.25, 0.5)) == (12, 9, 2 + 5)
+    assert scores._count(score, members, (0.0, 0.5)) == (12, 6, 5)
+    assert scores._count(score, members, (1.0, 0.5)) == (12, 12, 5)  # no canary twice
 
 
 def test_the_number_of_guesses_chosen_from_the_release_is_tested_at_half_the_level():
@@ -272,6 +282,8 @@ def test_pairs_refute_what_they_should():
     assert 1.5 < found.epsilon < 2
     assert (found.canaries, found.chosen_on, found.values) == (2000, 1000, 2)
     assert "each pair" in found.assumptions[0]
+    alone = refute_scores(score[::2], members[::2], rng=1).assumptions
+    assert found.assumptions[1:] == alone[1:3]
     names = refute_scores(score, members, pairs=[f"p{i}" for i in labels], rng=1)
     assert names.epsilon > 1.5
 
@@ -289,6 +301,10 @@ def test_coins_that_cannot_be_fair_are_refused():
         refute_scores(np.arange(1000.0), np.repeat([0, 1], [100, 900]))
     with pytest.raises(InputError, match="100 of 100 are in"):
         refute_scores(np.arange(100.0), np.ones(100))
+    # Two-sided, at 1e-6: 28 of 30 have 0.9e-6, 30 of 33 have 1.4e-6.
+    with pytest.raises(InputError, match="28 of 30 are in"):
+        refute_scores(np.arange(30.0), np.repeat([0, 1], [2, 28]))
+    assert refute_scores(np.arange(33.0), np.repeat([0, 1], [3, 30]), rng=1).canaries == 22
     # what fair coins give is not: five deviations would be refused, four are not
     assert refute_scores(np.zeros(10_000), np.repeat([0, 1], [4800, 5200]), rng=1).epsilon < 0.2
 
@@ -322,12 +338,16 @@ def test_exactly_half_keeps_the_level():
     [
         (([1, 2], [0, 1]), "scores"),
         (([1.0] * 9, [0, 1, 2] * 3), "members"),
+        (([[1.0] * 9] * 2, [[0, 1, 1] * 3] * 2), "scores"),
         (([float("nan")] * 9, [0, 1, 1] * 3), "scores"),
         (([1.0] * 9, [0, 1]), "scores"),
         ((["a"] * 9, [0] * 9), "scores"),
     ],
 )
 def test_bad_scores_are_refused(columns, name):
+    for setting in ({"delta": 1.0}, {"delta": -0.1}, {"confidence": 1.0}, {"confidence": 0.0}):
+        with pytest.raises(InputError, match=next(iter(setting))):
+            refute_scores([1.0] * 9, [0, 1, 1] * 3, **setting)
     with pytest.raises(InputError, match=name):
         refute_scores(*columns)
 
@@ -338,6 +358,8 @@ def test_bad_scores_are_refused(columns, name):
         ([0, 1] * 6, [0, 0] * 6, 1.0, "pairs"),
         ([0, 1] * 6, range(12), 1.0, "pairs"),
         ([0, 1] * 6, [1, 1], 1.0, "pairs"),
+        ([0, 1] * 6, [0] * 4 + [1, 1, 2, 2, 3, 3, 4, 4], 1.0, "pairs"),
+        ([0, 1] * 5 + [1, 1], np.repeat(range(6), 2), 1.0, "members"),
         ([0, 0, 1, 1] * 3, np.repeat(range(6), 2), 1.0, "members"),
         ([0, 1] * 6, np.repeat(range(6), 2), np.inf, "scores"),
         ([0, 1] * 5, np.repeat(range(5), 2), 1.0, "scores"),

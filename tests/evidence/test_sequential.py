@@ -79,6 +79,13 @@ def test_limits_at_the_ends_and_small_rates():
     assert 0 < rare.low <= 1e-5 <= rare.high < 0.01
 
 
+@pytest.mark.parametrize("value", [1e-200, 1e-290, 1e-299, 1e-305])
+def test_values_whose_products_are_too_small_for_a_float(value):
+    """The lower limit is near them, as they are all alike, or 0: never above."""
+    low = anytime_limits(np.full(500, value)).low
+    assert low == 0 if value < 1e-298 else 0.9 * value < low < value
+
+
 @pytest.mark.parametrize("bad", [[], [[0.5]], [2.0], [math.nan]])
 def test_bad_values_are_refused(bad):
     with pytest.raises(InputError, match="values"):

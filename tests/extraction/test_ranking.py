@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
+from narcissus.extraction.files import DataSet
 from narcissus.extraction.ngram import CharacterNgram, TrainedNgram, perplexity
 from narcissus.extraction.pool import Pool
 from narcissus.extraction.ranking import (
@@ -90,3 +91,12 @@ def test_the_ranking_attack_as_a_game():
     assert one.failed == 0
     assert one.success.value == 1
     assert one.baseline.value <= 0.2  # a line is in a fresh draw once in 200
+
+
+def test_memorises_counts_different_stretches():
+    data = [DataSet(b"the quick brown fox\nunique phrase here")] * 3
+    outputs = [b"x the quick\nso unique phrase", b"x the quick\ny the quick", b"nothing of it"]
+    for at_least, held in ((1, [True, True, False]), (2, [True, False, False])):
+        relation = Memorises(at_least, window=9)
+        assert relation.holds(data, outputs, None).tolist() == held
+    assert not Memorises(1, window=9).holds([DataSet(b"the quick\n" * 2)], [b"the quick"], None)[0]

@@ -1,12 +1,14 @@
 """Naming a secret: each attacker's limits by themselves, baselines exact."""
 
+import numpy as np
 import pytest
 
-from narcissus.attacks import FixedGuess
+from narcissus.attacks import BayesGuess, FixedGuess
+from narcissus.channels import channel
 from narcissus.evidence import clopper_pearson
 from narcissus.game import Game
 from narcissus.game.naming import named_right
-from narcissus.mechanisms import Constant
+from narcissus.mechanisms import Constant, ThroughChannel
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
 
@@ -22,3 +24,13 @@ def test_each_attacker_is_limited_at_the_level_asked_for():
     assert (wins["first"].low, wins["first"].high) == (by_itself.low, by_itself.high)
     assert wins["first"].quantity == "success of the first"
     assert remarks == ()
+
+
+def test_a_plain_violation_does_not_end_the_run():
+    """Every secret is given away: all are named, though a fresh one is guessed half of the time."""
+    game = Game(Secret([0.5, 0.5]), ThroughChannel(channel(np.eye(2))), NamesSecret(2))
+    wins, baselines, _ = named_right(
+        game, {"best": BayesGuess()}, trials=3000, confidence=0.95, rng=1
+    )
+    assert (wins["best"].value, wins["best"].trials) == (1.0, 3000)
+    assert baselines == {"best": pytest.approx(0.5)}

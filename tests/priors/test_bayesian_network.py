@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -13,9 +12,6 @@ from scipy.stats import binom
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.priors import BayesianNetwork, RecordPrior, fit_bayesian_network
-from narcissus.priors._search_climb import climb_structure
-from narcissus.priors._search_exact import best_structure
-from narcissus.priors._structure import _bdeu, _bic, _Families
 from narcissus.tables import Bins, Table, read_table
 
 FALSE_ALARM = 1e-6
@@ -139,18 +135,6 @@ def test_chunks_do_not_change_the_answer(monkeypatch):
     np.testing.assert_array_equal(whole, network.conditional(codes, (0, 5)))
 
 
-def skeleton_and_colliders(parents):
-    """Give what all Markov equivalent networks share (Verma and Pearl)."""
-    edges = {frozenset((p, j)) for j, own in enumerate(parents) for p in own}
-    colliders = {
-        (frozenset((a, b)), j)
-        for j, own in enumerate(parents)
-        for a, b in itertools.combinations(own, 2)
-        if frozenset((a, b)) not in edges
-    }
-    return edges, colliders
-
-
 def planted():
     """0 -> 2 <- 1, 2 -> 3, 3 -> 4, and 5 alone."""
     parents = ((), (), (0, 1), (2,), (3,), ())
@@ -165,91 +149,6 @@ def as_table(network, n, seed):
     labels = tuple(tuple(str(v) for v in range(s)) for s in network.sizes)
     codes = network.sample(n, rng=seed)
     return Table(network.names, labels, (True,) * len(labels), codes)
-
-
-@pytest.mark.parametrize("score", ["bic", "bdeu"])
-@pytest.mark.parametrize("seed", range(3))
-def test_search_recovers_a_planted_structure(score, seed):
-    truth = planted()
-    found = fit_bayesian_network(as_table(truth, 20_000, seed), score=score)
-    assert skeleton_and_colliders(found.parents) == skeleton_and_colliders(truth.parents)
-
-
-@given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
-def test_exact_search_is_the_best_of_all_graphs(seed, d, most):
-    scores = {}
-    rng = np.random.default_rng(seed)
-    for j in range(d):
-        others = [p for p in range(d) if p != j]
-        for size in range(d):
-            for own in itertools.combinations(others, size):
-                scores[j, own] = rng.normal()
-
-    def acyclic(graph):
-        return any(
-            all(set(graph[j]) <= set(order[:k]) for k, j in enumerate(order))
-            for order in itertools.permutations(range(d))
-        )
-
-    def total(graph):
-        return sum(scores[j, own] for j, own in enumerate(graph))
-
-    choices = [[own for (k, own) in scores if k == j and len(own) <= most] for j in range(d)]
-    best = max(total(graph) for graph in itertools.product(*choices) if acyclic(graph))
-    for search in (best_structure, climb_structure):
-        found = search(d, min(most, d - 1), lambda j, own: scores[j, own])
-        assert acyclic(found)
-        assert all(len(own) <= most for own in found)
-        if search is best_structure:
-            assert total(found) == pytest.approx(best, abs=1e-9)
-        else:
-            assert total(found) <= best + 1e-9
-            assert total(found) >= total(((),) * d)
-
-
-def test_climbing_comes_near_the_best_network_of_fair():
-    table = read_table("statsmodels:fair", bins={"affairs": Bins(above=0)})
-    families = _Families(table.codes, table.sizes, "bic")
-
-    def total(parents):
-        return sum(families.score(j, own) for j, own in enumerate(parents))
-
-    empty = total(((),) * table.columns)
-    best = total(best_structure(table.columns, 2, families.score))
-    climbed = total(climb_structure(table.columns, 2, families.score))
-    assert empty < climbed <= best + 1e-6
-    assert climbed - empty > 0.95 * (best - empty)
-
-
-def test_scores_against_plain_formulas():
-    """BIC and BDeu from their definitions, cell by cell."""
-    rng = np.random.default_rng(8)
-    counts = rng.integers(0, 9, size=(3, 4)).astype(float)
-    counts[1] = 0
-    n = int(counts.sum())
-    likelihood = sum(c * math.log(c / row.sum()) for row in counts if row.sum() for c in row if c)
-    assert _bic(counts, n) == pytest.approx(likelihood - 0.5 * math.log(n) * 3 * 3, rel=1e-12)
-    bdeu = sum(
-        math.lgamma(1 / 3)
-        - math.lgamma(1 / 3 + row.sum())
-        + sum(math.lgamma(1 / 12 + c) - math.lgamma(1 / 12) for c in row)
-        for row in counts
-    )
-    assert _bdeu(counts, n) == pytest.approx(bdeu, rel=1e-10)
-
-
-def test_many_columns_are_climbed():
-    rng = np.random.default_rng(3)
-    first = rng.integers(0, 2, size=3000)
-    columns = [first]
-    for _ in range(24):
-        columns.append(np.where(rng.random(3000) < 0.85, columns[-1], 1 - columns[-1]))
-    names = tuple(f"c{j}" for j in range(25))
-    table = Table(names, (("0", "1"),) * 25, (True,) * 25, np.column_stack(columns))
-    network = fit_bayesian_network(table)
-    edges, _ = skeleton_and_colliders(network.parents)
-    assert {frozenset((j, j + 1)) for j in range(24)} <= edges
 
 
 def test_fitted_tables_are_smoothed_counts():

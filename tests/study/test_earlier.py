@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.audit import Study, load_study
 from narcissus.cli.verify import differences
 from narcissus.errors import StudyError
-from narcissus.study import earlier
+from narcissus.study import Study, earlier, load_study
 from narcissus.study.kinds import study_kind
 from narcissus.study.plugins import OwnCode
 from narcissus.study.record import Record, finite

@@ -41,8 +41,7 @@ class BayesGuess:
                 "the Bayes guess needs the world `Secret` and the mechanism `ThroughChannel`"
             )
         joint = game.mechanism.matrix.scaled(game.world.chances)
-        dense = joint.toarray() if game.mechanism.matrix.is_sparse else joint
-        return BayesGuess(np.asarray(dense.argmax(axis=0)))
+        return BayesGuess(np.asarray(joint.argmax(axis=0)).ravel())
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
         """Look the guesses up, shape (trials,)."""

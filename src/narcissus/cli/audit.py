@@ -15,7 +15,8 @@ from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    from narcissus.audit import Audit, Study
+    from narcissus.audits import Audit
+    from narcissus.study import Study
 
 # what each status of a record exits with
 EXITS = {
@@ -160,8 +161,9 @@ def command(
     quiet: bool,
 ) -> int:
     """Play a study."""
-    from narcissus.audit import load_study, run
+    from narcissus.audits import run
     from narcissus.cli.progress import progress
+    from narcissus.study import load_study
     from narcissus.study.signing import read_private_key
     from narcissus.study.signing import sign as sign_record
 

@@ -81,9 +81,10 @@ def command(
     quiet: bool,
 ) -> int:
     """Weigh the evidence that a program extracts data from a release."""
-    from narcissus.audit import Study, run
+    from narcissus.audits import run
     from narcissus.cli.progress import progress
     from narcissus.extraction.sandbox import IsolationError, without_isolation
+    from narcissus.study import Study
     from narcissus.study.extraction import KIND
     from narcissus.study.toml import read_document, validate
 

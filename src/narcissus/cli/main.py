@@ -109,15 +109,8 @@ def _run(argv: list[str] | None) -> int:
     except BrokenPipeError:  # whoever read our output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
-    except NarcissusError as error:
-        click.echo(f"error: {error}", err=True)
-        return USAGE
-    except OSError as error:  # a file or a folder that the system refuses
-        place = f": {error.filename}" if error.filename else ""
-        click.echo(f"error: {error.strerror or error}{place}", err=True)
-        return USAGE
-    except MemoryError:
-        click.echo("error: there is not enough memory for this", err=True)
+    except (NarcissusError, OSError, MemoryError) as error:
+        click.echo(f"error: {_said(error)}", err=True)
         return USAGE
     except Exception as error:
         import traceback
@@ -126,3 +119,13 @@ def _run(argv: list[str] | None) -> int:
         click.echo(f"internal error: {error!r}; please report it with the lines above", err=True)
         return INTERNAL
     return code if isinstance(code, int) else OK
+
+
+def _said(error: Exception) -> str:
+    """Say what is wrong: our own words, or which file the system refuses."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    if not isinstance(error, OSError):
+        return str(error)
+    place = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{place}"

@@ -11,7 +11,7 @@ import click
 from narcissus.cli.main import EXCEEDED, OK
 
 if TYPE_CHECKING:
-    from narcissus.audit import Study
+    from narcissus.study import Study
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
@@ -95,9 +95,9 @@ def command(
     as_json: bool,
 ) -> int:
     """Compute a profile."""
-    from narcissus.audit import load_study
     from narcissus.errors import InputError
     from narcissus.profiles import EPSILONS, LIMIT, profile, sampled_profile
+    from narcissus.study import load_study
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
         raise InputError(f"`--epsilon` must be in [0, 100], got {min(epsilons):g}")

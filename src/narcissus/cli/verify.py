@@ -70,8 +70,9 @@ def command(
     quiet: bool,
 ) -> int:
     """Verify a record."""
-    from narcissus.audit import load_study, run
+    from narcissus.audits import run
     from narcissus.cli.progress import progress
+    from narcissus.study import load_study
     from narcissus.study.earlier import is_study_of
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
@@ -87,11 +88,12 @@ def command(
     if study is None:
         return OK
     loaded = load_study(study, allow_code=allow_code)
-    format_1 = FORMAT_1 in written.provenance.digests
+    earlier = FORMAT_1 in written.provenance.digests
     same = written.provenance.digests.get("study") == f"sha256:{loaded.digest}"
-    with loaded.code.in_use():
-        earlier = not same and is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
-    if not same and not earlier:
+    if not same and earlier:
+        with loaded.code.in_use():
+            same = is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
+    if not same:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
     with progress(quiet=quiet) as observer:
         again = run(
@@ -102,10 +104,10 @@ def command(
             policy=policy,
             hours=None if yes else HOURS,
         ).to_dict()
-    old = _compared(written.to_dict(), earlier=format_1)
-    found = list(differences(old, _compared(again, earlier=format_1), recorded_only=format_1))
+    old = _compared(written.to_dict(), earlier=earlier)
+    found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
     if not found:
-        less = " that format 1 holds" if format_1 else ""
+        less = " that format 1 holds" if earlier else ""
         click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
         return OK
     click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")

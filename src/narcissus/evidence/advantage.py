@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from narcissus._validation import between, integer, unit_vector
-from narcissus.errors import InputError
+from narcissus._validation import fraction, integer, same_trials, unit_vector
 from narcissus.evidence.betting import plug_in
 from narcissus.results import Estimate
 
@@ -58,12 +57,8 @@ def advantage_limits(
     (0.5, 0.465, 0.518)
     """
     won, fair = unit_vector("shares", shares), unit_vector("baselines", baselines)
-    if won.shape != fair.shape:
-        raise InputError(
-            "`shares` and `baselines` must be of the same trials, "
-            f"got {won.size} and {fair.size} values"
-        )
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    same_trials(shares=won, baselines=fair)
+    level = fraction("confidence", confidence)
     some = integer("people", people, low=1)
     room, missed = 1 - fair, 1 - won
     hurdle = math.log(2 / (1 - level))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from narcissus._validation import between
+from narcissus._validation import fraction, same_trials
 from narcissus.errors import InputError
 from narcissus.results import Approximate
 
@@ -58,11 +58,7 @@ def studentised_limits(
     if surprises is None:
         return plain
     luck = _vector("surprises", surprises, 3)
-    if luck.shape != array.shape:
-        raise InputError(
-            "`values` and `surprises` must be of the same trials, "
-            f"got {array.size} and {luck.size} numbers"
-        )
+    same_trials(values=array, surprises=luck)
     if np.ptp(luck) < _ALIKE:
         return plain
     spread = luck - luck.mean()
@@ -102,11 +98,7 @@ def studentised_advantage(
     0.4286
     """
     won, fair = _vector("shares", shares, 2), _vector("baselines", baselines, 2)
-    if won.shape != fair.shape:
-        raise InputError(
-            "`shares` and `baselines` must be of the same trials, "
-            f"got {won.size} and {fair.size} values"
-        )
+    same_trials(shares=won, baselines=fair)
     left = float((1 - fair).mean())
     if left <= 0:
         raise InputError("`baselines` must leave something to gain: their mean must be below 1")
@@ -119,7 +111,7 @@ def studentised_advantage(
 def _student(
     mean: float, rest: FloatArray, fitted: int, confidence: float, quantity: str, *, how: str = ""
 ) -> Approximate:
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     free = rest.size - fitted
     error = math.sqrt(float(rest @ rest) / free / rest.size)
     reach = float(special.stdtrit(free, (1 + level) / 2)) * error

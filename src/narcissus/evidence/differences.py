@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from narcissus._validation import unit_vector
-from narcissus.errors import InputError
+from narcissus._validation import same_trials, unit_vector
 from narcissus.evidence.mean import mean_limits
 from narcissus.results import Estimate
 
@@ -44,11 +43,7 @@ def difference_limits(
     (0.2, 0.177, 0.216)
     """
     first, second = unit_vector("shares", shares), unit_vector("others", others)
-    if first.shape != second.shape:
-        raise InputError(
-            "`shares` and `others` must be of the same trials, "
-            f"got {first.size} and {second.size} values"
-        )
+    same_trials(shares=first, others=second)
     found = mean_limits(
         (first - second + 1) / 2, confidence=confidence, people=people, quantity=quantity
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import takewhile
 
-from narcissus._validation import between, integer
+from narcissus._validation import fraction, integer
 
 
 def each_confidence(confidence: float, family: int) -> float:
@@ -32,7 +32,7 @@ def each_confidence(confidence: float, family: int) -> float:
     >>> round(each_confidence(0.95, 10), 4)
     0.995
     """
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     return 1 - (1 - level) / integer("family", family, low=1)
 
 

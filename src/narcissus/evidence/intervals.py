@@ -6,7 +6,7 @@ import math
 
 from scipy import special
 
-from narcissus._validation import between, integer
+from narcissus._validation import between, fraction, integer
 from narcissus.results import Estimate
 
 
@@ -36,7 +36,7 @@ def clopper_pearson(
     """
     trials = integer("trials", trials, low=1)
     successes = integer("successes", successes, low=0, high=trials)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     tail = (1 - level) / 2
     low = float(special.betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
     high = (
@@ -77,7 +77,7 @@ def bernstein_limits(
     n = integer("count", count, low=2)
     total = between("total", total, 0, n)
     squares = between("squares", squares, 0, total * (1 + 1e-9))
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     mean = total / n
     variance = max(0.0, (squares - n * mean**2) / (n - 1))
     log = math.log(4 / (1 - level))  # ln(2 / alpha) of the theorem, on either side

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from narcissus._validation import between, integer, unit_vector
+from narcissus._validation import fraction, integer, unit_vector
 from narcissus.evidence.betting import plug_in
 from narcissus.results import Estimate
 
@@ -44,7 +44,7 @@ def mean_limits(
     True
     """
     array = unit_vector("values", values)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     some = integer("people", people, low=1)
     mean = float(array.mean())
     hurdle = math.log(2 / (1 - level))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from narcissus._validation import between, real
+from narcissus._validation import fraction, real
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
@@ -43,7 +43,7 @@ def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str 
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
     real("values", array[-1])  # NaN is sorted to the end
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     n = array.size
     # The k-th smallest is above the median only if fewer than k values are at most the median.
     chances = stats.binom.cdf(np.arange(n), n, 0.5)

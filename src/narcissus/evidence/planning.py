@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from narcissus._validation import between, integer, non_negative, positive, probability
+from narcissus._validation import fraction, integer, non_negative, positive, probability
 
 
 def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> t
     (0.0315, 0.0047)
     """
     x, n = probability("mean", mean), integer("trials", trials, low=1)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     kept = ((1 - level) / 2) ** (1 / n)
     return x * kept, 1 - (1 - x) * kept
 
@@ -75,7 +75,7 @@ def trials_for(
     """
     reach, room = positive("distance", distance), positive("room", room)
     spread = non_negative("variance", variance)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     hurdle = math.log(2 / (1 - level))
     if reach >= room:
         return 1

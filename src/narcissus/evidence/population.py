@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between, integer, non_negative, probability
+from narcissus._validation import fraction, integer, non_negative, probability
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.errors import InputError
 from narcissus.results import Estimate
@@ -65,7 +65,7 @@ def population_mean_upper(
     0.5072
     """
     total, square, people = _checked(sums, squares, counts)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     hurdle = -math.log(1 - level)
     everybody, whole = float(people.sum()), float(total.sum())
     seen = 1 + _before(people)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._random import RandomSource, generator
-from narcissus._validation import between
+from narcissus._validation import between, fraction
 from narcissus.bounds.binomial import upper_tail
 from narcissus.errors import InputError
 from narcissus.evidence.refutation import (
@@ -89,7 +89,7 @@ def refute_scores(
     """
     score, inside = _checked(scores, members)
     allowed = between("delta", delta, 0, 1, open_high=True)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     source = generator(rng)
     if pairs is None:
         _check_coins(inside)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between, unit_vector
+from narcissus._validation import fraction, unit_vector
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
@@ -96,7 +96,7 @@ def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str
     True
     """
     array = unit_vector("values", values)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     kept, counts = compress(array)
     mean = float(array.mean())
     hurdle = math.log(2 / (1 - level))
@@ -129,7 +129,9 @@ def _edge(
     elif capital(1 - 1e-16) < hurdle:
         return 1.0
     for _ in range(60):
-        middle = math.sqrt(near * far) if far < near * 0.25 else (near + far) / 2
+        middle = (near + far) / 2
+        if far < near * 0.25:  # by factors; the product of the two may be too small for a float
+            middle = math.sqrt(near * far) or math.sqrt(near) * math.sqrt(far)
         if capital(middle) >= hurdle:
             far = middle
         else:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Block:
+class Guesses:
     """Some guesses against all releases, for one thing that the attacker was told.
 
     Attributes
@@ -66,7 +66,7 @@ class Best:
             {k: np.full(width, -1, dtype=np.int64) for k in told},
         )
 
-    def add(self, block: Block, *, additive: bool) -> None:
+    def add(self, block: Guesses, *, additive: bool) -> None:
         """Take some more guesses into account."""
         k, releases = block.told, np.arange(block.success.shape[1])
         value = block.success - math.exp(self.epsilon) * block.baseline

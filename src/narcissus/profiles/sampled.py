@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._random import RandomSource, child, entropy_of
-from narcissus._validation import between, integer
+from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
@@ -85,7 +85,7 @@ def sampled_profile(
         raise InputError("the profile with side information is not sampled; play the game instead")
     points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     integer("draws", draws, low=2, high=MOST_DRAWS)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    level = fraction("confidence", confidence)
     entropy = entropy_of(rng)
     sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)
     small = Game(_Sampled(sets), game.mechanism, game.relation, looser=game.looser)

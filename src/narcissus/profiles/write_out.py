@@ -27,7 +27,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.knowledge import refine
 from narcissus.mechanisms.base import ReleaseChannel
-from narcissus.profiles.best import Best, Block
+from narcissus.profiles.best import Best, Guesses
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Enumeration
@@ -100,17 +100,17 @@ class WrittenOut:
         for start in range(0, self.count, step):
             yield np.arange(start, min(self.count, start + step))
 
-    def blocks(self) -> Iterable[Block]:
+    def blocks(self) -> Iterable[Guesses]:
         """Go through all guesses, some at a time; kept for another time where they are few."""
         if self.count * self.channel.matrix.shape[1] * len(self.told) <= _KEPT:
             return self._kept
         return self._blocks()
 
     @cached_property
-    def _kept(self) -> list[Block]:
+    def _kept(self) -> list[Guesses]:
         return list(self._blocks())
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[Guesses]:
         world, matrix = self.enumeration, self.channel.matrix
         game = self.game
         groups = [(k, np.flatnonzero(world.known == k)) for k in self.told]
@@ -128,7 +128,7 @@ class WrittenOut:
             for k, v in groups:
                 success = np.asarray(holds @ joint[k])
                 baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
-                yield Block(k, part, success, baseline)
+                yield Guesses(k, part, success, baseline)
 
     def sweep(self, epsilons: Sequence[float]) -> list[Best]:
         """Give the best attacker at each epsilon, any real numbers, in one pass.

@@ -75,6 +75,8 @@ class Figure:
         The numbers in the picture.
     size
         Width and height in inches.
+    name
+        What it is called from Python, a word of its own in its page: ``audit.plot("attacks")``.
     """
 
     title: str
@@ -82,6 +84,7 @@ class Figure:
     draw: Callable[[MplFigure], None]
     table: Table
     size: tuple[float, float] = (7.2, 4.0)
+    name: str = "figure"
 
 
 Block = Text | Facts | Items | Table | Figure

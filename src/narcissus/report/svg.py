@@ -30,7 +30,7 @@ BLUE = "#0b63a5"
 RUST = "#a8480c"
 _NAMES = {INK: "ink", QUIET: "quiet", FAINT: "faint", PAPER: "paper", BLUE: "blue", RUST: "rust"}
 
-_STYLE: dict[RcKeyType, Any] = {
+STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "narcissus",
     "text.parse_math": False,  # a column may have a dollar in its name
@@ -67,7 +67,7 @@ def _raw(figure: Figure) -> str:
     """Let matplotlib draw, with settings of our own whatever the user's are."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        for key, value in _STYLE.items():
+        for key, value in STYLE.items():
             mpl.rcParams[key] = value
         canvas = FigureCanvasSVG(MplFigure(figsize=figure.size))
         figure.draw(canvas.figure)

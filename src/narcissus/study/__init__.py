@@ -1,6 +1,7 @@
 """Studies as files: their kinds and schemas, the record, the store of trials."""
 
 from narcissus.study.kinds import KINDS, Outcome, RunOptions, StudyKind, study_kind
+from narcissus.study.load import Study, load_study
 from narcissus.study.record import Record, digest_of, make_record, read_record
 from narcissus.study.toml import Document, read_document, validate
 
@@ -10,8 +11,10 @@ __all__ = [
     "Outcome",
     "Record",
     "RunOptions",
+    "Study",
     "StudyKind",
     "digest_of",
+    "load_study",
     "make_record",
     "read_document",
     "read_record",

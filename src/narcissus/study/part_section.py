@@ -171,7 +171,7 @@ def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tupl
     return _itself, (found,)
 
 
-def _itself(found: Any) -> Any:
+def _itself(found: Any, *_: Any) -> Any:
     return found
 
 

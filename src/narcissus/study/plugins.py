@@ -3,6 +3,9 @@
 A study is data: such a name is an error unless whoever plays the study allows code. Then it names
 a module beside the study file, or an installed one that declares the part under the entry point
 group ``narcissus.parts``; nothing else that Python could import.
+
+An object that was given from Python (`narcissus.study.given`) has a name that begins with
+``python:``; whoever gave it needs no permission.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import hashlib
 import itertools
 import re
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module, metadata
@@ -30,6 +33,10 @@ from narcissus.errors import InputError
 
 GROUP = "narcissus.parts"
 """The entry point group under which an installed package declares its parts."""
+GIVEN = "python:"
+"""How the name of an object begins that was given from Python."""
+UNKNOWN = "not known"
+"""How the digest begins of an object that cannot be told from others."""
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _number = itertools.count()
@@ -42,17 +49,30 @@ class OwnCode:
     ----------
     allowed
         Whether it may run any.
+    given
+        Objects that were given from Python, by the names that stand for them.
     digests
-        SHA-256 of the source of each module that was run, by its name.
+        SHA-256 of the source of each module that was run, by its name, and of each given object.
     """
 
-    def __init__(self, *, allowed: bool = False) -> None:
+    def __init__(self, *, allowed: bool = False, given: Mapping[str, Any] | None = None) -> None:
         self.allowed = allowed
+        self.given = dict(given or {})
         self.digests: dict[str, str] = {}
         # A package of its own for each study: two may each have a file `mine.py`, and the modules
         # beside one import each other (`from . import other`) without the folder on the path,
         # where a file `numpy.py` would take the place of the installed one.
         self._root = f"narcissus_study_{next(_number)}"
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What the record says of the code that was run: a digest for each module and object."""
+        return {
+            f"object {name.removeprefix(GIVEN)}"
+            if name in self.given
+            else f"module {name}": UNKNOWN if sha.startswith(UNKNOWN) else f"sha256:{sha}"
+            for name, sha in self.digests.items()
+        }
 
     @contextmanager
     def in_use(self) -> Generator[None]:
@@ -90,7 +110,7 @@ def require_allowed(names: Iterable[str]) -> None:
         It is not allowed; the message says what would be run.
     """
     code = _in_use.get()
-    wanted = list(dict.fromkeys(names))
+    wanted = [name for name in dict.fromkeys(names) if not name.startswith(GIVEN)]
     if wanted and not (code is not None and code.allowed):
         raise InputError(
             f"the study runs code of its own: {', '.join(wanted)}. A study is data unless you say "
@@ -102,12 +122,17 @@ def require_allowed(names: Iterable[str]) -> None:
 def load_attribute(name: str, folder: Path) -> Any:
     """Import ``module:attribute``, from beside the study file or as an installed part.
 
+    A name that stands for an object that was given from Python gives that object.
+
     Raises
     ------
     InputError
-        Code is not allowed, the name has another form, there is no such module or attribute, an
-        installed module does not declare it, or the module raised when it was imported.
+        No such object was given, code is not allowed, the name has another form, there is no such
+        module or attribute, an installed module does not declare it, or the module raised when it
+        was imported.
     """
+    if name.startswith(GIVEN):
+        return _given(name)
     if not _NAME.fullmatch(name):
         raise InputError(f"your own class is named as 'module:attribute', got {name!r}")
     require_allowed([name])
@@ -135,6 +160,17 @@ def load_attribute(name: str, folder: Path) -> Any:
     except AttributeError as error:
         hint = did_you_mean(attribute, [n for n in dir(module) if not n.startswith("_")])
         raise InputError(f"{module_name!r} has no {attribute!r}{hint}") from error
+
+
+def _given(name: str) -> Any:
+    """Give the object that a name stands for."""
+    code = _in_use.get()
+    if code is None or name not in code.given:
+        raise InputError(
+            f"`{name}` stands for an object that was given from Python: give it again, to "
+            "`narcissus.audit` or in the dictionary for `narcissus.load_study`"
+        )
+    return code.given[name]
 
 
 def source_digests(names: Iterable[str], folder: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_origin
 
@@ -66,33 +66,32 @@ def _lines_of_keys(text: str) -> Iterator[tuple[Path_, int]]:
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed TOML file that knows where its keys are.
+    """What a study says before it is checked: a parsed TOML file, or a dictionary.
 
     Attributes
     ----------
-    path
-        The file; relative paths in it are relative to its folder.
+    name
+        What messages call it: the file.
+    folder
+        Where relative paths in it start: the folder of the file; for a link, of the file that it
+        leads to.
     data
-        The parsed tables.
+        The tables.
     lines
-        Line of each key and header, counted from one.
+        Line of each key and header, counted from one; empty for a dictionary.
     """
 
-    path: Path
+    name: str
+    folder: Path
     data: dict[str, Any]
-    lines: dict[Path_, int]
-
-    @property
-    def folder(self) -> Path:
-        """Where the file lies; for a link, the file that it leads to."""
-        return self.path.resolve().parent
+    lines: dict[Path_, int] = field(default_factory=dict[Path_, int])
 
     def place(self, path: Path_) -> str:
         """Give 'file, line 12' for a key, or for the nearest table around it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:
-                return f"{self.path}, line {self.lines[path[:end]]}"
-        return str(self.path)
+                return f"{self.name}, line {self.lines[path[:end]]}"
+        return self.name
 
 
 def read_document(path: Path | str) -> Document:
@@ -117,7 +116,7 @@ def read_document(path: Path | str) -> Document:
         if not path.exists() and path.parent.is_dir():
             hint = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
         raise StudyError(f"{error}{hint}") from error
-    return Document(path, data, dict(_lines_of_keys(text)))
+    return Document(str(path), path.resolve().parent, data, dict(_lines_of_keys(text)))
 
 
 def _check_values(path: Path, data: Any) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus._options import FilledIn
-from narcissus._validation import between, integer, probability
+from narcissus._validation import between, fraction, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
 
 LARGEST_EPSILON = 100.0
@@ -286,7 +286,7 @@ class NotMemorizing:
     def __post_init__(self) -> None:
         integer("n", self.n, low=1)
         integer("m", self.m, low=1, high=self.n)
-        between("xi", self.xi, 0, 1, open_low=True, open_high=True)
+        fraction("xi", self.xi)
 
     def tests(self, scores: Scores) -> list[Test]:
         """Give "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""

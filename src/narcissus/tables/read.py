@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
 from narcissus.tables.bins import Bins, number_label
-from narcissus.tables.sources import RawColumn, open_source
+from narcissus.tables.sources import RawColumn, kept_columns, open_source
 from narcissus.tables.table import Table, unknown_column
 
 MissingPolicy = Literal["refuse", "drop", "category"]
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)
 
 
 def read_table(
-    source: Path | str | pd.DataFrame,
+    source: Path | str | pd.DataFrame | Table,
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -43,8 +43,8 @@ def read_table(
         A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, first line the names; cells
         separated by commas, or by what the header has instead of them: semicolons, tabs), a
         Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
-        ``"statsmodels:fair"`` (extra ``examples``), or a data frame. Files of more than 1 GiB are
-        refused.
+        ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which has its bins
+        already. Files of more than 1 GiB are refused.
     columns
         The columns to keep, in this order; None keeps all.
     drop
@@ -85,13 +85,13 @@ def read_table(
         if repeated := sorted({c for c in chosen if chosen.count(c) > 1}):
             raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in repeated)} twice")
     binning = _checked_bins(bins)
+    if isinstance(source, Table):
+        return _selected(source, chosen, dropped, binning)
     name, raw = open_source(source, chosen, dropped, limit)
     known = [column.name for column in raw]
-    for column in binning:
-        if column not in known:
-            left_out = column in dropped
-            reason = "it is dropped" if left_out else unknown_column(column, known)
-            raise InputError(f"`bins` names the column `{column}`: {reason}")
+    for column in [name for name in binning if name not in known]:
+        reason = "it is dropped" if column in dropped else unknown_column(column, known)
+        raise InputError(f"`bins` names the column `{column}`: {reason}")
     if missing == "refuse":
         _refuse_missing(name, raw)
     if missing == "drop":
@@ -105,6 +105,15 @@ def read_table(
         values=tuple(c.values for c in coded),
         notes={column.name: text for column in raw if (text := _mixed(column))},
     )
+
+
+def _selected(
+    table: Table, chosen: list[str] | None, dropped: list[str], bins: Mapping[str, Bins]
+) -> Table:
+    """Give the kept columns of a table that was read before."""
+    if bins:
+        raise InputError("`bins` are for numbers: a Table has its values in bins already")
+    return table.select(table.names[j] for j in kept_columns(table.names, chosen, dropped))
 
 
 def _names(argument: str, names: Sequence[str]) -> list[str]:

@@ -124,7 +124,9 @@ def _too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLarg
     )
 
 
-def _keep(names: Sequence[str], choose: Sequence[str] | None, drop: Sequence[str]) -> list[int]:
+def kept_columns(
+    names: Sequence[str], choose: Sequence[str] | None, drop: Sequence[str]
+) -> list[int]:
     """Give the positions of the columns to keep, after checking all names."""
     known = set(names)
     for name in (*(choose or ()), *drop):
@@ -199,7 +201,7 @@ def _parse(
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     names = [cell.strip() for cell in next((row for row in reader if row), [""])]
     _check_names(name, names)
-    kept = _keep(names, choose, drop)
+    kept = kept_columns(names, choose, drop)
     width = len(names)
 
     # A dictionary that numbers each new value makes one pass over the cells enough.
@@ -299,7 +301,7 @@ def _from_frame(
     if not names:
         raise InputError(f"{source} is empty")
     _check_names(source, names)
-    kept = _keep(names, choose, drop)
+    kept = kept_columns(names, choose, drop)
     if len(frame) == 0:
         raise InputError(f"{source} holds no rows")
     if len(frame) > max_rows:
@@ -328,7 +330,7 @@ def _from_parquet(
 ) -> list[RawColumn]:
     def kept(names: list[str], rows: int) -> list[str]:
         _check_names(str(path), names)
-        positions = _keep(names, choose, drop)
+        positions = kept_columns(names, choose, drop)
         if rows > max_rows:
             raise _too_many_rows(str(path), max_rows, rows)
         return [names[j] for j in positions]

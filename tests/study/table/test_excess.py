@@ -64,7 +64,7 @@ def test_members_of_a_group_that_others_decide_are_not_independent():
 
 
 def test_the_bound_of_the_singled_out_treats_a_trial_as_one_value(study):
-    from narcissus.audit import load_study
+    from narcissus.study import load_study
     from narcissus.study.table.excess import excesses
     from narcissus.study.table.prepare import prepare
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from narcissus.audit import load_study
 from narcissus.errors import InputError
+from narcissus.study import load_study
 from narcissus.study.table.prepare import prepare
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus.audit import load_study
+from narcissus.study import load_study
 from narcissus.study.table.excess import excesses
 from narcissus.study.table.population import mean_of_people, tail_of_population
 from narcissus.study.table.prepare import prepare

@@ -9,10 +9,10 @@ import pytest
 from scipy import optimize, stats
 
 from narcissus.attacks.table import Targets
-from narcissus.audit import load_study
 from narcissus.bounds import THEOREMS
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.mechanisms import MarginalQueries
+from narcissus.study import load_study
 from narcissus.study.table import proofs
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.summary import summarise

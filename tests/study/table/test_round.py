@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from narcissus.audit import load_study
+from narcissus.study import load_study
 from narcissus.study.table.prepare import prepare
 
 ALARM = 1e-6

@@ -137,6 +137,7 @@ def _pairs(table: Pairwise, worst: tuple[str, str]) -> Figure:
             folded=len(flat) > 10,
         ),
         size=(6.0, 4.8),
+        name="pairs",
     )
 
 
@@ -162,6 +163,7 @@ def _profile(profile: PrivacyProfile) -> Figure:
             list(zip(epsilon, delta, strict=True)),
             folded=True,
         ),
+        name="profile",
     )
 
 
@@ -217,6 +219,7 @@ def _settling(found: Leakage) -> Figure:
             rows,
             grades=_sampled(len(rows)),
         ),
+        name="samples",
     )
 
 

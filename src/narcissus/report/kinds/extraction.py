@@ -158,6 +158,7 @@ def _complexity(results: ExtractionResults) -> list[Block]:
             draw=draw,
             table=table,
             size=(7.2, 0.8 + 0.32 * len(sizes)),
+            name="programs",
         ),
     ]
 

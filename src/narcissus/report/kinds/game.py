@@ -293,6 +293,7 @@ def _profile(results: GameResults) -> list[Block]:
             ),
             draw=draw,
             table=table,
+            name="profile",
         )
     ]
 
@@ -327,6 +328,7 @@ def _curve(results: GameResults) -> list[Block]:
             ),
             draw=draw,
             table=table,
+            name="predicates",
         )
     ]
 

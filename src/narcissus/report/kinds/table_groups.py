@@ -125,6 +125,7 @@ def groups_picture(setting: SettingResult) -> Figure:
             percent=("Of people", "Without", "Best attack", "Ceiling"),
         ),
         (7.4, 1.2 + 0.34 * len(lines) + 0.32 * len({line.by for line in groups})),
+        "groups",
     )
 
 

@@ -81,6 +81,7 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
             percent=("Share recovered", "Own baseline"),
         ),
         (7.4, 1.4 + 0.36 * (len(attacks) + 1)),
+        "attacks",
     )
 
 
@@ -135,6 +136,7 @@ def distribution_picture(setting: SettingResult) -> Figure:
             rows,
         ),
         (7.4, 1.2 + 0.5 * len(answers)),
+        "targets",
     )
 
 
@@ -196,4 +198,5 @@ def columns_picture(setting: SettingResult) -> Figure:
             percent=("Baseline", "Best attack", "Ceiling"),
         ),
         (7.4, 1.2 + 0.36 * len(columns)),
+        "columns",
     )

@@ -146,6 +146,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
             percent=("Best attack", "Its own baseline", "Ceiling"),
         ),
         (7.4, 4.3),
+        "settings",
     )
 
 

@@ -35,7 +35,7 @@ def answer(
 
     ``played`` is the whole run, those attackers included that failed on every trial.
     """
-    statement, said = ground.statement, study.statement.to_dict()
+    statement = ground.statement
     return GameResults(
         outcome=judged.outcome,
         expected=study.expected,
@@ -46,8 +46,8 @@ def answer(
             words=statement.words(),
             definition=DEFINITIONS[study.statement.name],
             scope=ground.scope,
-            epsilon=said.get("epsilon"),
-            delta=said.get("delta"),
+            epsilon=study.statement.options.get("epsilon"),
+            delta=study.statement.options.get("delta"),
         ),
         confidence=study.run.confidence,
         trials=0 if played is None else played.trials,

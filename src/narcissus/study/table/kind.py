@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
-from narcissus.study.plugins import source_digests
+from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.pool import play_all
 from narcissus.study.results.table import TableResults
 from narcissus.study.store import FILE, TrialStore
@@ -144,6 +144,8 @@ def _require_alike(
 
 
 def _source(study: TableStudy) -> str:
+    if study.data.table is not None and study.data.table.startswith(GIVEN):
+        return "a data frame"
     return study.data.table or Path(str(study.data.path)).name
 
 

@@ -10,6 +10,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms import MarginalQueries, PlannedCounts
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
+from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.groups import Groups
@@ -27,6 +28,8 @@ def load_table(study: TableStudy, folder: Path) -> Table:
     """Read the table of a study."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
+    if source.startswith(GIVEN):
+        source = load_attribute(source, folder)
     bins = {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()}
     return read_table(source, columns=data.columns, drop=data.drop, bins=bins, missing=data.missing)
 

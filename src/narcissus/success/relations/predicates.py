@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,6 @@ from narcissus.errors import InputError
 from narcissus.success.relations.base import distinct_rows
 from narcissus.worlds.base import Array, all_tuples
 from narcissus.worlds.batches import distinct
-
-
-class Predicates(Protocol):
-    """One predicate on records for each trial.
-
-    May offer ``weight(world)``: the chance that it holds for a record of the world, or an upper
-    limit of it, shape (trials,); ``exact`` says which.
-    """
-
-    def __call__(self, rows: Array) -> NDArray[Any]:
-        """Say where each trial's predicate holds, of rows (trials, m, ...): shape (trials, m)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -90,7 +78,12 @@ class FunctionPredicates:
 
 
 def as_predicates(attempt: Any) -> Any:
-    """Give attempts as predicates: an object that can be called on rows, or a list of functions."""
+    """Give attempts as predicates: an object that can be called on rows, or a list of functions.
+
+    Called on rows (trials, m, ...) it says where each trial's predicate holds, shape (trials, m).
+    It may offer ``weight(world)``: the chance that it holds for a record of the world, or an upper
+    limit of it, shape (trials,); ``exact`` says which.
+    """
     if callable(attempt):
         return attempt
     if isinstance(attempt, list | tuple) and all(f is None or callable(f) for f in attempt):

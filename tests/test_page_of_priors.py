@@ -10,7 +10,7 @@ import pytest
 
 from narcissus.priors import RecordPrior
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables-and-priors.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "tables-and-priors.md"
 
 
 def blocks(language):

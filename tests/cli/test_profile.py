@@ -1,4 +1,4 @@
-"""The commands ``profile`` and ``examples``, and ``audit`` of a game."""
+"""The command ``profile``: exact resilience of a small game, and the smallest parameter."""
 
 from __future__ import annotations
 
@@ -7,45 +7,11 @@ import math
 
 import pytest
 
-from narcissus.cli.main import main
-
 
 @pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
+def call(narcissus, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            main(list(map(str, arguments)))
-        out = capsys.readouterr()
-        return stop.value.code, out.out, out.err
-
-    return run
-
-
-def test_examples_lists_and_writes(call, tmp_path):
-    code, out, _ = call("examples")
-    assert code == 0
-    assert "counting-query" in out
-    assert "Appendix A" in out
-    rows = json.loads(call("examples", "--json")[1])
-    assert {"name", "about", "source", "expected"} <= set(rows[0])
-    code, out, _ = call("examples", "counting-query")
-    assert code == 0
-    assert (tmp_path / "counting-query.toml").exists()
-    code, _, err = call("examples", "counting-query")
-    assert code == 2
-    assert "--force" in err
-    assert call("examples", "counting-query", "--force")[0] == 0
-    code, out, _ = call("examples", "counting-query", "--out", "-")
-    assert out.startswith('kind = "game"')
-    code, _, err = call("examples", "counting-querry")
-    assert code == 2
-    assert "did you mean `counting-query`" in err
-    assert call("examples", "--out", "x.toml")[0] == 2
-    code, _, err = call("examples", "counting-query", "--out", "no/such/folder.toml")
-    assert code == 2
-    assert "cannot write" in err
+    return narcissus
 
 
 def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
@@ -137,18 +103,6 @@ def test_profile_refuses_what_it_cannot_do(call, tmp_path):
     code, _, err = call("profile", "bad.toml")
     assert code == 2
     assert "world.m" in err
-
-
-def test_audit_plays_games(call, tmp_path):
-    call("examples", "mona-lisa-narcissus")
-    code, out, _ = call("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
-    assert code == 1  # the threshold is exceeded: the statement is violated
-    assert "Violates" in out
-    assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
-    call("examples", "counting-query")
-    code, out, _ = call("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
-    assert code == 0
-    assert json.loads(out)["results"]["outcome"] == "resilient, proved"
 
 
 def test_profile_of_a_family_names_the_distribution(call):

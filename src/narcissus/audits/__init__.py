@@ -1,0 +1,7 @@
+"""Audits: play a study, or a data frame with plain arguments, and see what came of it."""
+
+from narcissus.audits.of_table import Arguments, audit
+from narcissus.audits.outcome import Audit, load_audit
+from narcissus.audits.play import run
+
+__all__ = ["Arguments", "Audit", "audit", "load_audit", "run"]

@@ -1,0 +1,262 @@
+"""Audit a data frame with plain arguments: a table study without a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+import pandas as pd
+from pydantic import BaseModel
+
+from narcissus._random import RandomSource
+from narcissus._validation import did_you_mean
+from narcissus.audits.outcome import Audit
+from narcissus.audits.play import run
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+from narcissus.study.kinds import study_kind
+from narcissus.study.load import load_study
+from narcissus.tables import Bins, Table
+from narcissus.tables.read import MissingPolicy
+
+Levels = float | Sequence[float]
+"""A level of privacy or noise, or several: a sweep."""
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "data": ("columns", "drop", "bins", "missing"),
+    "threat": ("unknown", "known", "targets", "people", "within", "at_least"),
+    "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
+    "run": ("trials", "precision", "confidence", "workers"),
+}
+"""The arguments that are keys of a section of the study; any other is a section by itself."""
+
+
+class Arguments(TypedDict, total=False):
+    """What `audit` takes by name, as a study file says it; None counts as left out.
+
+    Attributes
+    ----------
+    unknown, known
+        The columns to reconstruct, or those that the attacker knows; exactly one of the two.
+    targets
+        People whose tables are released together.
+    people
+        Where they come from: the "prior", or real "rows" of the table.
+    within
+        By ordered unknown column, how far off still counts as right.
+    at_least
+        How many unknown columns must be right; all if left out.
+    columns, drop
+        Columns to use, and to leave out.
+    bins
+        How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
+    missing
+        What to do about missing values: "refuse", "drop", "category".
+    prior
+        A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
+        an own prior: a `RecordPrior`, or a function from the table to one.
+    mechanism
+        A dictionary of its section, instead of the following.
+    k
+        Columns in each released table.
+    noise
+        "gaussian" or "laplace".
+    epsilon, mu, scale
+        The privacy level, or the scale of the noise; exactly one of the three. A list is a sweep.
+    delta
+        Of Gaussian noise.
+    attacks
+        Names, or a dictionary from names to their sections, or to own attacks as objects.
+    bounds
+        Levels of confidence of what is proved about one release.
+    threshold
+        What is accepted: ``{"advantage": 0.1, "reason": "..."}``.
+    policy
+        A file with a threshold, instead.
+    groups
+        Columns whose values make groups, or a dictionary of the section.
+    trials, precision
+        How many releases to play, or how close the limits should be.
+    confidence
+        Level of all sampled limits.
+    workers
+        Worker processes; the numbers do not depend on it.
+    title
+        A name for the report.
+    """
+
+    unknown: Sequence[str] | None
+    known: Sequence[str] | None
+    targets: int | None
+    people: Literal["prior", "rows"] | None
+    within: Mapping[str, float] | None
+    at_least: int | None
+    columns: Sequence[str] | None
+    drop: Sequence[str] | None
+    bins: Mapping[str, Bins | Mapping[str, Any]] | None
+    missing: MissingPolicy | None
+    prior: object
+    mechanism: object
+    k: int | None
+    noise: Literal["gaussian", "laplace"] | None
+    epsilon: Levels | None
+    delta: float | None
+    mu: Levels | None
+    scale: Levels | None
+    attacks: Sequence[str] | Mapping[str, Any] | None
+    bounds: Levels | Mapping[str, Any] | None
+    threshold: Mapping[str, Any] | None
+    policy: Path | str | None
+    groups: Sequence[str] | Mapping[str, Any] | None
+    trials: int | None
+    precision: float | None
+    confidence: float | None
+    workers: int | None
+    title: str | None
+
+
+def audit(
+    data: pd.DataFrame | Table | Path | str,
+    *,
+    rng: RandomSource = None,
+    allow_code: bool = False,
+    observer: Observer = SILENT,
+    folder: Path | str | None = None,
+    restart: bool = False,
+    internal: Path | str | None = None,
+    hours: float | None = None,
+    **arguments: Unpack[Arguments],
+) -> Audit:
+    """Audit a planned release of noisy marginals of a table of people.
+
+    The arguments are those of a study file (`narcissus schema study table`), and give the same
+    numbers as a file that says the same, with the same seed. What is left out is as in a file that
+    leaves it out. Relative paths start in the current folder.
+
+    Parameters
+    ----------
+    data
+        The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
+        ``"statsmodels:fair"``.
+    rng
+        The seed; None draws fresh entropy.
+    allow_code
+        Whether ``module:attribute`` in an argument may run code; objects need no permission.
+    observer, folder, restart, internal, hours
+        As in `run`.
+    **arguments
+        Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
+        ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
+        ``drop``, ``bins``, ``missing``), what is released (``epsilon``, ``mu`` or ``scale``, with
+        ``k``, ``noise``, ``delta``), what is tried and asked (``prior``, ``attacks``, ``bounds``,
+        ``groups``, ``threshold`` or ``policy``), how much (``trials`` or ``precision``,
+        ``confidence``, ``workers``), and a ``title``.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong, or the table cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"job": ["cook", "clerk"] * 20, "ill": ["no", "no", "no", "yes"] * 10})
+    >>> found = audit(
+    ...     frame, unknown=["ill"], k=2, epsilon=1.0, targets=10, trials=2, workers=1, rng=1
+    ... )
+    >>> found.status
+    'no threshold'
+    """
+    return run(
+        load_study(_study(data, arguments), allow_code=allow_code),
+        rng=rng,
+        observer=observer,
+        folder=folder,
+        restart=restart,
+        internal=internal,
+        hours=hours,
+    )
+
+
+def _signature() -> Signature:
+    """Give what a notebook shows of `audit` and completes: every argument by its name."""
+    data, *own = list(signature(audit).parameters.values())[:-1]
+    named = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=getattr(kind, "__forward_arg__", kind),
+        )
+        for name, kind in Arguments.__annotations__.items()
+    ]
+    return Signature([data, *named, *own], return_annotation="Audit")
+
+
+audit.__signature__ = _signature()  # pyright: ignore[reportFunctionMemberAccess]
+
+
+def _study(data: object, arguments: Arguments) -> dict[str, Any]:
+    """Give the study that some arguments stand for, as a dictionary."""
+    given: dict[str, Any] = {name: None for name in Arguments.__annotations__} | {**arguments}
+    for name in sorted(given.keys() - Arguments.__annotations__.keys()):
+        raise InputError(_no_argument(name))
+    study: dict[str, Any] = {
+        section: {key: given.pop(key) for key in keys} for section, keys in SECTIONS.items()
+    }
+    study["data"] |= _source(data)
+    if (mechanism := given.pop("mechanism")) is not None:
+        twice = [key for key, value in study["mechanism"].items() if value is not None]
+        if twice:
+            raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
+        study["mechanism"] = mechanism
+    if isinstance(given["prior"], str):
+        given["prior"] = {"name": given["prior"]}
+    if not isinstance(given["attacks"], Mapping | None):
+        given["attacks"] = {name: {} for name in _listed("attacks", given["attacks"])}
+    if not isinstance(given["bounds"], Mapping | None):
+        given["bounds"] = {"confidence": given["bounds"]}
+    if not isinstance(given["groups"], Mapping | None):
+        given["groups"] = {"columns": _listed("groups", given["groups"])}
+    return study | given
+
+
+def _source(data: object) -> dict[str, object]:
+    """Give the key of the section [data] that says where the table is."""
+    if isinstance(data, pd.DataFrame | Table):
+        return {"frame": data}
+    if isinstance(data, Path) or (isinstance(data, str) and not data.startswith("statsmodels:")):
+        return {"path": str(data)}
+    if isinstance(data, str):
+        return {"table": data}
+    raise InputError(
+        "`data` must be a pandas data frame, a Table, a path or 'statsmodels:NAME', "
+        f"got {type(data).__name__}"
+    )
+
+
+def _listed(argument: str, names: object) -> list[str]:
+    """Give names as a list; a lone string is a mistake, not a list of letters."""
+    if isinstance(names, str):
+        raise InputError(f'`{argument}` must be a list: write ["{names}"]')
+    if not isinstance(names, Sequence):
+        raise InputError(f"`{argument}` must be a list or a dictionary, got {names!r}")
+    return [str(name) for name in names]  # pyright: ignore[reportUnknownVariableType]  (any list)
+
+
+def _no_argument(name: str) -> str:
+    """Say that there is no such argument, and where its like belongs."""
+    for section, field in study_kind("table").model.model_fields.items():
+        if section in Arguments.__annotations__ and name in _keys(field.annotation):
+            return f"`{name}` belongs to `{section}`: write {section}={{'{name}': ...}}"
+    known = signature(audit).parameters
+    return f"narcissus.audit has no argument `{name}`{did_you_mean(name, known)}"
+
+
+def _keys(section: Any) -> set[str]:
+    """Give the keys of a section of the study, by its type; of a dictionary of them, each one's."""
+    if isinstance(section, type) and issubclass(section, BaseModel):
+        return set(section.model_fields)
+    return set[str]().union(*map(_keys, getattr(section, "__args__", ())))

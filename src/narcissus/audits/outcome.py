@@ -1,0 +1,130 @@
+"""The outcome of a study, around its record: what it says, as text, page, frame and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from narcissus.study.record import Record, read_record, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """The outcome of a study, around its record."""
+
+    record: Record
+
+    @property
+    def status(self) -> str:
+        """One of `narcissus.study.record.Status`: met, exceeded, contradicted, and so on."""
+        return self.record.status
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return self.record.verdict
+
+    @property
+    def results(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """What the record holds under ``results``, as plain values; typed in ``record.results``."""
+        return self.record.to_dict()["results"]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the report's figures, for `plot`."""
+        from narcissus.audits.plots import figures_of
+
+        return tuple(figures_of(self.record))
+
+    def __repr__(self) -> str:
+        from narcissus.audits.numbers import headline
+
+        return f"Audit({headline(self.record)})"
+
+    def __str__(self) -> str:
+        from narcissus.report import render_text
+
+        return render_text(self.record)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        from narcissus.report import render_html
+
+        # in a frame of its own, so that the style of the page stays out of the notebook
+        page = html.escape(render_html(self.record), quote=True)
+        return f'<iframe title="Report" srcdoc="{page}" width="100%" height="600"></iframe>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain values."""
+        return self.record.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the numbers that one wants to plot, in long form: a row for each number.
+
+        Returns
+        -------
+        pandas.DataFrame
+            These columns for every kind of study, then some of its own
+            (`narcissus.audits.numbers`, a module for each kind, lists them):
+
+            ==============  ====================================================================
+            ``quantity``    what the number is: "attack", "ceiling", "bound", "success", ...
+            ``name``        whose it is: the attack, the theorem, the measure
+            ``value``       the number; for a bound, what nobody exceeds
+            ``low, high``   its confidence limits; NaN where it has none on that side
+            ``confidence``  level of the limits; of a bound on a count, how sure it is
+            ``baseline``    what the same attempts score without the release; NaN if that is
+                            not a question
+            ``grade``       "proved", "proved if", "sampled", "approximate" or "not assessed"
+            ==============  ====================================================================
+        """
+        from narcissus.audits.numbers import frame_of
+
+        return frame_of(self.record)
+
+    def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw a figure of the report with matplotlib.
+
+        Parameters
+        ----------
+        name
+            One of `figures`; None draws the first.
+        ax
+            Where to draw; None makes a figure of its own, as pyplot does.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+
+        Raises
+        ------
+        InputError
+            There is no such figure; or it needs more than one pair of axes, and ``ax`` is given.
+        """
+        from narcissus.audits.plots import plot
+
+        return plot(self.record, name, ax)
+
+    def save(self, folder: Path | str) -> Path:
+        """Write ``record.json`` and ``report.html``; give the folder."""
+        from narcissus.report import render_html
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        html = render_html(self.record)
+        write_atomically(folder / "record.json", self.record.to_json())
+        write_atomically(folder / "report.html", html)
+        return folder
+
+
+def load_audit(path: Path | str) -> Audit:
+    """Read a record that an earlier run wrote."""
+    return Audit(read_record(path))

@@ -1,0 +1,109 @@
+"""Play a study: the same path for every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from narcissus._files import read_bytes
+from narcissus._random import RandomSource, entropy_of
+from narcissus.audits.outcome import Audit
+from narcissus.errors import InputError, StoreError
+from narcissus.observer import SILENT, Observer
+from narcissus.study.kinds import RunOptions, study_kind
+from narcissus.study.load import Study
+from narcissus.study.record import make_record, write_atomically
+
+# where a run without a seed of its own keeps the one that it drew, so that it can be continued
+ENTROPY = "entropy.txt"
+
+
+def run(
+    study: Study,
+    *,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+    folder: Path | str | None = None,
+    workers: int | None = None,
+    restart: bool = False,
+    policy: Path | str | None = None,
+    internal: Path | str | None = None,
+    hours: float | None = None,
+) -> Audit:
+    """Play a study.
+
+    Parameters
+    ----------
+    study
+        From `load_study`.
+    rng
+        The seed; None takes the study's own (``run.seed``), or fresh entropy where it has none.
+    observer
+        Hears of progress; silent by default.
+    folder
+        Where finished trials are kept, so that an interrupted run continues; None keeps nothing.
+    workers
+        Worker processes; None as the study says. The numbers do not depend on it.
+    restart
+        Throw away what an earlier run left in ``folder``.
+    policy
+        A file of thresholds that belongs to whoever approves the release; its hash stands in the
+        record. None: the study's own threshold.
+    internal
+        Where to write what is about single records, which the record never holds; None writes
+        nothing of the kind.
+    hours
+        Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
+    """
+    settings: Any = study.settings
+    seed = getattr(getattr(settings, "run", None), "seed", None)
+    place = None if folder is None else Path(folder)
+    if rng is None and seed is None and place is not None:
+        entropy = _kept_entropy(place, restart=restart)
+    else:
+        entropy = entropy_of(seed if rng is None else rng)
+    options = RunOptions(
+        entropy=entropy,
+        observer=observer,
+        folder=place,
+        workers=workers,
+        restart=restart,
+        policy=None if policy is None else Path(policy),
+        internal=None if internal is None else Path(internal),
+        hours=hours,
+    )
+    with study.code.in_use():
+        outcome = study_kind(study.kind).play(study.settings, study.folder, options)
+    record = make_record(
+        kind=study.kind,
+        title=outcome.title,
+        status=outcome.status,
+        verdict=outcome.verdict,
+        grade=outcome.grade,
+        assumptions=outcome.assumptions,
+        contradictions=outcome.contradictions,
+        study=study.to_dict(),
+        entropy=entropy,
+        results=outcome.results,
+        assessed=outcome.assessed,
+        not_assessed=outcome.not_assessed,
+        not_covered=outcome.not_covered,
+        digests={"study": "sha256:" + study.digest, **outcome.digests, **study.code.said},
+    )
+    return Audit(record)
+
+
+def _kept_entropy(folder: Path, *, restart: bool) -> int:
+    """Draw the entropy of a run without a seed, or take that of the run that it continues."""
+    path = folder / ENTROPY
+    try:
+        if not restart and path.exists():
+            text = read_bytes(path, largest=100).decode("utf-8").strip()
+            if text.isdecimal():
+                return int(text)
+        entropy = entropy_of(None)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{entropy}\n")
+    except (OSError, UnicodeDecodeError, InputError) as error:
+        raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
+    return entropy

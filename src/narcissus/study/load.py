@@ -1,0 +1,110 @@
+"""A study as it was read, from a file or a dictionary: checked before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from narcissus.errors import InputError, StudyError
+from narcissus.study.given import FRAME, THE_STUDY, digest_of_object, split
+from narcissus.study.kinds import KINDS, study_kind
+from narcissus.study.plugins import OwnCode
+from narcissus.study.record import study_digest
+from narcissus.study.toml import Document, read_document, validate
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as it was read: its kind, its settings and the folder that its paths start from.
+
+    ``code`` is the permission to run code of its own, and what was run.
+    """
+
+    kind: str
+    settings: BaseModel
+    folder: Path
+    code: OwnCode = field(default_factory=OwnCode, compare=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the settings: two files that mean the same study have the same digest."""
+        return study_digest(self.kind, self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings with all defaults filled in."""
+        return self.settings.model_dump(mode="json", by_alias=True)
+
+    def __repr__(self) -> str:
+        return f"Study(kind={self.kind!r}, digest={self.digest[:12]})"
+
+
+def load_study(
+    study: Path | str | Mapping[str, Any],
+    *,
+    folder: Path | str | None = None,
+    allow_code: bool = False,
+) -> Study:
+    """Read a study and check everything that can be checked before any work.
+
+    Parameters
+    ----------
+    study
+        A study file, or a dictionary that is nested as the file is. A dictionary may hold a data
+        frame or a `Table`, ``{"data": {"frame": frame, ...}, ...}``, and own parts as objects
+        wherever a file would name a ``module:attribute`` (`narcissus.study.given`).
+    folder
+        Where relative paths in the study start; None: the folder of the file, for a dictionary
+        the current one.
+    allow_code
+        Whether it may run code of its own, ``module:attribute``: modules beside the file, or
+        installed ones that declare the part. Such code can do whatever you can. Objects in a
+        dictionary need no permission.
+
+    Raises
+    ------
+    StudyError
+        The study is wrong; one line a mistake, with its key, and its line in the file. Or it
+        names code to run, and that is not allowed.
+    InputError
+        What the study names (a table, a column, a policy) is not usable.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"job": ["cook", "clerk"] * 20, "ill": ["no", "no", "no", "yes"] * 10})
+    >>> load_study({
+    ...     "data": {"frame": frame},
+    ...     "threat": {"unkown": ["ill"], "targets": 10},
+    ...     "mechanism": {"k": 2, "epsilon": 1.0},
+    ... })
+    Traceback (most recent call last):
+    ...
+    narcissus.errors.StudyError: the study: unknown key `threat.unkown`; did you mean `unknown`?
+    """
+    if isinstance(study, Mapping):
+        data, given = split(study)
+        document = Document(THE_STUDY, Path(folder or Path.cwd()).resolve(), data)
+    else:
+        document, given = read_document(study), dict[str, Any]()
+        if folder is not None:
+            document = replace(document, folder=Path(folder).resolve())
+    name = document.data.pop("kind", "table")
+    if not isinstance(name, str) or name not in KINDS:
+        raise StudyError(
+            f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
+        )
+    kind = study_kind(name)
+    code = OwnCode(allowed=allow_code, given=given)
+    code.digests.update((n, digest_of_object(o)) for n, o in given.items() if n != FRAME)
+    with code.in_use():
+        loaded = Study(name, validate(kind.model, document), document.folder, code)
+        try:
+            kind.check(loaded.settings, loaded.folder)
+        except OSError as error:  # a name that the system does not take, a folder it does not open
+            place = error.filename or "what the study names"
+            raise InputError(f"cannot read {place}: {error.strerror or error}") from error
+    return loaded

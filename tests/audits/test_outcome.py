@@ -1,0 +1,68 @@
+"""An audit tells its verdict on a line, as text, as a page in a notebook, and is kept in a file."""
+
+import html
+import re
+
+import pytest
+
+import narcissus
+from narcissus.report.format import percent
+from narcissus.study.shipped import shipped_study
+
+
+@pytest.fixture(scope="module")
+def game():
+    return narcissus.run(narcissus.load_study(shipped_study("counting-query").path), rng=1)
+
+
+def test_repr_tells_the_verdict_and_the_headline_numbers(sweep):
+    at_one = sweep.results[0]
+    best = at_one["attacks"][at_one["best"]]
+    proved = min(b["share_at_most"] for b in at_one["bounds"] if "share_at_most" in b)
+    assert repr(sweep) == (
+        f"Audit(table: {sweep.status}, {sweep.record.grade}; at ε = 1 guessed "
+        f"{percent(at_one['guess']['share'])}, recovered {percent(best['share'])} by "
+        f"{at_one['best']}, ceiling {percent(at_one['ceiling']['share'])}, proved at most "
+        f"{percent(proved, 'up')})"
+    )
+
+
+def test_repr_says_where_nothing_is_proved(quick):
+    said = repr(quick(epsilon=float("inf"), attacks=["prior"]))
+    assert "nothing proved on average" in said
+    assert "ceiling" not in said
+
+
+def test_every_kind_tells_its_verdict_on_a_line_or_two(sweep, game):
+    channel = narcissus.load_study(
+        {"kind": "channel", "channel": {"mechanism": "randomized-response:values=4,epsilon=1"}}
+    )
+    for audit in (sweep, game, narcissus.run(channel)):
+        said = repr(audit)
+        assert said.startswith(f"Audit({audit.record.kind}: {audit.status}, {audit.record.grade};")
+        assert "\n" not in said
+        assert len(said) < 240
+
+
+def test_str_is_the_report_in_words(sweep):
+    text = str(sweep)
+    assert max(map(len, text.splitlines())) <= 90
+    assert sweep.record.provenance.entropy in text
+    assert text.startswith(sweep.record.title)
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(sweep):
+    shown = sweep._repr_html_()
+    assert len(shown) < 300 * 1024
+    [page] = re.findall(r'<iframe title="Report" srcdoc="([^"]*)"', shown)
+    assert "<script" not in html.unescape(page)
+    assert f"<title>{sweep.record.title}" in html.unescape(page)
+
+
+def test_what_is_saved_is_read_again(sweep, tmp_path):
+    folder = sweep.save(tmp_path / "out")
+    again = narcissus.load_audit(folder / "record.json")
+    assert again.to_dict() == sweep.to_dict()
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert repr(again) == repr(sweep)
+    assert again.to_frame().equals(sweep.to_frame())

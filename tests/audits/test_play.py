@@ -1,0 +1,30 @@
+"""Playing a study: the seed comes from the call, the study, or is kept with the results."""
+
+import narcissus
+
+
+def study(frame, **run):
+    return narcissus.load_study(
+        {
+            "data": frame,
+            "threat": {"unknown": ["ill"], "targets": 8},
+            "mechanism": {"k": 2, "epsilon": 1.0},
+            "attacks": {"prior": {}},
+            "run": {"trials": 2, "workers": 1, **run},
+        }
+    )
+
+
+def test_the_seed_of_the_call_goes_before_that_of_the_study(frame):
+    entropy = [
+        narcissus.run(study(frame, seed=7), rng=rng).record.provenance.entropy for rng in (None, 5)
+    ]
+    assert entropy == ["7", "5"]
+    assert narcissus.run(study(frame)).record.provenance.entropy not in entropy
+
+
+def test_a_seed_that_was_drawn_is_kept_with_the_results(frame, tmp_path):
+    first, second = (narcissus.run(study(frame), folder=tmp_path / "out") for _ in range(2))
+    assert first.to_dict() == second.to_dict()
+    anew = narcissus.run(study(frame), folder=tmp_path / "out", restart=True)
+    assert anew.record.provenance.entropy != first.record.provenance.entropy

@@ -1,0 +1,113 @@
+"""The command channel: what a table or a mechanism leaks, exactly."""
+
+import json
+
+import numpy as np
+import pytest
+
+CHANNEL = "secret,short,long\nlogin,0.9,0.1\nlogout,0.2,0.8\n"
+KEYS = ["beta_star", "pair", "bayes_risk", "guessing_error", "beta", "capacity", "leakage"]
+KEYS += ["epsilon_ldp"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "channel.csv"
+    path.write_text(CHANNEL)
+    return path
+
+
+def test_channel_json_has_the_promised_keys(narcissus, table, tmp_path):
+    prior = tmp_path / "prior.csv"
+    prior.write_text("secret,probability\nlogout,0.25\nlogin,0.75\n")
+    code, out, _ = narcissus("channel", table, "--prior", prior, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert list(found) == KEYS
+    assert found["pair"] == ["login", "logout"]
+    assert found["beta_star"] == pytest.approx(0.3)
+    assert found["guessing_error"] == 0.25
+    assert found["bayes_risk"] == pytest.approx(0.75 * 0.1 + 0.25 * 0.2)
+    assert found["epsilon_ldp"] == pytest.approx(np.log(8))
+    assert "\n" not in out.strip()
+
+
+def test_infinite_epsilon_is_null(narcissus, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("a,b\n1.0,0\n0.5,0.5\n")
+    assert json.loads(narcissus("channel", path, "--json")[1])["epsilon_ldp"] is None
+
+
+def test_mechanisms(narcissus):
+    spec = "randomized-response:values=10,epsilon=1"
+    code, out, _ = narcissus("channel", "--mechanism", spec, "--json")
+    assert code == 0
+    assert json.loads(out)["beta_star"] == pytest.approx(10 / (np.e + 9), rel=1e-14)
+    code, out, _ = narcissus(
+        "channel", "--mechanism", "randomized-response:values=1000000,epsilon=10", "--json"
+    )
+    assert json.loads(out)["beta_star"] == pytest.approx(0.9784492, abs=5e-8)
+    code, out, _ = narcissus("channel", "--mechanism", spec)
+    assert "worst pair" in out
+    assert "exact" in out
+
+
+def test_options_of_channel(narcissus, table, tmp_path):
+    picture = tmp_path / "pairs.svg"
+    code, out, _ = narcissus(
+        "channel", table, "--repeat", 2, "--all-pairs", "--all", "--json", "--plot", picture
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert found["pairs"] == [["login", "logout"]]
+    assert found["more"]["advantage"] == pytest.approx(1 - found["beta_star"])
+    assert found["beta_star"] < 0.3
+    assert picture.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "a FILE or --mechanism"),
+        (["nowhere.csv"], "no such file"),
+        (["--mechanism", "laplase:epsilon=1"], "did you mean `laplace`"),
+        (["--mechanism", "laplace:epsilon=1", "--plot", "x.svg"], "as a matrix"),
+        (["--mechanism", "laplace:epsilon=1", "--repeat", "2"], "continuous"),
+    ],
+)
+def test_bad_calls(narcissus, argv, words):
+    code, out, err = narcissus("channel", *argv)
+    assert code == 2
+    assert words in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):
+    path, prior = tmp_path / "c.csv", tmp_path / "p.csv"
+    for text, words in (
+        ("s,a,b\nx,0.5,0.5\ny,0.25,0.7\n", "row 2 (secret 'y') sums to 0.95, off by -0.05"),
+        ("s,a,b\nx,0.5,0.5\ny,-0.25,1.25\n", "-0.25"),
+        ("s,a,b\nx,0.5,0.5\nx,0.25,0.75\n", "'x' stands there twice"),
+        ("s,a,b\nx,0.5,0.5\n", "at least two secrets"),
+        ("s,a,b\nx,0.5,0.5\ny,nan,1\n", "NaN"),
+    ):
+        path.write_text(text)
+        code, _, err = narcissus("channel", path)
+        assert code == 2
+        assert words in err
+        assert "c.csv" in err
+        assert len(err.strip().splitlines()) == 1
+    path.write_text(CHANNEL)
+    prior.write_text("login,1\nlogout,0\n")
+    code, _, err = narcissus("channel", path, "--prior", prior)
+    assert code == 2
+    assert "all mass on one secret ('login')" in err
+
+
+@pytest.mark.parametrize("name", ["channel", "estimate"])
+def test_help_has_examples(narcissus, name):
+    code, out, _ = narcissus(name, "--help")
+    assert code == 0
+    assert f"narcissus {name}" in out
+    assert "Examples" in out

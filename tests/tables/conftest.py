@@ -1,0 +1,21 @@
+"""Files of people for the tests of reading."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Give a function that writes a file and gives its path."""
+
+    def write(content, name="people.csv"):
+        path = tmp_path / name
+        if isinstance(content, str):
+            content = content.encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return path
+
+    return write

@@ -1,0 +1,131 @@
+"""What a source may be: files, frames and packaged tables; everything else is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.errors import InputError, TooLargeError
+from narcissus.tables import read_table
+
+GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
+
+
+def decoded(table):
+    return [
+        tuple(table.labels[j][code] for j, code in enumerate(row)) for row in table.codes.tolist()
+    ]
+
+
+def test_wrong_row_beyond_the_first_chunk_is_named(write):
+    lines = ["a,b", *(f"{i % 3},{i % 2}" for i in range(70_000))]
+    lines[68_000] = "1"
+    with pytest.raises(InputError, match="line 68001 has 1 cells"):
+        read_table(write("\n".join(lines)))
+
+
+def test_missing_file_names_the_nearest(write, tmp_path):
+    write(GOOD)
+    with pytest.raises(InputError, match=r"no such file: .*peple\.csv; did you mean `people\.csv`"):
+        read_table(tmp_path / "peple.csv")
+    with pytest.raises(InputError, match="there is no folder"):
+        read_table(tmp_path / "nowhere" / "people.csv")
+    with pytest.raises(InputError, match="is a folder, not a table"):
+        read_table(tmp_path)
+
+
+def test_files_that_are_something_else(write):
+    with pytest.raises(InputError, match=r"must end in \.csv"):
+        read_table(write(GOOD, "people.xlsx"))
+    path = write(GOOD, "people.csv.gz")
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(InputError, match="not a complete gzip file"):
+        read_table(path)
+    path.write_text(GOOD)
+    with pytest.raises(InputError, match="not a complete gzip file"):
+        read_table(path)
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        read_table(write(GOOD, "people.parquet"))
+    with pytest.raises(InputError, match="got int"):
+        read_table(3)
+
+
+def test_too_large_a_file(write, monkeypatch):
+    monkeypatch.setattr("narcissus.tables.sources.MAX_BYTES", 10)
+    with pytest.raises(TooLargeError, match="at most"):
+        read_table(write(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('a,b\n1"x",2\n3,4\n', r"line 2 has a quote within a cell.*1\""),
+        ('a,b\n1,2\n3,4"\n', "line 3 has a quote"),
+        ('a,b\n1, "x"\n3,y\n', "line 2 has a quote"),
+        ('a,b\n"x\ny",2\n"z",p"q\n', "line 4 has a quote"),
+        ('a,b"c\n1,2\n', "line 1 has a quote"),
+        ('a,b\n"x"y,2\n', "not a readable CSV"),
+    ],
+)
+def test_a_quote_within_a_cell_is_no_letter(write, content, says):
+    with pytest.raises(InputError, match=says):
+        read_table(write(content))
+
+
+def test_quotes_where_they_belong(write):
+    text = 'a,"b ""c"""\n"x, y",1\n"","2"\n"p""q""",1\n"line\nbreak ""quoted""",2\n'
+    table = read_table(write(text), missing="category")
+    assert table.names == ("a", 'b "c"')
+    assert table.labels[0] == ('line\nbreak "quoted"', 'p"q"', "x, y", "(missing)")
+
+
+def test_a_pipe_is_no_folder(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "people.csv")
+    with pytest.raises(InputError, match="is a pipe or a device, not a file"):
+        read_table(tmp_path / "people.csv")
+
+
+def test_binary_data_far_into_a_file(write):
+    content = GOOD * 1000 + "31,f\0,Ulm\n"
+    with pytest.raises(InputError, match="binary data"):
+        read_table(write(content))
+
+
+def test_rows_much_wider_than_the_header(write):
+    """Told at the first of them: a thousand such rows would not fit into memory."""
+    content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 50
+    with pytest.raises(InputError, match="line 3 has 400001 cells where the header has 2"):
+        read_table(write(content, "people.csv.gz"))
+
+
+def test_too_many_columns_or_cells(write, monkeypatch):
+    wide = ",".join(f"c{i}" for i in range(10_001))
+    with pytest.raises(TooLargeError, match="10,001 columns; at most 10,000"):
+        read_table(write(f"{wide}\n{wide}\n"))
+    monkeypatch.setattr("narcissus.tables.sources.MOST_CELLS", 11)
+    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+        read_table(write(GOOD))
+    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+        read_table(pd.read_csv(write(GOOD)))
+    assert read_table(write(GOOD), drop=["town"]).rows == 4
+
+
+def test_frames_that_cannot_be_used():
+    with pytest.raises(InputError, match="holds no rows"):
+        read_table(pd.DataFrame({"a": []}))
+    with pytest.raises(InputError, match="is empty"):
+        read_table(pd.DataFrame())
+    with pytest.raises(InputError, match="neither numbers nor text"):
+        read_table(pd.DataFrame({"a": [[1], [2]]}))
+    with pytest.raises(InputError, match="infinite"):
+        read_table(pd.DataFrame({"a": [1.0, np.inf, 2.0]}))
+
+
+def test_packaged_tables_by_name():
+    with pytest.raises(InputError, match="no table `fiar`; did you mean `fair`"):
+        read_table("statsmodels:fiar")
+    with pytest.raises(InputError, match="packaged tables are written 'statsmodels:NAME'"):
+        read_table("statmodels:fair")
