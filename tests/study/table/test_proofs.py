@@ -237,7 +237,7 @@ TWO = 'unknown = ["c", "secret"]\nwithin = { c = 1 }\nat_least = 2'
 def test_nobody_gets_more_than_is_proved(played, noise, success):
     """600 trials; each attack, and the ceiling's shares, against each bound, alarm 1e-6."""
     experiment, trials = played(noise, success)
-    result = summarise(experiment, 0, trials)
+    result = summarise(experiment, 0, trials).model_dump()
     bounds = result["bounds"]
     for name in ("prior", "posterior", "ceiling"):
         hits = np.array([int(t[f"{name}/hits"]) for t in trials])
@@ -258,9 +258,9 @@ def test_nobody_gets_more_than_is_proved(played, noise, success):
 def test_limits_of_the_summary_cover(played, noise):
     """120 studies of 5 trials each; the truth from all 600; 95% limits, alarm 1e-6 each."""
     experiment, trials = played(noise)
-    whole = summarise(experiment, 0, trials)
+    whole = summarise(experiment, 0, trials).model_dump()
     batches = [trials[a : a + BATCH] for a in range(0, len(trials), BATCH)]
-    found = [summarise(experiment, 0, b) for b in batches]
+    found = [summarise(experiment, 0, b).model_dump() for b in batches]
     floor = stats.binom.ppf(ALARM, len(batches), 0.95)
 
     def covered(path, truth, low="low", high="high"):

@@ -1,0 +1,65 @@
+"""A table's results: settings that do not agree with themselves are refused; what is looked up."""
+
+import pytest
+from pydantic import ValidationError
+
+from narcissus.study.record import read_record
+
+
+@pytest.fixture
+def setting(old_record):
+    return read_record(old_record("last", "sweep")).results.settings[0]
+
+
+def changed(model, **changes):
+    return type(model)(**{**dict(model), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"best": "rap"}, "`best` is 'rap'"),
+        ({"best": None}, "`best` is None"),
+        ({"people": 10}, "more targets are recovered"),
+        ({"trials": 3}, "more trials than"),
+    ],
+)
+def test_a_setting_agrees_with_itself(setting, changes, says):
+    assert changed(setting) == setting
+    with pytest.raises(ValidationError, match=says):
+        changed(setting, **changes)
+
+
+def test_limits_hold_their_value(setting):
+    attack = setting.best_attack
+    for changes in ({"low": attack.share + 0.01}, {"high": attack.share - 0.01},
+                    {"gain_low": 0.9}, {"baseline_high": 0.0}):  # fmt: skip
+        with pytest.raises(ValidationError, match="limit"):
+            changed(attack, **changes)
+    with pytest.raises(ValidationError, match="`distribution`"):
+        changed(attack, trials=attack.trials + 1)
+    with pytest.raises(ValidationError, match="exactly one"):
+        changed(setting.threshold, targets=3)
+
+
+def test_only_what_follows_from_a_guarantee_is_leaned_on(setting):
+    share, count = setting.share_bound, setting.count_bound
+    assert share.name == "mean share"
+    assert count.name == "domination"
+    assert not share.for_comparison
+    assert setting.population_share == share.share_of_population
+    trivial = [changed(b, grade="not assessed") for b in setting.bounds]
+    without = changed(setting, bounds=tuple(trivial))
+    assert not without.is_limited
+    assert without.share_bound is None
+    assert without.population_share == 1.0
+    with pytest.raises(ValidationError, match="the grade is 'proved if'"):
+        changed(share, grade="proved if")
+
+
+def test_what_is_contradicted_is_no_edge(setting):
+    share = setting.share_bound
+    assert setting.is_edge(share)
+    refuted = changed(setting, contradictions=("Refuted: that it is so.",))
+    assert refuted.grade_of(share) == "not assessed"
+    assert not refuted.is_edge(share)
