@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from narcissus.report.format import number, percent
+from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 from narcissus.study.results.table import SettingResult
 
@@ -21,7 +22,8 @@ def _section(record: Record, name: str) -> Answer:
 def _table(data: Answer) -> Rows:
     rows: Rows = []
     if source := data.get("path") or data.get("table"):
-        rows.append(("Table", str(source)))
+        given = str(source).startswith(GIVEN)
+        rows.append(("Table", "a data frame, given from Python" if given else str(source)))
     if columns := data.get("columns"):
         rows.append(("Columns", ", ".join(columns)))
     if drop := data.get("drop"):
