@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from narcissus.cli import options
+
 EPILOG = """
 \b
 Examples:
@@ -50,7 +52,7 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
-@click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
+@options.as_json("Full precision, on standard output.")
 def command(
     *,
     file: Path | None,

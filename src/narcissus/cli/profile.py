@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.main import EXCEEDED, OK
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ Examples:
     metavar="N",
     help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed for --sample.")
+@options.seed("Seed for --sample.")
 @click.option(
     "--smallest",
     "parameter",
@@ -75,12 +76,8 @@ Examples:
     metavar="D",
     help="Largest delta for --smallest.  [default: that of the study's statement]",
 )
-@click.option(
-    "--allow-code",
-    is_flag=True,
-    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, in full precision.")
+@options.allow_code
+@options.as_json("Print JSON, in full precision.")
 def command(
     *,
     study: Path,
