@@ -26,7 +26,7 @@ from narcissus.mechanisms import (
 from narcissus.profiles import Bayes, write_out_family
 from narcissus.profiles.proofs import from_privacy
 from narcissus.study.game.exact import exactly
-from narcissus.study.game.verdict import Ground, judge
+from narcissus.study.game.verdict import Ground, Proof, judge
 from narcissus.success import FixedBaseline, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow
 from narcissus.worlds import Bits, Family, Pairs, Records
@@ -132,7 +132,7 @@ def grounds(game, statement, *, seed, epsilon, privacy=None, confidence=SURE, tr
     }
     bounds = [from_privacy(game, epsilon)]
     bounds += [] if privacy is None else [from_privacy(game, epsilon, privacy)]
-    proofs = [bound for bound in bounds if bound is not None]
+    proofs = [Proof(bound, "delta") for bound in bounds if bound is not None]
     exact = exactly(written, statement, [epsilon])
     return Ground(statement, "this", exact, proofs, run, gaps)
 
@@ -149,7 +149,7 @@ def test_what_is_played_never_contradicts_what_is_proved(game, epsilon, delta, s
     gap, played = next(iter(ground.gaps.values())), ground.played.attackers[0]
     worth = played.success.value - math.exp(epsilon) * played.baseline.value
     assert gap.low - 1e-9 <= worth <= gap.high + 1e-9
-    assert gap.low <= ground.exact.data["delta"][0] + 1e-9
+    assert gap.low <= ground.exact.delta[0] + 1e-9
 
 
 @given(games(), st.sampled_from([FixedBaseline(0.3, 0.1), Threshold(0.4, 0.3)]), seeds)

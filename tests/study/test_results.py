@@ -278,7 +278,10 @@ def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
         ({"attacks": {"a": {"kind": "own:Told"}}}, ["`a`", "informed"]),
         ({"attacks": {"a": {"kind": "own:NoGuess"}}}, ["`a`", "`guess`"]),
         ({"attacks": {"a": {"kind": "own:Owm"}}}, ["`Own`"]),
-        ({"attacks": {"a": {"kind": "own:Own", "options": {"x": 1}}}}, ["`a`", "'x'"]),
+        (
+            {"attacks": {"a": {"kind": "own:Own", "options": {"x": 1}}}},
+            ["`attacks.a.x`", "the options answer"],
+        ),
         ({"prior": {"kind": "own:Unnormalised"}}, ["sum to 1", "2"]),
         ({"prior": {"kind": "own:OtherSizes"}}, ["own:OtherSizes", "values"]),
         ({"prior": {"kind": "own:failing"}}, ["own:failing", "no such thing", "own.py, line"]),

@@ -198,7 +198,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     except ValidationError as error:
         found: dict[Path_, list[str]] = {}
         for fault in error.errors(include_url=False):
-            path = _in_file(document, fault["loc"], absent=fault["type"] == "missing")
+            path = _in_file(document, fault["loc"], absent=fault["type"] in ("missing", UNKNOWN))
             found.setdefault(path, []).append(_message(model, fault, path))
         # A value that may be of two types fails once as each: one message, about what is nearest.
         deepest = [p for p in found if not any(o != p and o[: len(p)] == p for o in found)]
