@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from narcissus.cli import options
+
+if TYPE_CHECKING:
+    from narcissus.channels import Channel, ClosedForm
 
 EPILOG = """
 \b
@@ -72,17 +76,8 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
-    from narcissus.study.part_text import part_from_text
 
-    if (file is None) == (mechanism is None):
-        raise click.UsageError("give a FILE or --mechanism, one of them")
-    if mechanism is not None:
-        source = part_from_text("channel-mechanism", mechanism).build()
-        name = mechanism
-    else:
-        assert file is not None
-        source = channels.read_channel(file, tolerance=tolerance)
-        name = file.name
+    source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
@@ -108,6 +103,20 @@ def command(
     click.echo(str(summary))
     if all_pairs:
         click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+
+
+def _source(
+    file: Path | None, mechanism: str | None, tolerance: float
+) -> tuple[Channel | ClosedForm, str]:
+    """Read the channel or make the mechanism, and name it."""
+    from narcissus import channels
+    from narcissus.study.part_text import part_from_text
+
+    if mechanism is not None and file is None:
+        return part_from_text("channel-mechanism", mechanism).build(), mechanism
+    if file is not None and mechanism is None:
+        return channels.read_channel(file, tolerance=tolerance), file.name
+    raise click.UsageError("give a FILE or --mechanism, one of them")
 
 
 def _save(path: Path, summary: object) -> None:
