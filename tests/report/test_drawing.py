@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.report.curves import spread
-from narcissus.report.page import Figure, Table
+from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import _NAMES, BLUE, INK, svg_of
 
 
@@ -21,7 +21,7 @@ def figure():
         axes.plot([0, 1], [0, 1], marker="o", color=BLUE)
         axes.set_title("A title & more", fontweight="bold")
 
-    return Figure("A <title>", "What it shows", draw, Table("t", ("a",), [[1]]))
+    return Figure("A <title>", "What it shows", draw, Grid("t", ("a",), [[1]]))
 
 
 def test_ids_carry_the_prefix_and_are_referred_to():

@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from narcissus.report import render_html, render_text
+from narcissus.report.kinds import PAGES
+from narcissus.study.kinds import KINDS
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -123,13 +125,8 @@ def test_what_a_record_says_is_escaped(table_record):
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp;" in html
 
 
-def test_a_kind_without_a_page_has_its_results_listed(table_record):
-    record = table_record(1, kind="unheard-of", results={"answer": {"value": 42, "sure": True}})
-    text = render_text(record)
-    assert "THRESHOLD MET" in text
-    assert "results.answer.value  42" in text
-    assert "What this does not cover" in text
-    assert "results.answer.sure" in render_html(record)
+def test_every_kind_of_study_has_a_page():
+    assert PAGES.keys() == KINDS.keys()
 
 
 def test_text_fits_a_terminal(table_record):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from narcissus.report import Facts, Figure, Items, Table, page_of, render_html, render_text
+from narcissus.report import Facts, Figure, Grid, Items, page_of, render_html, render_text
 from narcissus.report.kinds.table_names import most_relevant
 from narcissus.results import Grade
 
@@ -144,7 +144,7 @@ def test_order_of_the_page(table_record):
 
 
 def test_glance_has_every_setting(table_record):
-    table = blocks(page_of(table_record(5)), Table)[0]
+    table = blocks(page_of(table_record(5)), Grid)[0]
     assert [row[0].replace("\xa0", " ") for row in table.rows] == [
         "ε = 0.5", "ε = 1", "ε = 3", "ε = 10", "no noise",
     ]  # fmt: skip

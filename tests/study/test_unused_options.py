@@ -10,7 +10,7 @@ import pytest
 
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
-from narcissus.study.channel import ChannelRun, ChannelSpec, ChannelThreshold
+from narcissus.study.channel.schema import ChannelRun, ChannelSpec, ChannelThreshold
 from narcissus.study.game.schema import Exact, GameRun, Privacy
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.signatures import options_of

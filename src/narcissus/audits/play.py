@@ -75,19 +75,10 @@ def run(
     with study.code.in_use():
         outcome = study_kind(study.kind).play(study.settings, study.folder, options)
     record = make_record(
+        outcome,
         kind=study.kind,
-        title=outcome.title,
-        status=outcome.status,
-        verdict=outcome.verdict,
-        grade=outcome.grade,
-        assumptions=outcome.assumptions,
-        contradictions=outcome.contradictions,
         study=study.to_dict(),
         entropy=entropy,
-        results=outcome.results,
-        assessed=outcome.assessed,
-        not_assessed=outcome.not_assessed,
-        not_covered=outcome.not_covered,
         digests={"study": "sha256:" + study.digest, **outcome.digests, **study.code.said},
     )
     return Audit(record)

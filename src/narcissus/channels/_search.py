@@ -181,6 +181,17 @@ def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
     return value, (i, j)
 
 
+def _least_of_block(left: Matrix, right: Matrix, wide: Matrix | None, *, is_square: bool) -> Found:
+    """Search the pairs of two blocks, or of one block with itself."""
+    values = pair_block(left, right)
+    if wide is not None:
+        values -= np.sqrt(wide)
+    if is_square:
+        np.fill_diagonal(values, np.inf)
+    p, q = np.unravel_index(int(np.argmin(values)), values.shape)
+    return float(values[p, q]), (int(p), int(q))
+
+
 def _all_blocks(
     rows: Matrix,
     *,
@@ -207,13 +218,8 @@ def _all_blocks(
             if i > state["stop"] or reach[starts[i]] + reach[starts[j]] < 1 - state["best"] - SLACK:
                 break
             others = order[starts[j] : starts[j] + BLOCK]
-            values = pair_block(left, rows[others])
-            if spread is not None:
-                values -= np.sqrt(spread[mine][:, None] + spread[others])
-            if i == j:
-                np.fill_diagonal(values, np.inf)
-            p, q = np.unravel_index(int(np.argmin(values)), values.shape)
-            least = float(values[p, q])
+            wide = None if spread is None else spread[mine][:, None] + spread[others]
+            least, (p, q) = _least_of_block(left, rows[others], wide, is_square=i == j)
             with lock:
                 if least <= state["best"]:
                     state["best"] = least

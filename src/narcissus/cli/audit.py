@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.errors import InputError, StoreError
@@ -104,47 +105,28 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
 
 @click.command(help=HELP, short_help="Play a study.")
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Results folder.  [default: results/<name of the study file>]",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of all chance; the study's own if not given."
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Worker processes; the numbers do not depend on it.",
-)
-@click.option(
-    "--allow-code",
-    is_flag=True,
-    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
-)
-@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
-@click.option("--restart", is_flag=True, help="Throw away what an earlier run left in FOLDER.")
-@click.option(
+@options.out_folder("study file")
+@options.seed("Seed of all chance; the study's own if not given.")
+@options.workers("Worker processes; the numbers do not depend on it.")
+@options.allow_code
+@options.yes
+@options.restart("Throw away what an earlier run left in FOLDER.")
+@options.file(
     "--policy",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Thresholds of whoever approves the release, each with its reason.",
+    "FILE",
+    "Thresholds of whoever approves the release, each with its reason.",
+    exists=True,
 )
-@click.option(
-    "--records",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write what is about single records to FILE, for internal use; the record never holds it.",
+@options.records(
+    "Write what is about single records to FILE, for internal use; the record never holds it."
 )
-@click.option(
+@options.file(
     "--sign",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="KEY",
-    help="Sign the record with this Ed25519 private key (PEM); `narcissus verify` checks it.",
+    "KEY",
+    "Sign the record with this Ed25519 private key (PEM); `narcissus verify` checks it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@options.as_json("Print the record on standard output.")
+@options.quiet
 def command(
     *,
     study: Path,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.bound_options import (
-    SUCCESS,
     check_plot,
     criterion,
     criterion_text,
@@ -82,16 +82,16 @@ assumptions and others are then about that).
     help="Neighbours that the guarantee is about: replace-one; add-remove is refused, with the "
     "factor that converts it.",
 )
-@click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
-@click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
+@options.prior
+@options.values
 @click.option(
     "--bits", type=float, metavar="D", help="The secret is D random bits: a prior of 2^-D."
 )
 @click.option(
     "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
 )
-@click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
-@click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
+@options.success
+@options.targets
 @click.option("--guesses", type=int, metavar="R", help="How many of them are guessed.  [all]")
 @click.option(
     "--inseparable",
@@ -106,13 +106,8 @@ assumptions and others are then about that).
     metavar="C",
     help="Limit the number that falls, or the bits that leak, so surely.  [0.95]",
 )
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.svg",
-    help="Draw all bounds against the prior and the guarantee's parameter.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in full precision.")
+@options.plot("Draw all bounds against the prior and the guarantee's parameter.")
+@options.as_json("Print JSON in full precision.")
 def command(
     *,
     delta: float | None,

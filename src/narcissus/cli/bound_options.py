@@ -57,9 +57,6 @@ _OPTIONS = {
 }
 
 
-SUCCESS = "exact: a guess must name the very value, as in membership; any: it may cover several."
-
-
 def exact_match(success: str | None, *, known: str) -> bool:
     """Read ``--success``, which goes with ``--prior`` alone; any success if it was not used."""
     if success is None:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from narcissus.cli import options
+
+if TYPE_CHECKING:
+    from narcissus.channels import Channel, ClosedForm
 
 EPILOG = """
 \b
@@ -50,7 +56,7 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
-@click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
+@options.as_json("Full precision, on standard output.")
 def command(
     *,
     file: Path | None,
@@ -70,17 +76,8 @@ def command(
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
-    from narcissus.study.part_text import part_from_text
 
-    if (file is None) == (mechanism is None):
-        raise click.UsageError("give a FILE or --mechanism, one of them")
-    if mechanism is not None:
-        source = part_from_text("channel-mechanism", mechanism).build()
-        name = mechanism
-    else:
-        assert file is not None
-        source = channels.read_channel(file, tolerance=tolerance)
-        name = file.name
+    source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
@@ -106,6 +103,20 @@ def command(
     click.echo(str(summary))
     if all_pairs:
         click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+
+
+def _source(
+    file: Path | None, mechanism: str | None, tolerance: float
+) -> tuple[Channel | ClosedForm, str]:
+    """Read the channel or make the mechanism, and name it."""
+    from narcissus import channels
+    from narcissus.study.part_text import part_from_text
+
+    if mechanism is not None and file is None:
+        return part_from_text("channel-mechanism", mechanism).build(), mechanism
+    if file is not None and mechanism is None:
+        return channels.read_channel(file, tolerance=tolerance), file.name
+    raise click.UsageError("give a FILE or --mechanism, one of them")
 
 
 def _save(path: Path, summary: object) -> None:

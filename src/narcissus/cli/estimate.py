@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from narcissus.cli import options
+
 EPILOG = """
 \b
 Examples:
@@ -47,7 +49,7 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     show_default=True,
     help="Of the split of the samples.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Full precision, on standard output.")
+@options.as_json("Full precision, on standard output.")
 def command(
     *,
     samples: Path,

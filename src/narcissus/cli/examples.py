@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from narcissus.cli import options
+
 HELP = """List the shipped studies: one for each statement and example of the papers.
 
 With NAME, write that study to a file to start from: NAME.toml in this folder, or --out FILE;
@@ -30,7 +32,7 @@ Examples:
     help="File to write, or - to print.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@options.as_json("Print the list as JSON.")
 def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -> None:
     """List or write shipped studies."""
     import textwrap

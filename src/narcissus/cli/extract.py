@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.audit import HOURS, prepare_folder, show
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED
@@ -44,29 +45,19 @@ Exit codes:
 
 @click.command(help=HELP, short_help="Weigh the evidence that a program extracts data.")
 @click.argument("evidence", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Results folder.  [default: results/<name of the evidence file>]",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the stand-in for the release.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time.")
-@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
-@click.option("--restart", is_flag=True, help="Replace what another study left in FOLDER.")
+@options.out_folder("evidence file")
+@options.seed("Seed of the stand-in for the release.")
+@options.workers("Runs at the same time.")
+@options.yes
+@options.restart("Replace what another study left in FOLDER.")
 @click.option(
     "--no-isolation",
     is_flag=True,
     help="Run the program unprotected: only for one that you wrote or read. The record says so.",
 )
-@click.option(
-    "--records",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the evidence in full to FILE, for internal use.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the record on standard output.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@options.records("Write the evidence in full to FILE, for internal use.")
+@options.as_json("Print the record on standard output.")
+@options.quiet
 def command(
     *,
     evidence: Path,

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.main import EXCEEDED, OK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narcissus.profiles import Profile
     from narcissus.study import Study
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
@@ -57,7 +61,7 @@ Examples:
     metavar="N",
     help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed for --sample.")
+@options.seed("Seed for --sample.")
 @click.option(
     "--smallest",
     "parameter",
@@ -75,12 +79,8 @@ Examples:
     metavar="D",
     help="Largest delta for --smallest.  [default: that of the study's statement]",
 )
-@click.option(
-    "--allow-code",
-    is_flag=True,
-    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, in full precision.")
+@options.allow_code
+@options.as_json("Print JSON, in full precision.")
 def command(
     *,
     study: Path,
@@ -96,7 +96,7 @@ def command(
 ) -> int:
     """Compute a profile."""
     from narcissus.errors import InputError
-    from narcissus.profiles import EPSILONS, LIMIT, profile, sampled_profile
+    from narcissus.profiles import EPSILONS, LIMIT, profile
     from narcissus.study import load_study
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
@@ -125,38 +125,58 @@ def command(
         )
     points = epsilons or EPSILONS
     if sample is not None:
-        estimates = sampled_profile(loaded, points, draws=sample, limit=most, rng=seed)
-        if as_json:
-            answer = {
-                "epsilon": list(points),
-                "delta": [estimate.low for estimate in estimates],
-                "attacker": {"gain": [estimate.value for estimate in estimates]},
-                "method": "sampled from below",
-                "proved": False,
-                "confidence": estimates[0].confidence,
-            }
-            click.echo(json.dumps(answer, indent=1))
-            return OK
-        click.echo("SAMPLED from below: delta is at least this, with 95% confidence each")
-        for point, estimate in zip(points, estimates, strict=True):
-            click.echo(f"epsilon {point:8.4g}: delta >= {estimate.low:.6g}")
+        _show_sampled(loaded, points, draws=sample, limit=most, seed=seed, as_json=as_json)
         return OK
     result = profile(loaded, points, limit=most)
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
-        return OK
+    else:
+        _show(result, points[0])
+    return OK
+
+
+def _show_sampled(
+    study: Study,
+    points: Sequence[float],
+    *,
+    draws: int,
+    limit: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Estimate from below and print it."""
+    from narcissus.profiles import sampled_profile
+
+    estimates = sampled_profile(study, points, draws=draws, limit=limit, rng=seed)
+    if as_json:
+        answer = {
+            "epsilon": list(points),
+            "delta": [estimate.low for estimate in estimates],
+            "attacker": {"gain": [estimate.value for estimate in estimates]},
+            "method": "sampled from below",
+            "proved": False,
+            "confidence": estimates[0].confidence,
+        }
+        click.echo(json.dumps(answer, indent=1))
+        return
+    click.echo("SAMPLED from below: delta is at least this, with 95% confidence each")
+    for point, estimate in zip(points, estimates, strict=True):
+        click.echo(f"epsilon {point:8.4g}: delta >= {estimate.low:.6g}")
+
+
+def _show(result: Profile, epsilon: float) -> None:
+    """Print a profile, and what the best attacker does at one epsilon."""
     click.echo(str(result))
-    table = result.table(points[0], rows=8)
+    table = result.table(epsilon, rows=8)
     if table:
         where = f" for {result.member[0]}" if result.member[0] else ""
         click.echo(
-            f"\nWhat the best attacker does at epsilon {points[0]:g}{where}, by what it gains:"
+            f"\nWhat the best attacker does at epsilon {epsilon:g}{where}, by what it gains:"
         )
         for row in table:
             told = f"told {row['told']}, " if "told" in row else ""
             attempt = "no attempt" if row["attempt"] is None else f"attempt {row['attempt']}"
             click.echo(f"  {told}release {row['release']}: {attempt}, gains {row['gain']:.6g}")
-    return OK
 
 
 def _smallest(

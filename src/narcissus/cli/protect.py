@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.bound_options import (
-    SUCCESS,
     check_plot,
     criterion,
     criterion_text,
@@ -46,21 +46,16 @@ by_value (least, median, most likely value) with --values and --advantage alone.
 
 
 @click.command(help=HELP, short_help="How much noise keeps the risk below a limit.")
-@click.option("--prior", type=float, metavar="P", help="Success of the best guess beforehand.")
-@click.option("--values", metavar="P1,P2,...", help="Distribution of the secret, value by value.")
-@click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
+@options.prior
+@options.values
+@options.success
 @click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
-@click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
+@options.targets
 @click.option("--at-most", type=int, metavar="V", help="Largest number of people that may fall.")
 @click.option("--confidence", type=float, metavar="C", help="How surely no more fall.  [0.95]")
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.svg",
-    help="Draw all bounds around the epsilon that was found.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in full precision.")
+@options.plot("Draw all bounds around the epsilon that was found.")
+@options.as_json("Print JSON in full precision.")
 def command(
     *,
     prior: float | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.bound_options import option_names, print_json
 from narcissus.errors import InputError
 
@@ -53,22 +54,13 @@ chosen_on, and seed with --scores. The p-values are about the epsilon of --claim
 @click.option("--guesses", type=int, metavar="R", help="How many were guessed.")
 @click.option("--correct", type=int, metavar="V", help="How many guesses were right.")
 @click.option("--values", type=int, metavar="K", help="How many values a secret has.  [2]")
-@click.option(
-    "--scores",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Scores with membership, in place of the counts.",
-)
+@options.file("--scores", "FILE", "Scores with membership, in place of the counts.", exists=True)
 @click.option(
     "--pairs",
     is_flag=True,
     help="With --scores: exactly one row of each pair was in; a pair is a canary.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="With --scores: of the shuffle.  [drawn, and printed]",
-)
+@options.seed("With --scores: of the shuffle.  [drawn, and printed]")
 @click.option(
     "--guesses-chosen",
     metavar="WHEN",
@@ -81,7 +73,7 @@ chosen_on, and seed with --scores. The p-values are about the epsilon of --claim
 @click.option(
     "--claim", type=float, default=0.0, metavar="E", help="Epsilon that p-values are about.  [0]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in full precision.")
+@options.as_json("Print JSON in full precision.")
 def command(
     *,
     canaries: int | None,

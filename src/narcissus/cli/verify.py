@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from narcissus.cli import options
 from narcissus.cli.audit import HOURS
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.errors import InputError
@@ -38,26 +39,14 @@ Exit codes:
 @click.command(help=HELP, short_help="Play a record's study again, and compare.")
 @click.argument("record", type=click.Path(path_type=Path))
 @click.argument("study", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Public key by which record.json.sig must be a signature of the record.",
+@options.file(
+    "--key", "FILE", "Public key by which record.json.sig must be a signature of the record."
 )
-@click.option(
-    "--policy",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The policy that the record was judged by, if it came from one.",
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Worker processes.")
-@click.option(
-    "--allow-code",
-    is_flag=True,
-    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
-)
-@click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@options.file("--policy", "FILE", "The policy that the record was judged by, if it came from one.")
+@options.workers("Worker processes.")
+@options.allow_code
+@options.yes
+@options.quiet
 def command(
     *,
     record: Path,

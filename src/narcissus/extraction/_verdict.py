@@ -106,35 +106,11 @@ class Ruling:
 def judge(found: Found) -> Ruling:
     """Give the verdict and its reasons; a half of it that limits leave open decides nothing."""
     success, quality = found.success, found.quality
-    assert success.low is not None
-    assert success.high is not None
     rate = f"the program succeeds in {_rate(success)} with the release"
     both = f"{rate}, {100 * found.without.value:.0f}% without"
-    if success.high < NEEDED:
-        return Ruling("no extraction", (f"{rate}, and needs two in three",), "sampled")
-    # A compressor's program prints the output every time: that is no matter of chance.
-    counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
-    if quality <= 0:
-        shorter = f"a program that needs no release is no longer than this one ({found.method})"
-        return Ruling("no extraction", (shorter, both), counted)
-    if quality <= found.quality_needed:
-        low = f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
-        return Ruling("no extraction", (low,), counted)
-    shadow = found.on_shadow
-    if isinstance(shadow, Estimate) and (shadow.low or 0.0) >= NEEDED:
-        same = "the same outputs count as well against data that the release has never seen"
-        return Ruling("no extraction", (same,), "sampled")
-    if success.low < NEEDED:
-        return _few_runs(success, rate)
-    for rival in found.open_rivals:
-        reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
-        return Ruling("inconclusive", (both, reason), "sampled", _runs(rival.success))
-    if isinstance(shadow, Estimate) and shadow.value >= NEEDED:
-        few = (
-            "the same outputs count as well against data that the release has never seen, but "
-            f"{shadow.trials} shadow data sets are too few to tell"
-        )
-        return Ruling("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
+    decided = _against(found, rate, both) or _left_open(found, rate, both)
+    if decided is not None:
+        return decided
     reasons = [
         both,
         f"the shortest program found that needs no release is {1 / (1 - quality):.3g} times as "
@@ -146,6 +122,44 @@ def judge(found: Found) -> Ruling:
             f"with a chance of at most {found.rank:.3g}"
         )
     return Ruling("extraction", tuple(reasons), "approximate")
+
+
+def _against(found: Found, rate: str, both: str) -> Ruling | None:
+    """Say what shows that it is no extraction; None where nothing does."""
+    success, quality, shadow = found.success, found.quality, found.on_shadow
+    assert success.high is not None
+    if success.high < NEEDED:
+        return Ruling("no extraction", (f"{rate}, and needs two in three",), "sampled")
+    # A compressor's program prints the output every time: that is no matter of chance.
+    counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
+    if quality <= 0:
+        shorter = f"a program that needs no release is no longer than this one ({found.method})"
+        return Ruling("no extraction", (shorter, both), counted)
+    if quality <= found.quality_needed:
+        low = f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
+        return Ruling("no extraction", (low,), counted)
+    if isinstance(shadow, Estimate) and (shadow.low or 0.0) >= NEEDED:
+        same = "the same outputs count as well against data that the release has never seen"
+        return Ruling("no extraction", (same,), "sampled")
+    return None
+
+
+def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
+    """Say what more runs or shadows may change; None where the evidence is for an extraction."""
+    success, shadow = found.success, found.on_shadow
+    assert success.low is not None
+    if success.low < NEEDED:
+        return _few_runs(success, rate)
+    for rival in found.open_rivals:
+        reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
+        return Ruling("inconclusive", (both, reason), "sampled", _runs(rival.success))
+    if isinstance(shadow, Estimate) and shadow.value >= NEEDED:
+        few = (
+            "the same outputs count as well against data that the release has never seen, but "
+            f"{shadow.trials} shadow data sets are too few to tell"
+        )
+        return Ruling("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
+    return None
 
 
 def _few_runs(success: Estimate, rate: str) -> Ruling:

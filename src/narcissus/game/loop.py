@@ -83,13 +83,9 @@ def play(
     integer("trials", trials, low=1)
     integer("fresh", fresh, low=1)
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    _one_score(game)
     entropy = entropy_of(rng)
     claim = statement or Resilience()
-    if isinstance(game.relation, ManyTargets):
-        raise InputError(
-            f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
-            "every person by itself: audit the release with a table study"
-        )
     seats = seats_of(game, attacks)
     # Paid for once for each member of a family: a member is named, so each is a claim.
     hurdle = math.log(len(seats)) - math.log(1 - level)
@@ -105,8 +101,30 @@ def play(
             if stop and tally.decided is not None:
                 break
     observer.finish()
+    return _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
+
+
+def _one_score(game: Game) -> None:
+    """Refuse a game that scores every person by itself."""
+    if isinstance(game.relation, ManyTargets):
+        raise InputError(
+            f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
+            "every person by itself: audit the release with a table study"
+        )
+
+
+def _weighed(
+    tallies: Sequence[Tally],
+    level: float,
+    hurdle: float,
+    claim: Statement,
+    entropy: int,
+    *,
+    stop: bool,
+) -> Play:
+    """Say what the trials of all members show, by the member against whom they say most."""
     worst = max(tallies, key=lambda tally: (tally.decided is not None, tally.capital))
-    share = (1 - level) / len(worst.seat.attacks) / len(seats)
+    share = (1 - level) / len(worst.seat.attacks) / len(tallies)
     attackers = [
         summary(name, blocks, 1 - share, stopped=stop) for name, blocks in worst.collected.items()
     ]
@@ -125,5 +143,5 @@ def play(
         entropy=entropy,
         remarks=remarks(attackers),
         member=worst.seat.name,
-        members=len(seats),
+        members=len(tallies),
     )

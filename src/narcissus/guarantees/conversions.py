@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -137,28 +139,38 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     """
     if guarantee.adjacency == "replace-one":
         return guarantee
-    if isinstance(guarantee, PureDP):
-        return PureDP(2 * guarantee.epsilon)
-    if isinstance(guarantee, GaussianDP):
-        return GaussianDP(2 * guarantee.mu)
-    if isinstance(guarantee, ZeroConcentratedDP):
-        return ZeroConcentratedDP(4 * guarantee.rho)
-    if isinstance(guarantee, BayesSecurity):
-        return BayesSecurity(max(0.0, 1.0 - 2.0 * (1.0 - guarantee.beta_star)))
-    if isinstance(guarantee, ApproximateDP):
-        e, d = guarantee.epsilon, guarantee.delta
-        return ApproximateDP(2 * e, min(1.0, d * (1.0 + math.exp(min(e, 700.0)))))
-    if isinstance(guarantee, RenyiDP):
-        # D_b(P||R) <= (b - 1/2)/(b - 1) D_2b(P||Q) + D_{2b-1}(Q||R) at b = alpha/2, and the
-        # divergence of order alpha - 1 is at most the one of order alpha.
-        half = guarantee.alpha / 2
-        if half <= 1:
-            raise InputError(
-                f"`guarantee` must have an order above 2 to say anything about a replaced record, "
-                f"got {guarantee.describe()}"
-            )
-        return RenyiDP(half, guarantee.gamma * ((half - 0.5) / (half - 1) + 1))
+    for kind, twice in _TWICE.items():
+        if isinstance(guarantee, kind):
+            return twice(guarantee)
     return _two_steps(guarantee)
+
+
+def _renyi_twice(guarantee: RenyiDP) -> RenyiDP:
+    # D_b(P||R) <= (b - 1/2)/(b - 1) D_2b(P||Q) + D_{2b-1}(Q||R) at b = alpha/2, and the
+    # divergence of order alpha - 1 is at most the one of order alpha.
+    half = guarantee.alpha / 2
+    if half <= 1:
+        raise InputError(
+            f"`guarantee` must have an order above 2 to say anything about a replaced record, "
+            f"got {guarantee.describe()}"
+        )
+    return RenyiDP(half, guarantee.gamma * ((half - 0.5) / (half - 1) + 1))
+
+
+def _approximate_twice(guarantee: ApproximateDP) -> ApproximateDP:
+    e, d = guarantee.epsilon, guarantee.delta
+    return ApproximateDP(2 * e, min(1.0, d * (1.0 + math.exp(min(e, 700.0)))))
+
+
+# What removing a record and adding another one keep of each guarantee.
+_TWICE: dict[type[Guarantee], Callable[[Any], Guarantee]] = {
+    PureDP: lambda g: PureDP(2 * g.epsilon),
+    GaussianDP: lambda g: GaussianDP(2 * g.mu),
+    ZeroConcentratedDP: lambda g: ZeroConcentratedDP(4 * g.rho),
+    BayesSecurity: lambda g: BayesSecurity(max(0.0, 1.0 - 2.0 * (1.0 - g.beta_star))),
+    ApproximateDP: _approximate_twice,
+    RenyiDP: _renyi_twice,
+}
 
 
 def _two_steps(guarantee: Guarantee) -> ProfileCurve:

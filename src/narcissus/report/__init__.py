@@ -2,16 +2,16 @@
 
 from narcissus.report.html import render_html
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Facts, Figure, Items, Page, Section, Table, Text, Verdict
+from narcissus.report.page import Facts, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.report.text import render_text
 
 __all__ = [
     "Facts",
     "Figure",
+    "Grid",
     "Items",
     "Page",
     "Section",
-    "Table",
     "Text",
     "Verdict",
     "page_of",

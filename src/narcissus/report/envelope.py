@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.report.format import GRADES
-from narcissus.report.page import Facts, Items, Page, Section, Table, Text, Verdict
+from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
 from narcissus.study.record import Record
 
 ASSESSMENT = "What was assessed, and what was not"
@@ -70,7 +70,7 @@ def provenance(record: Record) -> Section:
         ("Machine", made.machine),
         ("Record format", record.schema_),
     ]
-    settings = Table(
+    settings = Grid(
         "The study as it was played, defaults filled in",
         ("Setting", "Value"),
         list(flat(record.study)),
@@ -91,18 +91,6 @@ def provenance(record: Record) -> Section:
         grades,
     ]
     return Section(PROVENANCE, blocks)
-
-
-def plain_page(record: Record) -> Page:
-    """List the results as they are, for a kind of study that has no page of its own."""
-    rows = list(flat(record.to_dict()["results"], "results"))
-    table = Table("Results as they stand in the record", ("Result", "Value"), rows)
-    return Page(
-        title=record.title,
-        subtitle=f"A study of kind {record.kind}",
-        verdict=Verdict(record.status, record.verdict),
-        sections=[Section("Results", [table])],
-    )
 
 
 def complete(page: Page, record: Record) -> Page:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Block, Cell, Facts, Figure, Items, Page, Table, Text
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Text
 from narcissus.report.svg import svg_of
 from narcissus.study.record import Record
 
@@ -19,7 +19,7 @@ _TEMPLATES: dict[type[Block], str] = {
     Text: "text.html",
     Facts: "facts.html",
     Items: "items.html",
-    Table: "table.html",
+    Grid: "table.html",
     Figure: "figure.html",
 }
 

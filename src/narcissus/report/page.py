@@ -46,7 +46,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class Grid:
     """A table; ``grades`` says for each row how far its numbers can be trusted."""
 
     caption: str
@@ -82,12 +82,12 @@ class Figure:
     title: str
     description: str
     draw: Callable[[MplFigure], None]
-    table: Table
+    table: Grid
     size: tuple[float, float] = (7.2, 4.0)
     name: str = "figure"
 
 
-Block = Text | Facts | Items | Table | Figure
+Block = Text | Facts | Items | Grid | Figure
 
 
 @dataclass(frozen=True)

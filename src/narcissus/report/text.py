@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Block, Facts, Figure, Items, Page, Table, Text, Verdict
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 
@@ -51,7 +51,7 @@ def _items(title: str, items: Sequence[str], mark: str) -> Iterator[str]:
         yield from _wrap(item, first=f"  {mark}")
 
 
-def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
+def _cells(table: Grid) -> tuple[list[str], list[list[str]]]:
     """Give the head and the body of a table as texts, the grades as a last column."""
     head = list(table.columns)
     shares = [name in table.percent for name in head]
@@ -105,7 +105,7 @@ def _row(
         yield ("  " + gap.join(padded)).rstrip()
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Grid) -> Iterator[str]:
     """Yield a table in columns where it fits, else each row as a list of terms."""
     head, body = _cells(table)
     yield from _wrap(table.caption)

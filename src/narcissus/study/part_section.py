@@ -217,13 +217,7 @@ def strict(hint: Any) -> Any:
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        for mark in hint.__metadata__:
-            if isinstance(mark, OfRoom):
-                return Annotated[Part, PartSection(mark.room, flat=True)]
-            if isinstance(mark, Swept):
-                one = Annotated[float, Strict()]
-                return Annotated[one | list[one], AfterValidator(_levels)]
-        return Annotated[strict(inner[0]), *hint.__metadata__]
+        return _marked(hint)
     if hint in (int, float, str, bool):
         return Annotated[hint, Strict()]
     if origin is Literal or not inner:
@@ -233,6 +227,17 @@ def strict(hint: Any) -> Any:
     if origin in (list, Sequence):
         return list[strict(inner[0])]
     return hint if _is_known(hint) else Any
+
+
+def _marked(hint: Any) -> Any:
+    """Give the type of an option that is a part, that may be a list of levels, or neither."""
+    for mark in hint.__metadata__:
+        if isinstance(mark, OfRoom):
+            return Annotated[Part, PartSection(mark.room, flat=True)]
+        if isinstance(mark, Swept):
+            one = Annotated[float, Strict()]
+            return Annotated[one | list[one], AfterValidator(_levels)]
+    return Annotated[strict(get_args(hint)[0]), *hint.__metadata__]
 
 
 def _is_known(hint: Any) -> bool:

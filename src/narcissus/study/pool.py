@@ -188,27 +188,10 @@ def _in_processes(
     ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
     job = cloudpickle.dumps(play)
     attendants = [Attendant(job, tasks, ended) for _ in range(count)]
-    waiting = iter(todo)
     try:
         for attendant in attendants:
             attendant.start()
-        flying = 0
-        for key in islice(waiting, 2 * count):
-            tasks.put(key)
-            flying += 1
-        while flying:
-            key, answer = ended.get()
-            if key is None:
-                observer.note(answer)
-                continue
-            flying -= 1
-            if isinstance(answer, BaseException):
-                raise answer
-            following = next(waiting, None)
-            if following is not None:
-                tasks.put(following)
-                flying += 1
-            yield key, answer
+        yield from _answers(tasks, ended, todo, 2 * count, observer)
     except BaseException:
         # End the workers at once: their trials will be played again.
         for attendant in attendants:
@@ -220,3 +203,31 @@ def _in_processes(
         for attendant in attendants:
             if attendant.ident is not None:
                 attendant.join()
+
+
+def _answers(
+    tasks: SimpleQueue[str | None],
+    ended: SimpleQueue[tuple[str | None, Any]],
+    todo: Sequence[str],
+    most: int,
+    observer: Observer,
+) -> Generator[tuple[str, Payload], None, None]:
+    """Hand out a trial for each one that ends, ``most`` at a time, and give what they end with."""
+    waiting = iter(todo)
+    flying = 0
+    for key in islice(waiting, most):
+        tasks.put(key)
+        flying += 1
+    while flying:
+        key, answer = ended.get()
+        if key is None:
+            observer.note(answer)
+            continue
+        flying -= 1
+        if isinstance(answer, BaseException):
+            raise answer
+        following = next(waiting, None)
+        if following is not None:
+            tasks.put(following)
+            flying += 1
+        yield key, answer

@@ -14,17 +14,19 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
-from narcissus.results import Grade, NotAssessed
+from narcissus.results import Grade
+
+if TYPE_CHECKING:
+    from narcissus.study.kinds import Outcome
 
 VERSION = 2
 SCHEMA = "narcissus/record/2"
@@ -138,38 +140,24 @@ def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Proven
 
 
 def make_record(
-    *,
-    kind: str,
-    title: str,
-    status: Status,
-    verdict: str,
-    grade: Grade = "not assessed",
-    assumptions: Sequence[str] = (),
-    contradictions: Sequence[str] = (),
-    study: dict[str, Any],
-    entropy: int,
-    results: BaseModel,
-    assessed: list[str],
-    not_assessed: list[NotAssessed],
-    not_covered: list[str],
-    digests: dict[str, str] | None = None,
+    outcome: Outcome, *, kind: str, study: dict[str, Any], entropy: int, digests: dict[str, str]
 ) -> Record:
     """Assemble a record and seal it with its digest."""
     record = Record(
         schema=SCHEMA,
         kind=kind,
-        title=title,
-        status=status,
-        verdict=verdict,
-        grade=grade,
-        assumptions=list(assumptions),
-        contradictions=list(contradictions),
+        title=outcome.title,
+        status=outcome.status,
+        verdict=outcome.verdict,
+        grade=outcome.grade,
+        assumptions=list(outcome.assumptions),
+        contradictions=list(outcome.contradictions),
         study=finite(study),
         provenance=provenance(entropy, digests=digests),
-        assessed=assessed,
-        not_assessed=[Remark(**asdict(n)) for n in not_assessed],
-        not_covered=not_covered,
-        results=results,
+        assessed=outcome.assessed,
+        not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
+        not_covered=outcome.not_covered,
+        results=outcome.results,
         digest="",
     )
     return record.model_copy(update={"digest": digest_of(record.to_dict())})

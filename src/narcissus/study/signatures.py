@@ -157,12 +157,7 @@ _NAMES = {
 def _words(hint: Any) -> list[str]:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        for mark in hint.__metadata__:
-            if isinstance(mark, OfRoom):
-                return [f"a {mark.room}"]
-            if isinstance(mark, Swept):
-                return ["number", "list of numbers"]
-        return _words(arguments[0])
+        return _words_of_marked(hint)
     if origin is Literal:
         return [f"`{value}`" if isinstance(value, str) else str(value) for value in arguments]
     if origin is Union or origin is UnionType:
@@ -173,6 +168,15 @@ def _words(hint: Any) -> list[str]:
     if hint in _NAMES:
         return [_NAMES[hint]]
     return [f"a {getattr(hint, '__name__', str(hint)).lower()}"]
+
+
+def _words_of_marked(hint: Any) -> list[str]:
+    for mark in hint.__metadata__:
+        if isinstance(mark, OfRoom):
+            return [f"a {mark.room}"]
+        if isinstance(mark, Swept):
+            return ["number", "list of numbers"]
+    return _words(get_args(hint)[0])
 
 
 def _plural(word: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 
-from narcissus.report.envelope import complete, plain_page
+from narcissus.report.envelope import complete
 from narcissus.report.page import Page
 from narcissus.study.record import Record
 
@@ -19,11 +18,5 @@ PAGES: dict[str, str] = {
 
 
 def page_of(record: Record) -> Page:
-    """Turn a record into a page: what its kind says, within what every report says.
-
-    A kind without a page of its own has its results listed as they are.
-    """
-    page: Callable[[Record], Page] = plain_page
-    if record.kind in PAGES:
-        page = import_module(PAGES[record.kind]).page
-    return complete(page(record), record)
+    """Turn a record into a page: what its kind says, within what every report says."""
+    return complete(import_module(PAGES[record.kind]).page(record), record)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from narcissus.channels.leakage import rounded
 from narcissus.report.format import MISSING, limits, number, percent
-from narcissus.report.page import Block, Facts, Figure, Items, Page, Section, Table, Text, Verdict
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.channel import (
@@ -78,7 +78,7 @@ def _turned(value: LimitedShare, *, half: bool = False) -> str:
     return limits(low, high)
 
 
-def _measures(exact: Measures) -> Table:
+def _measures(exact: Measures) -> Grid:
     epsilon = "infinite" if exact.epsilon_ldp is None else exact.epsilon_ldp
     implied = f"at least; from {exact.implied_by}"
     rows: list[tuple[str, str | float | None, str]] = [
@@ -93,7 +93,7 @@ def _measures(exact: Measures) -> Table:
         ("Local DP epsilon", epsilon, "ratio of any two rows, as a logarithm"),
         ("Implied Bayes risk", exact.implied_bayes_risk, implied),
     ]
-    return Table(
+    return Grid(
         "Exact for this channel and prior",
         ("Measure", "Value", "Says"),
         rows,
@@ -130,7 +130,7 @@ def _pairs(table: Pairwise, worst: tuple[str, str]) -> Figure:
         "A square for each two secrets; the darker, the easier they are told apart. "
         f"The darkest is {flat[0][2]:.4g}, the lightest {flat[-1][2]:.4g}.",
         draw,
-        Table(
+        Grid(
             "Bayes security of each two secrets, easiest first",
             ("Secret", "Other", "Bayes security"),
             flat,
@@ -157,7 +157,7 @@ def _profile(profile: PrivacyProfile) -> Figure:
         "How much local differential privacy the channel offers",
         f"Delta falls from {delta[0]:.4g} at epsilon 0 to {delta[-1]:.4g} at {epsilon[-1]:.4g}.",
         draw,
-        Table(
+        Grid(
             "The smallest delta at each epsilon",
             ("epsilon", "delta"),
             list(zip(epsilon, delta, strict=True)),
@@ -213,7 +213,7 @@ def _settling(found: Leakage) -> Figure:
         f"({_plain(last.beta_star)}) and the Bayes risk {last.bayes_risk.estimate:.3g} "
         f"({_plain(last.bayes_risk)}).",
         draw,
-        Table(
+        Grid(
             f"Estimates with {100 * found.confidence:g}% limits, which hold at each size by itself",
             ("Samples", "Bayes security", "Limits", "Bayes risk", "Limits of it"),
             rows,
@@ -291,7 +291,7 @@ def _method(result: ExactChannel | SampledChannel) -> Section:
                     "McDiarmid's margin. Limits hold whatever the estimators did."
                 ]
             ),
-            Table(
+            Grid(
                 "Estimators, by their error on samples set aside for choosing",
                 ("Estimator", "Error"),
                 [[name, error] for name, error in errors],

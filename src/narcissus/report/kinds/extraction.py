@@ -9,10 +9,10 @@ from narcissus.report.page import (
     Block,
     Facts,
     Figure,
+    Grid,
     Items,
     Page,
     Section,
-    Table,
     Text,
     Verdict,
 )
@@ -103,7 +103,7 @@ def _question(record: Record, results: ExtractionResults) -> list[Block]:
     ]  # fmt: skip
 
 
-def _success_table(results: ExtractionResults) -> Table:
+def _success_table(results: ExtractionResults) -> Grid:
     rows: list[tuple[str, SampledShare | None]] = [
         ("with the release", results.success),
         *((f"with {name}", value) for name, value in results.stand_ins.items()),
@@ -113,7 +113,7 @@ def _success_table(results: ExtractionResults) -> Table:
         ),
     ]
     grades: list[Grade] = ["sampled" if v else "not assessed" for _, v in rows]
-    return Table(
+    return Grid(
         "How often the output counts",
         ["Runs", "Share that counts", "Limits", "Trials"],
         [
@@ -128,7 +128,7 @@ def _success_table(results: ExtractionResults) -> Table:
 def _complexity(results: ExtractionResults) -> list[Block]:
     sizes = sorted(results.complexity.items(), key=lambda item: item[1])
     grades: list[Grade] = ["approximate" for _ in sizes]
-    table = Table(
+    table = Grid(
         "Programs that print an output that counts, without the release",
         ["Method", "Bytes", "Quality if this were the shortest"],
         [(name, size, round(1 - results.program_bytes / size, 4)) for name, size in sizes],
@@ -193,7 +193,7 @@ def _sandbox(results: ExtractionResults) -> list[Block]:
                   if isolation.missing else []),
             ]
         ),
-        Table(
+        Grid(
             "Attempts to break out, made before the program was run",
             ["Attempt", "What came of it"],
             [(c.attempt, c.outcome) for c in isolation.checks],

@@ -9,10 +9,10 @@ from narcissus.report.page import (
     Block,
     Facts,
     Figure,
+    Grid,
     Items,
     Page,
     Section,
-    Table,
     Text,
     Verdict,
 )
@@ -242,7 +242,7 @@ def _attackers(results: GameResults) -> list[Block]:
     if len(rows) > 1:
         where += f"; the limits of all {len(rows)} attackers hold at once"
     blocks: list[Block] = [
-        Table(
+        Grid(
             f"Success and own baseline in {number(results.trials)} trials{where}",
             columns,
             rows,
@@ -277,7 +277,7 @@ def _profile(results: GameResults) -> list[Block]:
         axes.set_ylabel("delta")
         axes.set_ylim(bottom=0)
 
-    table = Table(
+    table = Grid(
         "The exact profile",
         ["epsilon", "delta"],
         [[e, d or lost] for e, d in zip(epsilon, delta, strict=True)],
@@ -313,7 +313,7 @@ def _curve(results: GameResults) -> list[Block]:
         axes.set_ylabel("chance to isolate")
         axes.legend()
 
-    table = Table(
+    table = Grid(
         "Isolating with light predicates",
         ["weight at most", "with the release", "best without it"],
         [[row.w, row.success, row.baseline] for row in rows],

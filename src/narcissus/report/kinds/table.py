@@ -21,7 +21,7 @@ from narcissus.report.kinds.table_pictures import (
 )
 from narcissus.report.kinds.table_sweep import curves_picture, glance
 from narcissus.report.kinds.table_threat import are_real, threat_facts
-from narcissus.report.page import Block, Facts, Items, Page, Section, Table, Text, Verdict
+from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.table import CountBound, SettingResult, ShareBound, TableResults
@@ -143,7 +143,7 @@ def _threat(record: Record, setting: SettingResult) -> Section:
     return Section("Threat model and assumptions", blocks)
 
 
-def _bounds(settings: Sequence[SettingResult]) -> Table:
+def _bounds(settings: Sequence[SettingResult]) -> Grid:
     rows: list[list[str]] = []
     grades: list[Grade] = []
     for setting in settings:
@@ -161,7 +161,7 @@ def _bounds(settings: Sequence[SettingResult]) -> Table:
             guarantee = bound.guarantee or MISSING
             rows.append([label_of(setting), f"{bound.theorem}{name}", guarantee, says])
             grades.append(setting.grade_of(bound))
-    return Table(
+    return Grid(
         "Bounds for the same prior: what no attacker exceeds",
         ("Setting", "Theorem", "From the guarantee", "Says"),
         rows,
@@ -170,10 +170,10 @@ def _bounds(settings: Sequence[SettingResult]) -> Table:
     )
 
 
-def _findings(settings: Sequence[SettingResult]) -> Table:
+def _findings(settings: Sequence[SettingResult]) -> Grid:
     """List every statement that was compared with the others, with its grade."""
     findings = [found for setting in settings for found in setting.findings]
-    return Table(
+    return Grid(
         "Every statement, compared pair by pair where it is about the same",
         ("About", "Said by", "Limits", "Only if"),
         [
@@ -250,8 +250,8 @@ def _method(record: Record, settings: Sequence[SettingResult], setting: SettingR
                     ("Cells in a release", number(setting.cells)),
                 ]
             ),
-            Table("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
-            Table(
+            Grid("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
+            Grid(
                 "Noise",
                 ("Setting", "delta", "mu", "Noise", "Scale, counts"),
                 [[label_of(s), s.delta, s.mu, s.noise.kind, s.noise.scale] for s in settings],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narcissus.report.format import limits, percent
 from narcissus.report.kinds.table_names import gain_of, label_of
 from narcissus.report.kinds.table_pictures import as_range
-from narcissus.report.page import Figure, Section, Table, Text
+from narcissus.report.page import Figure, Grid, Section, Text
 from narcissus.study.results.table import SettingResult
 from narcissus.study.results.table_attacks import GroupAttack, LimitedMean
 
@@ -118,7 +118,7 @@ def groups_picture(setting: SettingResult) -> Figure:
         "release, a circle what the best attack recovers with its limits, a triangle the ceiling. "
         "The group for which the release adds most is in bold.",
         draw,
-        Table(
+        Grid(
             "Each group beside the average",
             ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
             rows,

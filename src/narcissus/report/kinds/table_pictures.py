@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from narcissus.report.format import limits, number, percent
 from narcissus.report.kinds.table_names import attack_name, label_of, share_allowed
-from narcissus.report.page import Figure, Table
+from narcissus.report.page import Figure, Grid
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, SettingResult
 from narcissus.study.results.table_attacks import HitCounts, LimitedMean
@@ -73,7 +73,7 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
             else ""
         ),
         draw,
-        Table(
+        Grid(
             "Attacks beside the ceiling",
             ("Attack", "Share recovered", "Limits", "Own baseline", "Trials"),
             rows,
@@ -130,7 +130,7 @@ def distribution_picture(setting: SettingResult) -> Figure:
             else ""
         ),
         draw,
-        Table(
+        Grid(
             "Targets recovered in one release",
             ("Attack", "Least", "A quarter below", "Middle", "A quarter above", "Most", "Trials"),
             rows,
@@ -191,7 +191,7 @@ def columns_picture(setting: SettingResult) -> Figure:
         "One row for each unknown column: an open square is the baseline, a circle what the best "
         "attack recovers, a triangle the ceiling.",
         draw,
-        Table(
+        Grid(
             "Each unknown column",
             ("Column", "Baseline", "Best attack", "Limits", "Ceiling"),
             rows,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
 from narcissus.report.kinds.table_names import gain_of, label_of, share_allowed
 from narcissus.report.kinds.table_pictures import as_range
-from narcissus.report.page import Figure, Table
+from narcissus.report.page import Figure, Grid
 from narcissus.study.results.table import SettingResult
 from narcissus.study.results.table_attacks import LimitedMean
 
@@ -131,7 +131,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
             else ""
         ),
         draw,
-        Table(
+        Grid(
             "Recovered, ceiling and proved, for each setting",
             (
                 "Setting",
@@ -150,7 +150,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
     )
 
 
-def glance(settings: Sequence[SettingResult]) -> Table:
+def glance(settings: Sequence[SettingResult]) -> Grid:
     """Give the headline numbers of every setting."""
     rows: list[list[str]] = []
     for s in settings:
@@ -167,7 +167,7 @@ def glance(settings: Sequence[SettingResult]) -> Table:
                 s.status,
             ]
         )
-    return Table(
+    return Grid(
         "Every setting: shares are sampled (limits in brackets) but for the two proved columns",
         (
             "Setting",

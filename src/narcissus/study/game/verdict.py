@@ -185,23 +185,11 @@ def findings(ground: Ground) -> list[Finding]:
     All sampled limits hold at once with the confidence that they carry: each of two kinds, on
     success and on the gap, fails with chance at most ``alpha``.
     """
-    exact, played, statement = ground.exact, ground.played, ground.statement
+    played, statement = ground.played, ground.statement
     success = "success of the best attacker"
     about_gap = isinstance(statement, Resilience)
     delta = f"delta at epsilon {statement.epsilon:g}" if about_gap else ""
-    found: list[Finding] = []
-    if exact is not None:
-        best, given = exact.best_success, exact.assumptions
-        found.append(Finding(success, "the exact answer", best, best, assumptions=given))
-        if about_gap:
-            least = exact.least
-            found.append(Finding(delta, "the exact answer", least, least, assumptions=given))
-        if isinstance(statement, FixedBaseline) and exact.best_fixed_guess is not None:
-            what, fixed = "chance of the best fixed guess", exact.best_fixed_guess
-            found.append(Finding(what, "the exact answer", fixed, fixed, assumptions=given))
-            if statement.best is not None and ground.chosen:
-                high = statement.best
-                found.append(Finding(what, "[statement]", high=high, assumptions=ground.chosen))
+    found = [] if ground.exact is None else _exact_findings(ground, ground.exact, success, delta)
     for proof in ground.proofs:
         bound, given = proof.bound, proof.bound.assumptions
         if proof.limits == "success":
@@ -217,6 +205,22 @@ def findings(ground: Ground) -> list[Finding]:
             gap = ground.gaps.get(one.name)
             if about_gap and gap is not None:
                 found.append(Finding(delta, by, gap.low, kind="sampled", confidence=level))
+    return found
+
+
+def _exact_findings(ground: Ground, exact: ExactGame, success: str, delta: str) -> list[Finding]:
+    """Give what the exact answer says, and the best fixed guess that the statement names."""
+    statement, by, given = ground.statement, "the exact answer", exact.assumptions
+    best, fixed = exact.best_success, exact.best_fixed_guess
+    found = [Finding(success, by, best, best, assumptions=given)]
+    if delta:
+        found.append(Finding(delta, by, exact.least, exact.least, assumptions=given))
+    if isinstance(statement, FixedBaseline) and fixed is not None:
+        what = "chance of the best fixed guess"
+        found.append(Finding(what, by, fixed, fixed, assumptions=given))
+        if statement.best is not None and ground.chosen:
+            high = statement.best
+            found.append(Finding(what, "[statement]", high=high, assumptions=ground.chosen))
     return found
 
 

@@ -118,23 +118,13 @@ def test_what_samples_cannot_say_is_never_safe(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[channel]\n", "exactly one of"),
-        ('[channel]\nfile = "c.csv"\nmechanism = "laplace:scale=1"\n', "exactly one of"),
-        ('[channel]\nfile = "c.csv"\nsecret = "x"\n', "only with samples"),
-        ('[channel]\nsamples = "c.csv"\nuses = 2\n', "`uses` is not used with 'samples'"),
-        ('[channel]\nsamples = "c.csv"\nprior = "c.csv"\n', "`prior` is not used"),
-        ('[channel]\nsamples = "c.csv"\ntolerance = 1e-6\n', "only with file: leave"),
-        ('[channel]\nmechanism = "laplace:scale=1"\ntolerance = 1e-6\n', "only with file"),
-        ('[channel]\nfile = "c.csv"\n[run]\nconfidence = 0.9\n', "nothing is sampled"),
-        ('[channel]\nfiel = "c.csv"\n', "did you mean `file`"),
-        ('[channel]\nfile = "c.csv"\n[threshold]\nreason = "x"\n', "`bayes_risk` or both"),
         ('[channel]\nfile = "gone.csv"\n', "no such file"),
         ('[channel]\nfile = "c.csv"\nprior = "c.csv"\n', "prob|column"),
         ('[channel]\nmechanism = "laplase:scale=1"\n', "did you mean `laplace`"),
         ('[channel]\nmechanism = "laplace:scale=1"\nuses = 2\n', "continuous"),
     ],
 )
-def test_mistakes_are_said_before_any_work(tmp_path, text, words):
+def test_files_and_mechanisms_that_do_not_fit_are_refused_before_any_work(tmp_path, text, words):
     with pytest.raises(NarcissusError, match=words):
         narcissus.load_study(write(tmp_path, text, c=CHANNEL))
 
@@ -153,7 +143,7 @@ def test_on_the_command_line(tmp_path, capsys):
 def test_the_example_is_a_study_that_plays():
     from pathlib import Path
 
-    example = Path(__file__).resolve().parents[2] / "examples" / "channel.toml"
+    example = Path(__file__).resolve().parents[3] / "examples" / "channel.toml"
     assert narcissus.run(narcissus.load_study(example), rng=0).status == "met"
 
 

@@ -1,0 +1,80 @@
+"""The options that several commands share; what one of them says of its own is an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+SUCCESS = "exact: a guess must name the very value, as in membership; any: it may cover several."
+
+allow_code = click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
+)
+yes = click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
+quiet = click.option("--quiet", is_flag=True, help="No progress.")
+
+prior = click.option(
+    "--prior", type=float, metavar="P", help="Success of the best guess beforehand."
+)
+values = click.option(
+    "--values", metavar="P1,P2,...", help="Distribution of the secret, value by value."
+)
+success = click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
+targets = click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
+
+
+def out_folder(of: str) -> Option:
+    """Take the results folder, named after a file unless it is given."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help=f"Results folder.  [default: results/<name of the {of}>]",
+    )
+
+
+def file(option: str, metavar: str, text: str, *, exists: bool = False) -> Option:
+    """Take a file to write, or one to read that must exist."""
+    return click.option(
+        option,
+        type=click.Path(path_type=Path, exists=exists, dir_okay=False),
+        metavar=metavar,
+        help=text,
+    )
+
+
+def records(text: str) -> Option:
+    """Take the file for what is about single records."""
+    return file("--records", "FILE", text)
+
+
+def plot(text: str) -> Option:
+    """Take the file for a picture."""
+    return file("--plot", "FILE.svg", text)
+
+
+def seed(text: str) -> Option:
+    """Take a seed."""
+    return click.option("--seed", type=click.IntRange(min=0), help=text)
+
+
+def workers(text: str) -> Option:
+    """Take a number of processes."""
+    return click.option("--workers", type=click.IntRange(min=1), help=text)
+
+
+def restart(text: str) -> Option:
+    """Take whether a results folder may be overwritten."""
+    return click.option("--restart", is_flag=True, help=text)
+
+
+def as_json(text: str) -> Option:
+    """Take whether to print JSON."""
+    return click.option("--json", "as_json", is_flag=True, help=text)
