@@ -115,3 +115,18 @@ def test_handlers_are_given_back():
     with pytest.raises(Interrupted), interruptible():
         signal.raise_signal(signal.SIGTERM)
     assert (signal.getsignal(signal.SIGTERM), signal.set_wakeup_fd(-1)) == before
+
+
+def test_a_signal_while_a_library_makes_a_class_is_no_error_of_ours(monkeypatch, capsys):
+    """Python 3.11 wraps what is raised in ``__set_name__``: an import of ours can be there."""
+    from narcissus.cli import main as entry
+    from narcissus.cli.interrupts import Interrupted
+
+    def wrapped(**_):
+        raise RuntimeError("Error calling __set_name__") from Interrupted(signal.SIGTERM)
+
+    monkeypatch.setattr(sys.modules[entry.__module__].cli, "main", wrapped)
+    with pytest.raises(SystemExit) as left:
+        entry(["examples"])
+    assert left.value.code == 128 + signal.SIGTERM
+    assert "Traceback" not in capsys.readouterr().err

@@ -113,6 +113,8 @@ def _run(argv: list[str] | None) -> int:
         click.echo(f"error: {_said(error)}", err=True)
         return USAGE
     except Exception as error:
+        if isinstance(error.__cause__, Interrupted | KeyboardInterrupt):
+            raise error.__cause__ from None  # Python wraps what is raised while a class is made
         import traceback
 
         traceback.print_exc()
