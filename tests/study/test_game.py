@@ -12,7 +12,7 @@ import pytest
 from narcissus import load_study, profile, run
 from narcissus.errors import InputError, StudyError, TooLargeError
 from narcissus.report import page_of, render_html, render_text
-from narcissus.report.page import Figure, Table
+from narcissus.report.page import Figure, Grid
 from narcissus.study.game.kind import KIND
 from narcissus.study.game.schema import DEFINITIONS
 from narcissus.study.registry import ROOMS
@@ -64,7 +64,7 @@ def test_shipped_study_comes_out_as_its_source_says(name):
     jsonschema.validate(results, KIND.results.json_schema())
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]
-    assert any(isinstance(block, Table | Figure) for block in blocks)
+    assert any(isinstance(block, Grid | Figure) for block in blocks)
     assert audit.verdict
     assert json.loads(audit.record.to_json())["kind"] == "game"
 
