@@ -110,3 +110,18 @@ def answer(call):
         return json.loads(out)
 
     return run
+
+
+@pytest.fixture
+def one_error(call):
+    """Run a line and see that it ends in one error, which names an option."""
+
+    def check(line, option):
+        code, out, err = call(line)
+        assert code == 2
+        assert not out
+        assert option in err
+        assert "Traceback" not in err
+        assert len(err.strip().splitlines()) == 1
+
+    return check
