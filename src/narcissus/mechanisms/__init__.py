@@ -12,12 +12,23 @@ from narcissus.mechanisms.one_way import MultiplyHash, Sha256
 from narcissus.mechanisms.own import OwnMechanism
 from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
-from narcissus.mechanisms.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.randomized_response import RandomizedResponse
+from narcissus.mechanisms.table import (
+    CellRule,
+    Columns,
+    Marginals,
+    Microdata,
+    PlannedCounts,
+    Prepared,
+    ProtectedCounts,
+    TableMechanism,
+)
 from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
+    "CellRule",
     "Cipher",
+    "Columns",
     "Constant",
     "CountingQuery",
     "Counts",
@@ -29,6 +40,7 @@ __all__ = [
     "MarginalQueries",
     "Marginals",
     "Mechanism",
+    "Microdata",
     "MultiplyHash",
     "NoNoise",
     "Noise",
@@ -38,11 +50,14 @@ __all__ = [
     "Parallel",
     "Parity",
     "PlannedCounts",
+    "Prepared",
+    "ProtectedCounts",
     "PublicKey",
     "RandomizedResponse",
     "ReleaseChannel",
     "Sha256",
     "Subsample",
+    "TableMechanism",
     "ThroughChannel",
     "XorHalf",
     "published_cut",

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
+from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Noise
 
 Codes = NDArray[np.int32]
@@ -230,6 +231,13 @@ class NoisyMarginals:
 
     queries: MarginalQueries
     noise: Noise
+    releases = Counts
+    cellwise = True
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the tables guarantee together when a person's record is replaced."""
+        return self.noise.guarantee(self.queries.tables)
 
     def release(self, data: NDArray[np.integer], rng: RandomSource = None) -> list[Counts]:
         """Release the tables of each data set.

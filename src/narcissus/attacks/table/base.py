@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +33,15 @@ class View:
     targets
         The people as known beforehand.
     noise
-        The noise that the release was made with: the attacker knows the mechanism.
+        The noise on every cell, where there is such: the attacker knows the mechanism.
     release
-        The released cells, shape (cells,), in counts.
+        Of noisy counts the released cells, shape (cells,), in counts; of any other release the
+        release itself, such as `narcissus.mechanisms.Microdata`.
     """
 
     targets: Targets
-    noise: Noise
-    release: Floats
+    noise: Noise | None
+    release: Any
 
 
 class Described(Protocol):
@@ -66,6 +67,11 @@ class Described(Protocol):
 class TableAttack(Attack, Described, Protocol):
     """An attack on a release about people."""
 
+    @property
+    def reads(self) -> tuple[type, ...]:
+        """The kinds of release that it can read; `object` is any."""
+        ...
+
 
 class Guesser(Described, Protocol):
     """A user's own attack, which is not informed: it guesses from one release at a time."""
@@ -78,23 +84,29 @@ class Guesser(Described, Protocol):
         ...
 
 
+def view_of(targets: Targets, release: Any) -> View:
+    """Give what an attack sees of a release."""
+    if isinstance(release, Counts):
+        return View(targets, release.noise, release.cells)
+    return View(targets, None, release)
+
+
 class ReleaseByRelease(ABC):
     """Attempts from `guess`, asked about one release after the other."""
 
     informed = False
+    reads: tuple[type, ...] = (Counts,)
+    """The kinds of release that it can read."""
 
     @abstractmethod
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Guess every person's unknown columns, shape (n,), in ``[0, success.guesses)``."""
 
     def attempt(
-        self, release: Sequence[Counts], known: Sequence[Targets], rng: np.random.Generator
+        self, release: Sequence[Any], known: Sequence[Targets], rng: np.random.Generator
     ) -> Joint:
         """Give the guesses about each release, shape (trials, n)."""
-        views = [
-            View(told, counts.noise, counts.cells)
-            for counts, told in zip(release, known, strict=True)
-        ]
+        views = [view_of(told, one) for one, told in zip(release, known, strict=True)]
         return np.stack([self.guess(view, rng=rng) for view in views])
 
 
@@ -112,6 +124,7 @@ class OwnTableAttack(ReleaseByRelease):
 
     name: str
     own: Guesser
+    reads = (object,)
 
     @property
     def title(self) -> str:

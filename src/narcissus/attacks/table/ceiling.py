@@ -16,6 +16,7 @@ import numpy as np
 from narcissus.attacks.table.base import Floats, Joint, softmax
 from narcissus.attacks.table.likelihood import chunks, likelihood
 from narcissus.knowledge.columns import Insider, OtherSecrets
+from narcissus.mechanisms import ProtectedCounts
 from narcissus.mechanisms.marginals import Counts
 
 
@@ -26,6 +27,7 @@ class Ceiling:
     title = "what nobody can exceed: told everybody else's secrets"
     uses = "prior, release and all other secrets"
     informed = True
+    reads = (Counts, ProtectedCounts)
     knows = OtherSecrets()
 
     def attempt(

@@ -55,6 +55,7 @@ class MeanField(ReleaseByRelease):
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
+        assert view.noise is not None
         if view.noise.scale == 0:
             return consistent_beliefs(view.targets, view.release)
         noise = _surrogate(view.noise)
@@ -135,6 +136,7 @@ class GibbsSampling(ReleaseByRelease):
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
+        assert view.noise is not None
         if view.noise.scale == 0:
             return consistent_beliefs(view.targets, view.release)
         targets = view.targets

@@ -15,6 +15,7 @@ class PriorGuess(ReleaseByRelease):
 
     title = "the best guess without the release"
     uses = "prior"
+    reads = (object,)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Ignore the release."""

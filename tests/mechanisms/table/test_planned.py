@@ -10,7 +10,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.mechanisms import Marginals, PlannedCounts
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, NoNoise
-from narcissus.mechanisms.planned import DEFAULT_DELTA, epsilon_at
+from narcissus.mechanisms.table.planned import DEFAULT_DELTA, epsilon_at
 
 
 @pytest.mark.parametrize("tables", [1, 7])
@@ -46,12 +46,19 @@ def test_the_point_is_on_the_profile():
 
 
 def test_a_plan_of_ones_own_has_a_point_too():
-    epsilon, delta = PlannedCounts().point(PureDP(1.0))
+    class Own(PlannedCounts):
+        k = 2
+        label = "mine"
+
+        def noise_of(self, tables):
+            return LaplaceNoise(2.0 * tables)
+
+    epsilon, delta = Own().point(PureDP(1.0))
     assert delta == DEFAULT_DELTA
     assert float(PureDP(1.0).profile(epsilon)) == pytest.approx(DEFAULT_DELTA, rel=1e-6)
-    for what in (lambda: PlannedCounts().label, lambda: PlannedCounts().noise_of(1)):
-        with pytest.raises(NotImplementedError):
-            what()
+    assert Own().strength == 2.0
+    with pytest.raises(TypeError, match="abstract"):
+        PlannedCounts()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The mechanisms that a study of a table can name: one class and one line of the r
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,35 +16,49 @@ from narcissus._options import Level
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
+from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
+from narcissus.mechanisms.table.base import TableMechanism
+from narcissus.mechanisms.table.columns import Columns
 
 LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
 DEFAULT_DELTA = 1e-5
 
 
-class PlannedCounts:
+class PlannedCounts(TableMechanism):
     """What is planned to be released of a table: noisy counts of all k-way marginals.
 
-    A mechanism of a table study is a subclass that gives ``k``, ``label`` and ``noise_of``.
+    A subclass gives ``k``, ``label`` and ``noise_of``.
 
     Attributes
     ----------
     k
         Columns in each table.
-    label
-        A name for tables and figures, such as 'ε = 1'.
     """
 
     k: int
 
     @property
-    def label(self) -> str:
-        """A name for tables and figures."""
-        raise NotImplementedError
+    def title(self) -> str:
+        """That they are noisy, and how many columns each has."""
+        return f"Noisy {self.k}-way marginals"
 
+    @property
+    def strength(self) -> float | None:
+        """The scale of the noise, for one table."""
+        return self.noise_of(1).scale
+
+    @abstractmethod
     def noise_of(self, tables: int) -> Noise:
         """Give the noise on every cell when so many tables are released."""
-        raise NotImplementedError
+
+    def prepare(self, columns: Columns) -> NoisyMarginals:
+        """Lay out all tables that touch an unknown column, and set their noise."""
+        d = len(columns.names)
+        if self.k > d:
+            raise InputError(f"`mechanism.k` is {self.k}, but the table has {d} columns")
+        queries = MarginalQueries(columns.sizes, columns.unknown, self.k)
+        return NoisyMarginals(queries, self.noise_of(queries.tables))
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
         """Give one point (epsilon, delta) of the guarantee, to compare; None where it has none."""

@@ -1,0 +1,46 @@
+"""What an attack may learn from before it is played: releases that were simulated.
+
+The attacker knows the mechanism and how likely people are, so they may play the release against
+people whom they made up, and learn how it gives secrets away. Nothing that is scored is ever
+learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.table.base import TableAttack
+from narcissus.knowledge.columns import Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """One release about people who were drawn from the prior.
+
+    Attributes
+    ----------
+    targets
+        The people as the attacker would know them.
+    release
+        What was released about them.
+    secrets
+        Everybody's joint value of the unknown columns, shape (n,).
+    """
+
+    targets: Targets
+    release: Any
+    secrets: NDArray[np.int64]
+
+
+@runtime_checkable
+class Trainable(Protocol):
+    """An attack that learns from simulated releases before it is played."""
+
+    def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> TableAttack:
+        """Give the attack to play; what it is depends on the arguments alone."""
+        ...

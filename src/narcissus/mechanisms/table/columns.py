@@ -1,0 +1,98 @@
+"""What a mechanism is told of a table before it sees anybody: its columns and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, which everybody knows.
+
+    Attributes
+    ----------
+    names
+        Names of the columns, all different.
+    labels
+        Labels of each column's values.
+    ordered
+        Whether a column's values have an order.
+    unknown
+        Positions of the columns that the attacker does not know.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ordered: tuple[bool, ...]
+    unknown: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each column has."""
+        return tuple(len(labels) for labels in self.labels)
+
+    def frame(self, codes: NDArray[np.integer]) -> pd.DataFrame:
+        """Give people as a data frame of labels, one categorical column each.
+
+        Parameters
+        ----------
+        codes
+            Value numbers, shape (n, d).
+        """
+        import pandas as pd
+
+        parts = [
+            pd.Series(pd.Categorical(np.array(labels)[codes[:, c]], list(labels)), name=name)
+            for c, (name, labels) in enumerate(zip(self.names, self.labels, strict=True))
+        ]
+        return pd.concat(parts, axis=1)
+
+    def codes(self, frame: pd.DataFrame, *, of: str) -> Codes:
+        """Give the rows of a data frame as value numbers, shape (rows, d).
+
+        Parameters
+        ----------
+        frame
+            Must have every column, in any order, with values whose text is one of the labels.
+        of
+            Whose rows these are, for errors: 'the release'.
+
+        Raises
+        ------
+        InputError
+            A column or value is missing in the table or in the frame; each is named.
+        """
+        found = [str(name) for name in frame.columns]
+        if missing := [name for name in self.names if name not in found]:
+            raise InputError(f"{of} lacks the columns {', '.join(map(repr, missing))}")
+        if strange := [name for name in found if name not in self.names]:
+            raise InputError(
+                f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
+            )
+        return np.stack(
+            [self._column(frame[name], c, of=of) for c, name in enumerate(self.names)], axis=1
+        )
+
+    def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
+        known = {label: number for number, label in enumerate(self.labels[column])}
+        texts = values.astype(str)
+        numbers = texts.map(known)
+        if numbers.isna().any():
+            strange: Sequence[str] = sorted(set(texts[numbers.isna()]))
+            raise InputError(
+                f"column '{self.names[column]}' of {of} has values that were not in the data: "
+                f"{', '.join(map(repr, strange[:5]))}" + (" ..." if len(strange) > 5 else "")
+            )
+        return np.asarray(numbers, dtype=np.int32)

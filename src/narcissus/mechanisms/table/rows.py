@@ -1,0 +1,60 @@
+"""A mechanism that releases rows, from a function that makes rows of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.guarantees import Guarantee
+from narcissus.mechanisms.marginals import Codes, MarginalQueries
+from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.table.releases import Microdata
+
+READ_AS = 3
+"""Columns of the tables that released rows are counted into, where the table has as many."""
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """A mechanism that turns the rows of a data set into released rows.
+
+    Attributes
+    ----------
+    queries
+        Tables that the rows are counted into, to be read as counts.
+    make
+        From value numbers, shape (n, d), and a generator to released ones, shape (m, d).
+    guarantee
+        What it guarantees; None for nothing.
+    """
+
+    queries: MarginalQueries
+    make: Callable[[Codes, np.random.Generator], Codes]
+    guarantee: Guarantee | None = None
+    releases = Microdata
+    noise = None
+    cellwise = False
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        make: Callable[[Codes, np.random.Generator], Codes],
+        guarantee: Guarantee | None = None,
+    ) -> PreparedRows:
+        """Read the rows as all tables of three columns that touch an unknown one."""
+        k = min(READ_AS, len(columns.names))
+        queries = MarginalQueries(columns.sizes, columns.unknown, k)
+        return cls(queries, make, guarantee)
+
+    def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Microdata]:
+        """Release each data set."""
+        released: list[Microdata] = []
+        for codes in data:
+            rows = np.ascontiguousarray(self.make(codes.astype(np.int32), rng), dtype=np.int32)
+            rows.setflags(write=False)
+            released.append(Microdata(rows))
+        return released
