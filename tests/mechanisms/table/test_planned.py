@@ -10,7 +10,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.mechanisms import Marginals, PlannedCounts
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, NoNoise
-from narcissus.mechanisms.table.planned import DEFAULT_DELTA, epsilon_at
+from narcissus.mechanisms.table.base import DEFAULT_DELTA, epsilon_at
 
 
 @pytest.mark.parametrize("tables", [1, 7])

@@ -29,7 +29,7 @@ def rows(results: TableResults) -> Iterator[Row]:
             "setting": setting.label,
             "epsilon": math.inf if exact else setting.epsilon,
             "mu": math.inf if exact else setting.mu,
-            "scale": setting.noise.scale,
+            "scale": None if setting.noise is None else setting.noise.scale,
         }
         for row in (*_measured(setting), *_proved(setting)):
             yield noise | row

@@ -7,11 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize
 
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.marginals import MarginalQueries
 from narcissus.mechanisms.noise import Noise
 from narcissus.mechanisms.table.columns import Columns
+
+DEFAULT_DELTA = 1e-5
 
 
 class Prepared(Protocol):
@@ -78,3 +81,17 @@ class TableMechanism(ABC):
         InputError
             It cannot release anything of such a table.
         """
+
+    def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
+        """Give one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
+        return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
+
+
+def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:
+    """Give the epsilon at which the profile reaches ``delta``; None where it never does."""
+    if not 0 < delta < float(guarantee.profile(0.0)):
+        return None
+    high = 1.0
+    while float(guarantee.profile(high)) > delta:
+        high *= 2
+    return float(optimize.brentq(lambda e: float(guarantee.profile(e)) - delta, 0.0, high))

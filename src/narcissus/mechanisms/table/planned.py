@@ -10,19 +10,16 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import optimize
-
 from narcissus._options import Level
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
-from narcissus.mechanisms.table.base import TableMechanism
+from narcissus.mechanisms.table.base import DEFAULT_DELTA, TableMechanism, epsilon_at
 from narcissus.mechanisms.table.columns import Columns
 
 LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
-DEFAULT_DELTA = 1e-5
 
 
 class PlannedCounts(TableMechanism):
@@ -59,10 +56,6 @@ class PlannedCounts(TableMechanism):
             raise InputError(f"`mechanism.k` is {self.k}, but the table has {d} columns")
         queries = MarginalQueries(columns.sizes, columns.unknown, self.k)
         return NoisyMarginals(queries, self.noise_of(queries.tables))
-
-    def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
-        """Give one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
-        return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
 
 
 @dataclass(frozen=True)
@@ -159,13 +152,3 @@ class Marginals(PlannedCounts):
         """Give the point that sets the noise, or that of the guarantee at ``delta``."""
         epsilon = self.epsilon
         return epsilon_at(guarantee, self._delta) if epsilon is None else epsilon, self._delta
-
-
-def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:
-    """Give the epsilon at which the profile reaches ``delta``; None where it never does."""
-    if not 0 < delta < float(guarantee.profile(0.0)):
-        return None
-    high = 1.0
-    while float(guarantee.profile(high)) > delta:
-        high *= 2
-    return float(optimize.brentq(lambda e: float(guarantee.profile(e)) - delta, 0.0, high))

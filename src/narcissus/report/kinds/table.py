@@ -236,6 +236,21 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
     return text
 
 
+def _noise(settings: Sequence[SettingResult]) -> list[Grid]:
+    """Give the noise of each setting that has any of a known kind."""
+    rows = [
+        [label_of(s), s.delta, s.mu, s.noise.kind, s.noise.scale]
+        for s in settings
+        if s.noise is not None
+    ]
+    columns = ("Setting", "delta", "mu", "Noise", "Scale, counts")
+    return [Grid("Noise", columns, rows)] if rows else []
+
+
+def _tables(setting: SettingResult) -> str:
+    return "Marginals in a release" if setting.noise is not None else "Tables it is read as"
+
+
 def _method(record: Record, settings: Sequence[SettingResult], setting: SettingResult) -> Section:
     what = [[attack_name(name), a.title, a.uses, a.trials] for name, a in setting.attacks.items()]
     if (ceiling := setting.ceiling) is not None:
@@ -246,18 +261,21 @@ def _method(record: Record, settings: Sequence[SettingResult], setting: SettingR
             Text(_how_played(record, setting)),
             Facts(
                 [
-                    ("Marginals in a release", number(setting.marginals)),
+                    (_tables(setting), number(setting.marginals)),
                     ("Cells in a release", number(setting.cells)),
                 ]
             ),
             Grid("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
-            Grid(
-                "Noise",
-                ("Setting", "delta", "mu", "Noise", "Scale, counts"),
-                [[label_of(s), s.delta, s.mu, s.noise.kind, s.noise.scale] for s in settings],
-            ),
+            *_noise(settings),
         ],
     )
+
+
+def _released(setting: SettingResult) -> str:
+    """Name what is released; records of before say how many marginals."""
+    if setting.released and setting.noise is None:
+        return setting.released[0].lower() + setting.released[1:]
+    return f"{number(setting.marginals)} noisy marginals"
 
 
 def page(record: Record) -> Page:
@@ -269,8 +287,7 @@ def page(record: Record) -> Page:
     groups = groups_section(setting, is_sweep=is_sweep)
     return Page(
         title=record.title,
-        subtitle=f"{number(setting.people)} people in a release, "
-        f"{number(setting.marginals)} noisy marginals, {last}",
+        subtitle=f"{number(setting.people)} people in a release, {_released(setting)}, {last}",
         verdict=_verdict(record, settings, setting),
         sections=[
             _threat(record, setting),

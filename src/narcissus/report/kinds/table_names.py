@@ -63,9 +63,9 @@ def most_relevant(settings: Sequence[SettingResult]) -> SettingResult:
     noisy = [s for s in settings if not s.noiseless] or list(settings)
     met = [s for s in settings if s.status == "met"]
     if met:
-        return min(met, key=_noise)
-    return (min if settings[0].threshold is None else max)(noisy, key=_noise)
+        return min(met, key=_protection)
+    return (min if settings[0].threshold is None else max)(noisy, key=_protection)
 
 
-def _noise(setting: SettingResult) -> float:
-    return setting.noise.scale
+def _protection(setting: SettingResult) -> float:
+    return setting.protection

@@ -37,7 +37,7 @@ def _mu(setting: SettingResult) -> float | None:
 
 
 def _scale(setting: SettingResult) -> float | None:
-    return setting.noise.scale
+    return None if setting.noise is None else setting.noise.scale
 
 
 # Privacy levels grow with less noise, a scale with more: sign, what is read, title.

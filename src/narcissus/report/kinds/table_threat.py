@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from narcissus.report.format import number, percent
 from narcissus.study.plugins import GIVEN
@@ -66,6 +66,7 @@ def _attacker(threat: Answer) -> Rows:
         where = {
             "prior": "drawn from the prior, which is then known exactly",
             "rows": "real rows of the table",
+            "all": "all rows of the table",
         }
         rows.append(("Where they come from", where.get(people, str(people))))
     within: Answer = threat.get("within") or {}
@@ -98,8 +99,12 @@ def _level(value: float | None, name: str) -> str:
     return number(value)
 
 
-def _release(mechanism: Answer) -> Rows:
+def _release(mechanism: Answer, setting: SettingResult) -> Rows:
     rows: Rows = []
+    if setting.noise is None:
+        rows.append(("What is released", setting.released))
+        given = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
+        return rows + [(f"Option {key}", _option(value)) for key, value in given.items()]
     if k := mechanism.get("k"):
         noise = str(mechanism.get("noise") or "").capitalize()
         text = f"all {k}-way tables of counts that touch an unknown column"
@@ -113,6 +118,13 @@ def _release(mechanism: Answer) -> Rows:
     if (delta := mechanism.get("delta")) is not None:
         rows.append(("delta", f"{delta:g}"))
     return rows
+
+
+def _option(value: Any) -> str:
+    """Give an option's value as in the study, lists with commas."""
+    if isinstance(value, list):
+        return ", ".join(_option(one) for one in cast("list[Any]", value))
+    return "yes" if value is True else "no" if value is False else str(value)
 
 
 def _threshold(record: Record, setting: SettingResult) -> Rows:
@@ -140,7 +152,7 @@ def _threshold(record: Record, setting: SettingResult) -> Rows:
 
 def are_real(record: Record) -> bool:
     """Tell whether the targets are real people, rows of the table."""
-    return _section(record, "threat").get("people") == "rows"
+    return _section(record, "threat").get("people") in ("rows", "all")
 
 
 def threat_facts(record: Record, setting: SettingResult) -> Rows:
@@ -149,6 +161,6 @@ def threat_facts(record: Record, setting: SettingResult) -> Rows:
         *_table(_section(record, "data")),
         *_attacker(_section(record, "threat")),
         *_prior(_section(record, "prior")),
-        *_release(_section(record, "mechanism")),
+        *_release(_section(record, "mechanism"), setting),
         *_threshold(record, setting),
     ]

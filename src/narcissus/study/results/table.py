@@ -154,7 +154,11 @@ class SettingNumbers(ResultModel):
     label: str
     delta: Share | None
     mu: NonNegative | None
-    noise: NoiseResult
+    released: str = Field("", description="What is released, in words; empty in older records.")
+    strength: float | None = Field(
+        None, description="Grows with protection, within a sweep; null: nothing orders it."
+    )
+    noise: NoiseResult | None = Field(description="On each cell; null: there is no such noise.")
     marginals: Count
     cells: Count
     people: Positive
@@ -184,7 +188,14 @@ class SettingNumbers(ResultModel):
     @property
     def noiseless(self) -> bool:
         """Whether exact counts are released."""
-        return self.noise.scale == 0
+        return self.noise is not None and self.noise.scale == 0
+
+    @property
+    def protection(self) -> float:
+        """Grows with protection, within a sweep; 0 where nothing orders the settings."""
+        if self.strength is not None:
+            return self.strength
+        return 0.0 if self.noise is None else self.noise.scale
 
     @property
     def best_attack(self) -> AttackResult | None:
@@ -226,8 +237,8 @@ class SettingResult(SettingNumbers):
     decides: bool = Field(description="Whether the verdict on a sweep is about this setting.")
     status: Status
     held_back_by: str | None = Field(
-        description="The setting with more noise at which the threshold is not met, so that it is "
-        "not claimed here, where it would be met; null: nothing is held back."
+        description="The setting with more protection at which the threshold is not met, so that "
+        "it is not claimed here, where it would be met; null: nothing is held back."
     )
     grade: Grade
     assumptions: tuple[str, ...]

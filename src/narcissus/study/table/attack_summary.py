@@ -97,7 +97,7 @@ def attack_result(
     median = median_limits([h / n for h in hits], confidence=level)
     scored = (
         "the expected success given the release and all other secrets"
-        if experiment.prior_is_exact
+        if experiment.knows_chances
         else "hits"
     )
     found: dict[str, Any] = {

@@ -61,9 +61,9 @@ def bound_results(
 
 
 def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
-    """Say that all is all: exact counts guarantee nothing."""
+    """Say that all is all: the release guarantees nothing."""
     same: dict[str, Any] = {
-        "theorem": "no theorem: exact counts guarantee nothing",
+        "theorem": "no theorem: the release guarantees nothing",
         "name": "trivial limit",
         "guarantee": "none",
         "grade": "not assessed",

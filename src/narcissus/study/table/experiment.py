@@ -1,11 +1,12 @@
 """A table study made ready to play: the people, the settings of the sweep, the attacks.
 
 An `Experiment` is all that a worker process needs. Its settings are the members of one family of
-games, which differ in the noise alone and are played a trial at a time.
+games, which differ in the mechanism alone and are played a trial at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from narcissus.attacks.table import TableAttack, Targets
 from narcissus.game import Game
 from narcissus.game.block import Round, Seat, play_block
 from narcissus.knowledge import OtherColumns
-from narcissus.mechanisms import MarginalQueries, NoisyMarginals
+from narcissus.mechanisms import MarginalQueries
 from narcissus.priors import RecordPrior
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
@@ -34,13 +35,14 @@ class Experiment:
 
     table: Table
     prior: RecordPrior
-    queries: MarginalQueries
     success: ColumnsRight
     settings: tuple[Setting, ...]
     attacks: tuple[tuple[str, TableAttack, int], ...]
     """Name, attack, number of trials that it takes part in."""
     targets: int
     real_rows: bool
+    everybody: bool
+    """Whether each release is about all rows of the table: there are no others like them."""
     trials: int
     levels: tuple[float, ...]
     points: tuple[tuple[float, ...], ...]
@@ -49,6 +51,15 @@ class Experiment:
     entropy: int
     confidence: float = 0.95
     """Level of the sampled limits."""
+    training: int = 0
+    """Simulated releases at each setting, from which attacks learn."""
+    trained: tuple[Mapping[str, TableAttack], ...] = ()
+    """For each setting, the attacks that have learned, by name; empty before they have."""
+
+    @property
+    def queries(self) -> MarginalQueries:
+        """The tables that are released, or that what is released is read as."""
+        return self.settings[0].mechanism.queries
 
     def keys(self) -> list[str]:
         """Give the keys of all trials, the settings of one trial together."""
@@ -58,6 +69,11 @@ class Experiment:
     def prior_is_exact(self) -> bool:
         """Whether the people are drawn from a prior of ours: then it is right about them."""
         return not self.real_rows and type(self.prior).__module__.startswith("narcissus.")
+
+    @property
+    def knows_chances(self) -> bool:
+        """Whether the chance of each guess given all other secrets is known at every setting."""
+        return self.prior_is_exact and all(s.mechanism.cellwise for s in self.settings)
 
     @property
     def takes_as_given(self) -> tuple[str, ...]:
@@ -78,18 +94,22 @@ class Experiment:
         )
         relation = EachPerson(self.queries.unknown, self.success)
         side = OtherColumns(self.prior, self.queries, self.success)
-        attacks = {name: attack for name, attack, _ in self.attacks}
         first = {name: trials for name, _, trials in self.attacks}
         return tuple(
             Seat(
                 setting.label,
-                Game(world, NoisyMarginals(self.queries, setting.noise), relation, side),
-                attacks,
+                Game(world, setting.mechanism, relation, side),
+                self.attacks_at(number),
                 first,
                 strict=True,
             )
-            for setting in self.settings
+            for number, setting in enumerate(self.settings)
         )
+
+    def attacks_at(self, number: int) -> dict[str, TableAttack]:
+        """Give the attacks at a setting by name, trained where they have learned."""
+        known = self.trained[number] if self.trained else {}
+        return {name: known.get(name, attack) for name, attack, _ in self.attacks}
 
     def known(self, trial: int) -> Targets:
         """Give the people of a trial as the attacker knows them beforehand."""
@@ -106,7 +126,14 @@ class Experiment:
         """Play one trial, given by its key; give what is kept of it."""
         trial, number = (int(part) for part in key.split("/"))
         streams = TrialStreams(self.entropy)
-        setting, exact = self.settings[number], self.prior_is_exact
-        points = self.points[number] if self.points else ()
-        kept = Kept(setting, points, self.groups, exact, streams)
+        setting, points = self.settings[number], self.points[number] if self.points else ()
+        exact = self.prior_is_exact
+        kept = Kept(
+            setting,
+            points,
+            self.groups,
+            exact=exact,
+            chances=self.knows_chances,
+            streams=streams,
+        )
         return kept(self.round(trial, number))

@@ -1,4 +1,4 @@
-"""The kind of study "table": audit of a planned release of noisy marginals of a real table."""
+"""The kind of study "table": audit of a release of something computed from a real table."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ from narcissus.study.table.precision import with_trials
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sweep import overall
+from narcissus.study.table.training import trained
 from narcissus.study.toml import read_document, validate
 
 NOT_COVERED = [
     "Columns that the attacker is assumed not to know but might learn elsewhere: the threat model "
     "names what is known.",
-    "Anything published besides these tables: totals, other tables, earlier or later releases of "
-    "the same people.",
+    "Anything published besides this release: other tables, earlier or later releases of the same "
+    "people.",
     "Attackers who know more about the joint distribution than the prior says, or whose secrets "
     "are not independent given the known columns (families, copies of a record).",
     "How the bins and the columns were chosen, if that choice looked at the data.",
-    "The computer that adds the noise: floating-point and timing side channels.",
+    "The computer that makes the release: floating-point and timing side channels.",
 ]
 
 
 class TableKind:
-    """Audits of noisy marginals."""
+    """Audits of releases about the people of a table."""
 
     model: type[BaseModel] = TableStudy
     results: TypeAdapter[Any] = TypeAdapter(TableResults)
@@ -85,6 +86,8 @@ class TableKind:
                 if not is_new:
                     held = store.keys()
                     agreed([key for key in keys if key not in held])
+            if options.internal is not None or store is None or len(store.keys()) < len(keys):
+                experiment = trained(experiment, options.observer)
             trials = play_all(
                 experiment.play,
                 keys,
@@ -104,7 +107,7 @@ class TableKind:
         results = conclude(experiment, trials, threshold, decided_at)
         whole = overall(results, threshold, decided_at)
         return Outcome(
-            title=study.title or f"Noisy {experiment.queries.k}-way marginals of {_source(study)}",
+            title=study.title or f"{experiment.settings[0].title} of {_source(study)}",
             status=whole.status,
             verdict=whole.verdict,
             grade=whole.grade,
@@ -217,8 +220,11 @@ def _assessed(experiment: Experiment) -> list[str]:
         f"How much of {', '.join(unknown)} is recovered ({success}) by: "
         + ", ".join(name for name, _, _ in experiment.attacks),
         "What the same attempts recover on fresh people: the attackers' own baselines",
-        "What no attacker can exceed, on average and with confidence, from the guarantee",
     ]
+    if any(setting.guarantee is not None for setting in experiment.settings):
+        items.append(
+            "What no attacker can exceed, on average and with confidence, from the guarantee"
+        )
     if experiment.groups.names:
         items.append("How groups of people fare")
     return items
@@ -238,16 +244,26 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
             items.append(
                 NotAssessed(
                     f"what no attacker can exceed at '{setting.label}'",
-                    "exact counts guarantee nothing, and no theorem limits the attacker",
-                    "add noise",
+                    "the release guarantees nothing, and no theorem limits the attacker",
+                    "add noise, or take another mechanism with a guarantee",
                 )
             )
             break
-    if not any(attack.informed for _, attack, _ in experiment.attacks):
+    if not experiment.settings[0].mechanism.cellwise:
+        items.append(
+            NotAssessed(
+                "the ceiling",
+                "what an attacker could do who is told everybody else's secrets cannot be "
+                "computed for this release: better attacks than those played may exist",
+                "release counts whose cells are changed one by one",
+            )
+        )
+    elif not any(attack.informed for _, attack, _ in experiment.attacks):
         items.append(
             NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
         )
-    laplace = any(s.noise.kind == "laplace" for s in experiment.settings)
+    noises = [s.mechanism.noise for s in experiment.settings]
+    laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
     if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
         items.append(
             NotAssessed(

@@ -34,6 +34,9 @@ def mean_of_people(
         Level of both limits together.
     """
     n = experiment.targets
+    if experiment.everybody:  # the people played are the population
+        value = float(sums.mean() / n)
+        return Estimate(value, value, value, confidence, len(sums), method="all people")
     error = (1 - confidence) / 2
     sums = np.clip(sums, 0, n)
     squares = np.clip(squares, 0, sums)
@@ -68,6 +71,8 @@ def tail_of_population(
         Above 1, a plan and no limit: what so many times as many trials would show, roughly.
     """
     n = experiment.targets
+    if experiment.everybody:
+        return np.mean([t[f"tails/{place}"] for t in trials], axis=0)
     # an upper limit of o and one of Theta, each on one side, share the error
     level = 1 - (1 - experiment.confidence) / 2
     sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)

@@ -48,10 +48,15 @@ def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) 
         )
     observer.note(f"{needed:,} trials for limits within {study.run.precision:g} points")
     attacks = tuple(
-        (name, attack, min(study.attacks[name].also["trials"] or needed, needed))
+        (name, attack, min(_asked(study, name) or needed, needed))
         for name, attack, _ in experiment.attacks
     )
     return replace(experiment, trials=needed, attacks=attacks)
+
+
+def _asked(study: TableStudy, name: str) -> int | None:
+    """Give the trials that the study asks of an attack, if it names it."""
+    return study.attacks[name].also["trials"] if name in study.attacks else None
 
 
 def _pilot(experiment: Experiment) -> Experiment:

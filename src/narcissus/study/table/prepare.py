@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from narcissus.attacks.table import OwnTableAttack, TableAttack
+from narcissus.attacks.table.training import Trainable
 from narcissus.errors import InputError, TooLargeError
-from narcissus.mechanisms import MarginalQueries, PlannedCounts
+from narcissus.mechanisms import Columns, MarginalQueries, Prepared, TableMechanism
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
@@ -15,10 +18,17 @@ from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
+from narcissus.study.table.schema import Attack as AttackSection
 from narcissus.study.table.settings import settings_of
 from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, Table, read_table
+
+Attacks = tuple[tuple[str, TableAttack, int], ...]
+
+CELLWISE = ("prior", "posterior", "ceiling")
+ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
+"""Attacks where a study names none: with and without what everybody else's secrets would tell."""
 
 MAX_FALLS = 100_000_000  # people times tables; an attack holds about four arrays of that size
 MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
@@ -108,30 +118,73 @@ def attack_of(name: str, part: Part) -> TableAttack:
     return OwnTableAttack(name, attack)
 
 
-def planned(part: Part) -> list[PlannedCounts]:
-    """Give what would be released at each level, and see that attacks can read it."""
+def planned(part: Part) -> list[TableMechanism]:
+    """Give what would be released at each level."""
     levels = part.each()
     for one in levels:
-        if not isinstance(one, PlannedCounts):
+        if not isinstance(one, TableMechanism):
             raise InputError(
-                f"the mechanism {part.name} releases something else than noisy counts of "
-                "marginals, and no attack on tables can read that yet: make it a subclass of "
-                "narcissus.mechanisms.PlannedCounts (see docs/extending.md)"
+                f"the mechanism {part.name} is no mechanism of tables: make it a subclass of "
+                "narcissus.mechanisms.TableMechanism, or give a function from a data frame to the "
+                "data frame that is released (see docs/extending.md)"
             )
     return levels
 
 
-def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
-    """Make a study ready: read, check, fit; every refusal of bad input happens here."""
-    table = load_table(study, folder)
-    release = planned(study.mechanism)
-    k = release[0].k
-    if k > table.columns:
-        raise InputError(f"`mechanism.k` is {k}, but the table has {table.columns} columns")
-    unknown = unknown_columns(study, table)
-    success = success_of(study, table, unknown)
-    queries = MarginalQueries(table.sizes, unknown, k)
-    n = study.threat.targets
+def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
+    """Give the attacks of a study that can read what is released, with their trials.
+
+    Raises
+    ------
+    InputError
+        An attack that the study names cannot read it.
+    """
+    if "attacks" not in study.model_fields_set:
+        names = CELLWISE if mechanism.cellwise else ANY_RELEASE
+        section = TypeAdapter[Part](AttackSection)
+        parts = {name: section.validate_python({"name": name}) for name in names}
+    else:
+        parts = study.attacks
+    found = tuple(
+        (name, attack_of(name, part), part.also["trials"] or trials) for name, part in parts.items()
+    )
+    for name, attack, _ in found:
+        if not any(issubclass(mechanism.releases, kind) for kind in attack.reads):
+            reads = " or ".join(kind.__name__ for kind in attack.reads)
+            raise InputError(
+                f"attack `{name}` reads {reads}, and what is released is "
+                f"{mechanism.releases.__name__}: take others, such as "
+                f"{', '.join(ANY_RELEASE)} (`narcissus schema attacks` lists all)"
+            )
+        if attack.informed and not mechanism.cellwise:
+            raise InputError(
+                f"attack `{name}`: what an attacker could do who is told everybody else's secrets "
+                "cannot be computed for this release, whose cells do not depend on their own "
+                "counts alone: leave it out"
+            )
+    return found
+
+
+def people_of(study: TableStudy, table: Table) -> int:
+    """Give how many people are in a release."""
+    threat = study.threat
+    if threat.people == "all":
+        if "targets" in threat.model_fields_set:
+            raise InputError(
+                '`threat.targets` is the whole table with people = "all": leave it out'
+            )
+        return table.rows
+    if threat.people == "rows" and threat.targets > table.rows:
+        raise InputError(
+            f"`threat.targets` is {threat.targets}, but the table has {table.rows} rows to draw "
+            "from"
+        )
+    return threat.targets
+
+
+def require_room(queries: MarginalQueries, success: ColumnsRight, people: int) -> None:
+    """Refuse more people, values or tables than an attack can hold."""
+    n = people
     if n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
             f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
@@ -144,41 +197,43 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
             f"{falls(queries, n) * 32 / 1e9:.1f} GB: take fewer "
             "targets, a smaller k or fewer columns"
         )
-    rows = study.threat.people == "rows"
-    if rows and n > table.rows:
-        raise InputError(
-            f"`threat.targets` is {n}, but the table has {table.rows} rows to draw from"
-        )
-    groups = Groups.of(table, study.groups.columns, study.groups.unusual, study.groups.singled_out)
-    settings = settings_of(release, queries.tables)
+
+
+def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
+    """Make a study ready: read, check, fit; every refusal of bad input happens here."""
+    table = load_table(study, folder)
+    release = planned(study.mechanism)
+    unknown = unknown_columns(study, table)
+    success = success_of(study, table, unknown)
+    n = people_of(study, table)
+    columns = Columns(table.names, table.labels, table.ordered, unknown)
+    settings = settings_of(release, columns)
+    mechanism = settings[0].mechanism
+    require_room(mechanism.queries, success, n)
     exact = all(setting.guarantee is None for setting in settings)
     if exact and study.mechanism.options.get("delta") is not None:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
-    attacks = tuple(
-        (
-            name,
-            attack_of(name, part),
-            part.also["trials"] or trials,
-        )
-        for name, part in study.attacks.items()
-    )
-    prior = fit_prior(study.prior, table)
+    attacks = attacks_of(study, mechanism, trials)
+    learns = any(isinstance(attack, Trainable) for _, attack, _ in attacks)
     draft = Experiment(
         table=table,
-        prior=prior,
-        queries=queries,
+        prior=fit_prior(study.prior, table),
         success=success,
         settings=settings,
         attacks=attacks,
         targets=n,
-        real_rows=rows,
+        real_rows=study.threat.people != "prior",
+        everybody=study.threat.people == "all",
         trials=trials,
         levels=tuple(study.bounds.levels),
         points=(),
-        groups=groups,
+        groups=Groups.of(
+            table, study.groups.columns, study.groups.unusual, study.groups.singled_out
+        ),
         entropy=entropy,
         confidence=study.run.confidence,
+        training=study.run.training if learns else 0,
     )
     pilot = draft.known(0)
     levels = list(draft.levels)

@@ -4,7 +4,7 @@ An attack that sees the release and nothing else can be scored by more than its 
 release and everybody else's secrets, the chance that a guess about a person counts is known
 exactly; its mean over trials is the share that the attack recovers, with less noise in it, and it
 is never above the ceiling's, release by release. This needs the prior to be right about the
-people; where that is an assumption, hits are counted.
+people, and a mechanism that changes each cell by itself; else hits are counted.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ class Kept:
     groups: Groups
     exact: bool
     """Whether the prior is right about the people; else there are decoys."""
+    chances: bool
+    """Whether the chance of each guess given all other secrets is known; else hits are counted."""
     streams: TrialStreams
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        truth = Truth.of(played, self.groups, exact=self.exact)
+        truth = Truth.of(played, self.groups, chances=self.chances)
         found = truth.without_release()
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
@@ -67,17 +69,17 @@ class Truth:
     """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
-    where the prior may be wrong about the people."""
+    where it is not known: the prior may be wrong about the people, or the mechanism has none."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, exact: bool) -> Truth:
+    def of(cls, played: Round, groups: Groups, *, chances: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
         [people], [targets], [release] = played.draw.data, played.known, played.release
         [insider] = played.told(OtherSecrets())
         masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
         by_secret = groups.by_secret(targets.queries.unknown)
-        chances = insider_chances(release, insider) if exact else None
-        return cls(targets, insider.secrets, masks, by_secret, chances)
+        known = insider_chances(release, insider) if chances else None
+        return cls(targets, insider.secrets, masks, by_secret, known)
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""

@@ -16,6 +16,7 @@ from narcissus.study.sections import Approval, FileSection, SeededRun
 from narcissus.study.signatures import Option
 
 DEFAULT_TRIALS = 100
+DEFAULT_TRAINING = 10
 
 
 class Strictly(FileSection):
@@ -82,10 +83,11 @@ class ThreatSpec(Strictly):
     targets: int = Field(
         default=100, gt=0, le=1_000_000, description="People whose tables are released together."
     )
-    people: Literal["prior", "rows"] = Field(
+    people: Literal["prior", "rows", "all"] = Field(
         default="prior",
         description="Where they come from: drawn from the prior, which is then known exactly, "
-        "or real rows of the table; then baselines, ceiling and bounds lean on the prior.",
+        "or real rows of the table, or all of them; then baselines, ceiling and bounds lean on the "
+        "prior.",
     )
     within: dict[str, Annotated[float, Field(ge=0)]] = Field(
         default={},
@@ -203,6 +205,12 @@ class RunSpec(SeededRun, Strictly):
         description="Instead of `trials`: how far the limits of a mean share may be from it, in "
         "percentage points. A pilot of its own chooses the number of releases beforehand.",
     )
+    training: int = Field(
+        default=DEFAULT_TRAINING,
+        ge=1,
+        le=10_000,
+        description="Simulated releases from which attacks learn that do; none is scored.",
+    )
     confidence: float = Field(
         default=0.95, gt=0, lt=1, description="Level of all sampled limits, both sides together."
     )
@@ -218,7 +226,7 @@ class RunSpec(SeededRun, Strictly):
 
 
 class TableStudy(Strictly):
-    """Audit of a planned release of noisy marginals of a table of people."""
+    """Audit of something that is to be released about a table of people."""
 
     title: str = Field("", description="A name for the report.")
     data: DataSpec

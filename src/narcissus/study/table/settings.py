@@ -1,12 +1,13 @@
-"""The settings of a sweep: one for each level of noise, with what it guarantees."""
+"""The settings of a sweep: one for each level of protection, with what it guarantees."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
-from narcissus.mechanisms import Noise, PlannedCounts
+from narcissus.mechanisms import Columns, Prepared, TableMechanism
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,14 @@ class Setting:
     ----------
     label
         For tables and figures.
-    noise
-        What is added to the counts.
+    title
+        What is released, in words.
+    strength
+        Grows with protection; None where nothing orders the settings.
+    mechanism
+        Ready to release.
     guarantee
-        What the release guarantees; None without noise.
+        What the release guarantees; None for nothing.
     epsilon, delta, mu
         The same as numbers, where they exist.
     single
@@ -28,28 +33,44 @@ class Setting:
     """
 
     label: str
-    noise: Noise
+    title: str
+    strength: float | None
+    mechanism: Prepared
     guarantee: Guarantee | None
-    epsilon: float | None
-    delta: float | None
-    mu: float | None
-    single: Guarantee | None
+    epsilon: float | None = None
+    delta: float | None = None
+    mu: float | None = None
+    single: Guarantee | None = None
 
 
-def settings_of(planned: Sequence[PlannedCounts], tables: int) -> tuple[Setting, ...]:
-    """Build the settings of the sweep for a release of so many tables."""
-    return tuple(_setting(one, tables) for one in planned)
+def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
+    """Make each level of a sweep ready for a table.
+
+    Raises
+    ------
+    InputError
+        A level cannot release anything of this table, or releases other tables than the first.
+    """
+    settings = tuple(_setting(one, columns) for one in planned)
+    first = settings[0].mechanism
+    for setting in settings[1:]:
+        if setting.mechanism.queries != first.queries:
+            raise InputError(
+                f"at '{setting.label}' other tables are released than at '{settings[0].label}': "
+                "audit them in studies of their own"
+            )
+    return settings
 
 
-def _setting(planned: PlannedCounts, tables: int) -> Setting:
-    noise = planned.noise_of(tables)
-    guarantee = noise.guarantee(tables)
+def _setting(planned: TableMechanism, columns: Columns) -> Setting:
+    mechanism = planned.prepare(columns)
+    guarantee = mechanism.guarantee
+    known = (planned.label, planned.title, planned.strength, mechanism, guarantee)
     if guarantee is None:
-        return Setting(planned.label, noise, None, None, None, None, None)
+        return Setting(*known)
     if isinstance(guarantee, PureDP):
-        epsilon = guarantee.epsilon
-        return Setting(planned.label, noise, guarantee, epsilon, 0.0, None, guarantee)
+        return Setting(*known, guarantee.epsilon, 0.0, None, guarantee)
     epsilon, delta = planned.point(guarantee)
     single = None if epsilon is None else ApproximateDP(epsilon, delta)
     mu = guarantee.mu if isinstance(guarantee, GaussianDP) else None
-    return Setting(planned.label, noise, guarantee, epsilon, delta, mu, single)
+    return Setting(*known, epsilon, delta, mu, single)

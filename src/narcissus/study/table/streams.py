@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from narcissus._random import child
 from narcissus.game.block import Sources
 
-PEOPLE, NOISE, ATTACK, DECOY, PILOT = 0, 1, 2, 3, 4  # first parts of the keys of generators
+PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN = range(6)  # first parts of the keys of generators
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,14 @@ class TrialStreams:
             child(self.entropy, PEOPLE, number),
             child(self.entropy, NOISE, number),
             lambda _, name: child(self.entropy, ATTACK, number, place, zlib.crc32(name.encode())),
+        )
+
+    def training(self, number: int, place: int) -> Sources:
+        """Give those of a simulated release, from which attacks learn."""
+        return Sources(
+            child(self.entropy, TRAIN, number),
+            child(self.entropy, TRAIN, number, 0),
+            lambda _, name: child(self.entropy, TRAIN, 0, 1, place, zlib.crc32(name.encode())),
         )
 
     def decoy(self, number: int, place: int) -> Sources:

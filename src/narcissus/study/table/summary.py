@@ -15,6 +15,7 @@ from narcissus.study.table.bound_summary import bound_results
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_summary import group_results
 from narcissus.study.table.population import mean_of_people
+from narcissus.study.table.settings import Setting
 
 # A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
 # approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
@@ -54,7 +55,9 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         label=setting.label,
         delta=setting.delta,
         mu=_finite(setting.mu),
-        noise=NoiseResult(kind=setting.noise.kind, scale=setting.noise.scale),
+        released=setting.title,
+        strength=setting.strength,
+        noise=_noise(setting),
         marginals=experiment.queries.tables,
         cells=experiment.queries.cells,
         people=experiment.targets,
@@ -73,6 +76,11 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
     )
 
 
+def _noise(setting: Setting) -> NoiseResult | None:
+    noise = setting.mechanism.noise
+    return None if noise is None else NoiseResult(kind=noise.kind, scale=noise.scale)
+
+
 def _finite(value: float | None) -> float | None:
     """Give None for a level without noise, which JSON cannot hold."""
     return None if value is None or not np.isfinite(value) else value
@@ -86,7 +94,7 @@ def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
     One amount is taken from all of them, so that none is moved above another.
     """
     none = np.zeros(len(trials))
-    if not experiment.prior_is_exact:
+    if not experiment.knows_chances:
         return none
     surprises = np.array([float(t["control"]) for t in trials])
     informed = [name for name, attack, _ in experiment.attacks if attack.informed]

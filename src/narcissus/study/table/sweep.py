@@ -41,14 +41,14 @@ class Overall:
 def in_sequence(
     settings: Sequence[SettingNumbers], judgements: Sequence[Judgement], decided_at: str | None
 ) -> list[Judgement]:
-    """Take back "met" after the first setting, from most noise to least, that is not met.
+    """Take back "met" after the first setting, from most protection to least, that is not met.
 
     Each setting is held against the threshold at the full level. "Met" is claimed of the settings
     in an order that was fixed beforehand, up to the first failure: so all claims together have
     the level of one. The setting that the threshold names beforehand stands by itself.
     """
     found = list(judgements)
-    order = sorted(range(len(found)), key=lambda number: -settings[number].noise.scale)
+    order = sorted(range(len(found)), key=lambda number: -settings[number].protection)
     kept = first_in_sequence(found[number].status == "met" for number in order)
     for number in order[kept:]:
         if found[number].status == "met" and settings[number].label != decided_at:
@@ -117,6 +117,6 @@ def _words(
         head += " Every level must meet it, since the threshold names none (`at`)."
     met = [s for s in settings if s.status == "met"]
     if met:
-        best = min(met, key=lambda s: s.noise.scale)
+        best = min(met, key=lambda s: s.protection)
         return f"{head} At {best.label}: {best.verdict}"
     return f"{head} {lines}"

@@ -51,7 +51,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
     if best is not None:
         text += f", {100 * best.share:.0f} with it"
     if not numbers.is_limited:
-        return f"{text}; without noise nothing keeps an attacker from all 100."
+        return f"{text}; nothing is proved to keep an attacker from all 100."
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
     if_right = "" if numbers.prior_is_exact else "if the prior is right, "
@@ -122,8 +122,8 @@ def _threshold_words(threshold: ThresholdSpec, judgement: Judgement) -> str:
         after = (
             ""
             if held_back is None
-            else f" Not claimed in the sweep: at {held_back}, with more noise, the threshold is "
-            "not met, and levels are taken in order, most noise first."
+            else f" Not claimed in the sweep: at {held_back}, with more protection, the threshold "
+            "is not met, and levels are taken in order, the most protected first."
         )
         if all(e.role == "bound" for e in rests_on):
             return (
@@ -216,7 +216,7 @@ def against(
     items = [str(contradictions[0])] if contradictions else []
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
-        items.append("Nothing is proved: exact counts give no guarantee.")
+        items.append("Nothing is proved: the release guarantees nothing.")
     elif share is None or share.share_at_most >= 1:
         items.append("Nothing is proved of the mean share: there is too little noise.")
     for excess in excesses:

@@ -66,7 +66,7 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
         return Work(0, 0.0, 0)
     with threadpool_limits(1):  # as in the workers
         seconds, kept = _timed(replace(experiment, attacks=()))
-        total = len(attempts) * seconds
+        total = (len(attempts) + experiment.training * len(experiment.settings)) * seconds
         for name, attack, trials in experiment.attacks:
             shorter, factor = _shortened(attack)
             alone, size = _timed(replace(experiment, attacks=((name, shorter, 1),)))
@@ -130,7 +130,11 @@ def _estimated(
     experiment: Experiment, keys: Sequence[str], *, hours: float | None, observer: Observer
 ) -> Work | None:
     """Estimate here what is small and ours, and anything else where it can be ended."""
-    parts = [experiment.prior, *(attack for _, attack, _ in experiment.attacks)]
+    parts = [
+        experiment.prior,
+        *(attack for _, attack, _ in experiment.attacks),
+        *(setting.mechanism for setting in experiment.settings),
+    ]
     if memory(experiment) < SMALL and not is_own(parts):
         return estimate(experiment, keys)
     measure = partial(estimate, experiment, keys)
