@@ -28,7 +28,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "data": ("columns", "drop", "bins", "missing"),
     "threat": ("unknown", "known", "targets", "people", "within", "at_least"),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
-    "run": ("trials", "precision", "confidence", "workers"),
+    "run": ("trials", "precision", "training", "confidence", "workers"),
 }
 """The arguments that are keys of a section of the study; any other is a section by itself."""
 
@@ -43,7 +43,7 @@ class Arguments(TypedDict, total=False):
     targets
         People whose tables are released together.
     people
-        Where they come from: the "prior", or real "rows" of the table.
+        Where they come from: the "prior", real "rows" of the table, or "all" of them.
     within
         By ordered unknown column, how far off still counts as right.
     at_least
@@ -58,7 +58,9 @@ class Arguments(TypedDict, total=False):
         A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
     mechanism
-        A dictionary of its section, instead of the following.
+        What is released, instead of the following: a name ("bootstrap"), a dictionary of its
+        section, an own `narcissus.mechanisms.TableMechanism`, or a function from a data frame
+        to the data frame that is released.
     k
         Columns in each released table.
     noise
@@ -79,6 +81,8 @@ class Arguments(TypedDict, total=False):
         Columns whose values make groups, or a dictionary of the section.
     trials, precision
         How many releases to play, or how close the limits should be.
+    training
+        Simulated releases from which attacks learn that do.
     confidence
         Level of all sampled limits.
     workers
@@ -90,7 +94,7 @@ class Arguments(TypedDict, total=False):
     unknown: Sequence[str] | None
     known: Sequence[str] | None
     targets: int | None
-    people: Literal["prior", "rows"] | None
+    people: Literal["prior", "rows", "all"] | None
     within: Mapping[str, float] | None
     at_least: int | None
     columns: Sequence[str] | None
@@ -112,6 +116,7 @@ class Arguments(TypedDict, total=False):
     groups: Sequence[str] | Mapping[str, Any] | None
     trials: int | None
     precision: float | None
+    training: int | None
     confidence: float | None
     workers: int | None
     title: str | None
@@ -129,7 +134,7 @@ def audit(
     hours: float | None = None,
     **arguments: Unpack[Arguments],
 ) -> Audit:
-    """Audit a planned release of noisy marginals of a table of people.
+    """Audit a planned release of something computed from a table of people.
 
     The arguments are those of a study file (`narcissus schema study table`), and give the same
     numbers as a file that says the same, with the same seed. What is left out is as in a file that
@@ -149,10 +154,10 @@ def audit(
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
-        ``drop``, ``bins``, ``missing``), what is released (``epsilon``, ``mu`` or ``scale``, with
-        ``k``, ``noise``, ``delta``), what is tried and asked (``prior``, ``attacks``, ``bounds``,
+        ``drop``, ``bins``, ``missing``), what is released (``mechanism``; or of noisy
+        marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``), what is tried and asked (``prior``, ``attacks``, ``bounds``,
         ``groups``, ``threshold`` or ``policy``), how much (``trials`` or ``precision``,
-        ``confidence``, ``workers``), and a ``title``.
+        ``training``, ``confidence``, ``workers``), and a ``title``.
 
     Raises
     ------
@@ -211,7 +216,7 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
         twice = [key for key, value in study["mechanism"].items() if value is not None]
         if twice:
             raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
-        study["mechanism"] = mechanism
+        study["mechanism"] = {"name": mechanism} if isinstance(mechanism, str) else mechanism
     if isinstance(given["prior"], str):
         given["prior"] = {"name": given["prior"]}
     if not isinstance(given["attacks"], Mapping | None):

@@ -115,9 +115,9 @@ def test_a_limit_of_everybody_under_noise_is_not_called_no_noise():
             [],
         )
 
-    assert "without noise" not in said("1-GDP", "proved")
+    assert "nothing is proved" not in said("1-GDP", "proved")
     assert "nothing below 100" in said("1-GDP", "proved")
-    assert "without noise" in said("none", "not assessed")
+    assert "nothing is proved" in said("none", "not assessed")
 
 
 def test_a_number_about_the_people_played_alone_limits_nobody_else():

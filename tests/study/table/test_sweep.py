@@ -82,7 +82,7 @@ def test_a_claim_that_is_held_back_is_not_worded_as_one():
     words = verdict_words(numbers, threshold, held)
     assert ") is met" not in words
     assert "would be met by itself" in words
-    assert "Not claimed in the sweep: at ε = 1, with more noise" in words
+    assert "Not claimed in the sweep: at ε = 1, with more protection" in words
 
 
 def test_a_setting_that_was_named_beforehand_stands_by_itself():
