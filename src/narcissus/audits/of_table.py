@@ -154,10 +154,10 @@ def audit(
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
-        ``drop``, ``bins``, ``missing``), what is released (``mechanism``; or of noisy
-        marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``), what is tried and asked (``prior``, ``attacks``, ``bounds``,
-        ``groups``, ``threshold`` or ``policy``), how much (``trials`` or ``precision``,
-        ``training``, ``confidence``, ``workers``), and a ``title``.
+        ``drop``, ``bins``, ``missing``), what is released (``mechanism``; or of noisy marginals
+        ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``), what is tried and asked
+        (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much
+        (``trials`` or ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
 
     Raises
     ------

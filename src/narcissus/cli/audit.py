@@ -12,6 +12,7 @@ import click
 
 from narcissus.cli import options
 from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.errors import InputError, StoreError
 
@@ -29,8 +30,6 @@ EXITS = {
     "inconclusive": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
-HOURS = 1.0
-"""Work that is estimated to take longer is started only with --yes."""
 
 HELP = """Play STUDY: what an attacker recovers, and what no attacker can.
 
@@ -159,18 +158,22 @@ def command(
     given |= {"yes": yes, "sign": sign}
     given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
     on_interrupt(f"continue with: {_again(study, given)}")
-    with progress(quiet=quiet) as observer:
-        audit = run(
-            loaded,
-            rng=seed,
-            observer=observer,
-            folder=folder,
-            workers=workers,
-            restart=restart,
-            policy=policy,
-            internal=records,
-            hours=None if yes else HOURS,
-        )
+
+    def play(hours: float | None) -> Audit:
+        with progress(quiet=quiet) as observer:
+            return run(
+                loaded,
+                rng=seed,
+                observer=observer,
+                folder=folder,
+                workers=workers,
+                restart=restart,
+                policy=policy,
+                internal=records,
+                hours=hours,
+            )
+
+    audit = agreed(play, yes=yes)
     audit.save(folder)
     (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
     if key is not None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.audit import HOURS, prepare_folder, show
+from narcissus.cli.audit import prepare_folder, show
 from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.long_work import agreed
 from narcissus.cli.main import NOT_ASSESSED
+
+if TYPE_CHECKING:
+    from narcissus.audits import Audit
 
 HELP = """Weigh the evidence that a program extracts data from a release.
 
@@ -90,19 +95,23 @@ def command(
     folder = Path("results") / evidence.stem if out is None else out
     prepare_folder(folder, study, restart=restart)
     on_interrupt("nothing was kept; run the same command again")
-    try:
+
+    def play(hours: float | None) -> Audit:
         with (
             without_isolation() if no_isolation else nullcontext(),
             progress(quiet=quiet) as observer,
         ):
-            audit = run(
+            return run(
                 study,
                 rng=seed,
                 observer=observer,
                 workers=workers,
                 internal=records,
-                hours=None if yes else HOURS,
+                hours=hours,
             )
+
+    try:
+        audit = agreed(play, yes=yes)
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED

@@ -17,7 +17,9 @@ allow_code = click.option(
     is_flag=True,
     help="Let STUDY run modules of its own (`module:attribute`): only if you trust them.",
 )
-yes = click.option("--yes", is_flag=True, help="Start even work that takes more than an hour.")
+yes = click.option(
+    "--yes", is_flag=True, help="Start even work that takes more than ten minutes, without asking."
+)
 quiet = click.option("--quiet", is_flag=True, help="No progress.")
 
 prior = click.option(

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.audit import HOURS
+from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.audits import Audit
+    from narcissus.study import Study
+    from narcissus.study.record import Record
 
 MOST_SHOWN = 10
 HELP = """Play STUDY again with the seed of RECORD, and compare every number with it.
@@ -59,8 +64,6 @@ def command(
     quiet: bool,
 ) -> int:
     """Verify a record."""
-    from narcissus.audits import run
-    from narcissus.cli.progress import progress
     from narcissus.study import load_study
     from narcissus.study.earlier import is_study_of
     from narcissus.study.record import read_record
@@ -84,15 +87,7 @@ def command(
             same = is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
     if not same:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
-    with progress(quiet=quiet) as observer:
-        again = run(
-            loaded,
-            rng=int(written.provenance.entropy),
-            observer=observer,
-            workers=workers,
-            policy=policy,
-            hours=None if yes else HOURS,
-        ).to_dict()
+    again = _again(loaded, written, workers=workers, policy=policy, yes=yes, quiet=quiet)
     old = _compared(written.to_dict(), earlier=earlier)
     found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
     if not found:
@@ -107,6 +102,33 @@ def command(
     for name, old, new in _versions(written.to_dict(), again):
         click.echo(f"  (the record was made with {name} {old}, here is {new})")
     return EXCEEDED
+
+
+def _again(
+    study: Study,
+    written: Record,
+    *,
+    workers: int | None,
+    policy: Path | None,
+    yes: bool,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Play a study with the seed of a record; give the record that comes out."""
+    from narcissus.audits import run
+    from narcissus.cli.progress import progress
+
+    def play(hours: float | None) -> Audit:
+        with progress(quiet=quiet) as observer:
+            return run(
+                study,
+                rng=int(written.provenance.entropy),
+                observer=observer,
+                workers=workers,
+                policy=policy,
+                hours=hours,
+            )
+
+    return agreed(play, yes=yes).to_dict()
 
 
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
