@@ -7,7 +7,7 @@ from typing import Any, cast
 from narcissus.report.format import number, percent
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
-from narcissus.study.results.table import SettingResult
+from narcissus.study.results.table import SettingResult, ThresholdResult
 
 Answer = dict[str, Any]
 Rows = list[tuple[str, str]]
@@ -127,16 +127,24 @@ def _option(value: Any) -> str:
     return "yes" if value is True else "no" if value is False else str(value)
 
 
+def _limits(threshold: ThresholdResult) -> list[str]:
+    """Give each limit in words."""
+    means = (
+        ("share", threshold.share),
+        ("advantage", threshold.advantage),
+        ("gain over fresh people", threshold.gain),
+    )
+    found = [f"a mean {n} of at most {percent(limit)}" for n, limit in means if limit is not None]
+    if threshold.targets is not None:
+        found.append(f"at most {number(threshold.targets)} targets in one release")
+    return found
+
+
 def _threshold(record: Record, setting: SettingResult) -> Rows:
     rows: Rows = []
     threshold = setting.threshold
     if threshold is not None:
-        if threshold.share is not None:
-            text = f"a mean share of at most {percent(threshold.share)}"
-        elif threshold.advantage is not None:
-            text = f"a mean advantage of at most {percent(threshold.advantage)}"
-        else:
-            text = f"at most {number(threshold.targets or 0)} targets in one release"
+        text = "; ".join(_limits(threshold))
         if threshold.worst_group is not None:
             text += f"; in each group that can be told beforehand {percent(threshold.worst_group)}"
         rows.append(("Threshold", text))

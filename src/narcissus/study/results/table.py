@@ -111,6 +111,9 @@ class Excess(ResultModel):
 
     role: Literal["attack", "ceiling", "bound"]
     name: str
+    of: Literal["share", "advantage", "gain", "targets"] | None = Field(
+        None, description="Which limit of the threshold; null in older records, which have one."
+    )
     group: str = Field(description="The group that it is about; empty for everybody.")
     value: Signed
     low: Signed | None = Field(description="Null for a bound.")
@@ -124,6 +127,7 @@ class ThresholdResult(ResultModel):
 
     share: Share | None
     advantage: Share | None
+    gain: Share | None = None
     targets: Count | None
     worst_group: Share | None
     decided_at: str | None = Field(description="Label of the setting that it is about; null: all.")
@@ -131,9 +135,9 @@ class ThresholdResult(ResultModel):
     origin: str
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        if sum(value is not None for value in (self.share, self.advantage, self.targets)) != 1:
-            raise ValueError("not exactly one of `share`, `advantage` and `targets` is given")
+    def _some(self) -> Self:
+        if all(v is None for v in (self.share, self.advantage, self.gain, self.targets)):
+            raise ValueError("none of `share`, `advantage`, `gain` and `targets` is given")
         return self
 
 

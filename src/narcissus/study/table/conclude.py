@@ -84,6 +84,7 @@ def _threshold(threshold: ThresholdSpec | None, decided_at: str | None) -> Thres
     return ThresholdResult(
         share=threshold.share,
         advantage=threshold.advantage,
+        gain=threshold.gain,
         targets=threshold.targets,
         worst_group=threshold.worst_group,
         decided_at=decided_at,

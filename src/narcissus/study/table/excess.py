@@ -24,6 +24,7 @@ from narcissus.evidence import (
 )
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
+from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
@@ -32,27 +33,33 @@ Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]
 
 
-def family(experiment: Experiment, groups: int = 1) -> int:
-    """Give how many lower limits are chosen from: attacks, settings, and groups if any."""
+def family(experiment: Experiment, groups: int = 1, limits: int = 1) -> int:
+    """Give how many lower limits are chosen from: attacks, settings, groups and limits if any."""
     attacks = sum(not attack.informed for _, attack, _ in experiment.attacks)
-    return max(1, attacks) * len(experiment.settings) * max(1, groups)
+    return max(1, attacks) * len(experiment.settings) * max(1, groups) * limits
 
 
 def excesses(
     experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
 ) -> list[Excess]:
     """Hold everything that was found at one setting against the threshold."""
+    found: list[Excess] = []
+    means = criteria(threshold)
+    limits = len(means) + (threshold.targets is not None)
+    joint = each_confidence(experiment.confidence, family(experiment, limits=limits))
     if threshold.targets is not None:
-        return list(_of_counts(experiment, number, trials, threshold.targets))
-    found = list(_of_means(experiment, number, trials, threshold))
-    if threshold.worst_group is not None:
-        found += _of_groups(experiment, number, trials, threshold)
+        found += _of_counts(experiment, number, trials, threshold.targets, joint)
+    for criterion in means:
+        found += _of_means(experiment, number, trials, criterion, joint)
+    for criterion in criteria(threshold, of_group=True):
+        found += _of_groups(experiment, number, trials, criterion)
     return found
 
 
 def _excess(
     role: Literal["attack", "ceiling", "bound"],
     name: str,
+    of: Mean | Literal["targets"],
     group: str,
     limits: tuple[float, float | None, float | None],
     trials: int | None,
@@ -62,6 +69,7 @@ def _excess(
     return Excess(
         role=role,
         name=name,
+        of=of,
         group=group,
         value=value,
         low=low,
@@ -102,11 +110,6 @@ def _more(needed: int, played: int) -> int:
     return max(needed, 2 * played)
 
 
-def _allowed(threshold: float, of_advantage: bool, guess: Floats) -> Floats:
-    """Give the share that is allowed in each trial."""
-    return guess + threshold * (1 - guess) if of_advantage else np.full_like(guess, threshold)
-
-
 def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
     """Give each trial's best guess without the release: its chance by the prior, and really."""
     chance = np.array([t["guess"][0] for t in trials]) / experiment.targets
@@ -115,38 +118,43 @@ def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
     return chance, np.array([float(t["guessed"]) for t in trials])
 
 
+def _fresh(experiment: Experiment, name: str, trials: Trials) -> Floats:
+    """Give what an attack's attempts score on fresh people in each trial, or on a decoy."""
+    if experiment.prior_is_exact:
+        return np.array([float(t[f"{name}/fresh"]) for t in trials])
+    return np.array([float(t[f"{name}/decoy"][0]) for t in trials])
+
+
 def _of_means(
-    experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
+    experiment: Experiment, number: int, trials: Trials, criterion: Criterion, joint: float
 ) -> Iterator[Excess]:
     n, level = experiment.targets, experiment.confidence
-    of_advantage = threshold.advantage is not None
-    limit = float(threshold.advantage if of_advantage else threshold.share)  # type: ignore[arg-type]
-    # an advantage is relative to the guess: share - (1 - a) guess - a lies in [-1, 1 - a]
-    ends = (-1.0, 1.0 - limit) if of_advantage else (-limit, 1.0 - limit)
     chance, real = _guesses(experiment, trials)
-    joint = each_confidence(level, family(experiment))
     for name, attack, count in experiment.attacks:
+        if attack.informed and criterion.name == "gain":
+            continue  # it has the largest share, not the largest gain: it says nothing here
         some = trials[:count]
         shares = np.array([float(t[f"{name}/share"]) for t in some])
-        guess = chance if attack.informed else real
-        values = shares - _allowed(limit, of_advantage, guess[:count])
+        guess = (chance if attack.informed else real)[:count]
+        fresh = guess if attack.informed else _fresh(experiment, name, some)
+        values = shares - criterion.allowed(guess, fresh)
         confidence = level if attack.informed else joint
-        found, needed = _limits(values, *ends, confidence=confidence, people=n)
+        found, needed = _limits(values, *criterion.ends, confidence=confidence, people=n)
         role = "ceiling" if attack.informed else "attack"
-        yield _excess(role, name, "", (found.value, found.low, found.high), needed)
+        limits = (found.value, found.low, found.high)
+        yield _excess(role, name, criterion.name, "", limits, needed)
     if experiment.settings[number].guarantee is not None:
-        sums = np.array([t["bound"] for t in trials])
+        sums = np.array([t[criterion.moments] for t in trials])
         counts = np.full(len(trials), float(n))
-        yield _of_bound(experiment, sums, counts, limit, of_advantage=of_advantage, group="")
+        yield _of_bound(experiment, sums, counts, criterion, group="")
 
 
 def _of_bound(
     experiment: Experiment,
     sums: Floats,
     counts: Floats,
-    limit: float,
+    criterion: Criterion,
     *,
-    of_advantage: bool,
     group: str,
 ) -> Excess:
     """Hold the mean of what is proved of each person against the threshold.
@@ -163,13 +171,12 @@ def _of_bound(
         share times guess, shape (trials, 5).
     counts
         How many people these are, shape (trials,).
-    limit
-        The threshold.
-    of_advantage
-        Whether it is one on the advantage.
+    criterion
+        The limit that is held against; of a gain, what is proved of each person is a gain.
     group
         Whom it is about.
     """
+    limit, of_advantage = criterion.limit, criterion.name == "advantage"
     c = 1 - limit if of_advantage else 0.0
     low = -1.0 if of_advantage else -limit
     width = 1 - limit - low
@@ -184,23 +191,20 @@ def _of_bound(
     error = (1 - experiment.confidence) / 2
     upper = population_mean_upper(total, square, counts, confidence=1 - error).high
     assert upper is not None
-    high = low + width * upper
+    high = value if experiment.everybody else low + width * upper
     needed = None
     if value < 0 < high:
         variance = max(0.0, square.sum() / people - (total.sum() / people) ** 2)
         more = trials_for(-value / width, variance, confidence=experiment.confidence)
         needed = _more(math.ceil(more / people * len(counts)), len(counts))
-    return _excess("bound", "mean share", group, (value, None, high), needed)
+    return _excess("bound", "mean share", criterion.name, group, (value, None, high), needed)
 
 
 def _of_groups(
-    experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
+    experiment: Experiment, number: int, trials: Trials, criterion: Criterion
 ) -> Iterator[Excess]:
     """Hold each group whose members an attacker can tell against the limit of the worst group."""
-    level = experiment.confidence
-    of_advantage = threshold.advantage is not None
-    limit = float(threshold.worst_group or 0.0)
-    ends = (-1.0, 1.0 - limit) if of_advantage else (-limit, 1.0 - limit)
+    level, ends = experiment.confidence, criterion.ends
     people = np.array([t["groups"] for t in trials])
     told = experiment.groups.by_secret(experiment.queries.unknown)
     groups = [g for g in range(people.shape[1]) if people[:, g].any() and not told[g]]
@@ -209,32 +213,33 @@ def _of_groups(
         group = ": ".join(experiment.groups.names[g])
         for name, attack, count in experiment.attacks:
             some = people[:count, g] > 0
-            if not some.any():
+            if not some.any() or (attack.informed and criterion.name == "gain"):
                 continue
             among = people[:count, g][some]
             shares = _of_group(trials[:count], f"{name}/group_share", g)[some] / among
             guess = _of_group(trials[:count], "group_guess", g)[some] / among
             confidence = level if attack.informed else joint
-            values = shares - _allowed(limit, of_advantage, guess)
+            fresh = _of_group(trials[:count], f"{name}/group_fresh", g)[some] / among
+            values = shares - criterion.allowed(guess, fresh)
             found, needed = _limits(values, *ends, confidence=confidence, people=1)
             needed = _with_members(needed, some)
             role = "ceiling" if attack.informed else "attack"
-            yield _excess(role, name, group, (found.value, found.low, found.high), needed)
+            limits = (found.value, found.low, found.high)
+            yield _excess(role, name, criterion.name, group, limits, needed)
         if experiment.settings[number].guarantee is not None:
-            sums = np.array([t["group_bound"][g] for t in trials])
+            sums = np.array([t[f"group_{criterion.moments}"][g] for t in trials])
             some = people[:, g] > 0
             if not experiment.groups.by_others[g]:
-                yield _of_bound(
-                    experiment, sums, people[:, g], limit, of_advantage=of_advantage, group=group
-                )
+                yield _of_bound(experiment, sums, people[:, g], criterion, group=group)
                 continue
             # Only trials are independent here: the mean over a trial's members is one value.
             among = people[some, g]
             values = sums[some, 0] / among
-            values = values - _allowed(limit, of_advantage, sums[some, 2] / among)
+            values = values - criterion.allowed(sums[some, 2] / among, np.zeros(some.sum()))
             found, more = _limits(values, *ends, confidence=level, people=1)
             needed = _with_members(more, some)
-            yield _excess("bound", "mean share", group, (found.value, None, found.high), needed)
+            limits = (found.value, None, found.high)
+            yield _excess("bound", "mean share", criterion.name, group, limits, needed)
 
 
 def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
@@ -246,13 +251,14 @@ def _of_group(trials: Trials, key: str, group: int) -> Floats:
     return np.array([float(t[key][group]) for t in trials])
 
 
-def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) -> Iterator[Excess]:
+def _of_counts(
+    experiment: Experiment, number: int, trials: Trials, limit: int, joint: float
+) -> Iterator[Excess]:
     """Hold 'more than so many fall in more than a part alpha of releases' against the counts.
 
     The ceiling has the largest mean, not the largest count: it says nothing here.
     """
     alpha = 1 - experiment.levels[0]
-    joint = each_confidence(experiment.confidence, family(experiment))
     for name, attack, count in experiment.attacks:
         if attack.informed:
             continue
@@ -266,7 +272,7 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
             needed = _more(trials_for(value, variance=variance, confidence=joint), count)
         low = (found.low or 0.0) - alpha
         high = (1.0 if found.high is None else found.high) - alpha
-        yield _excess("attack", name, "", (value, low, high), needed)
+        yield _excess("attack", name, "targets", "", (value, low, high), needed)
     if experiment.settings[number].guarantee is None:
         return
     tails = np.mean([t["tails/0"] for t in trials], axis=0)
@@ -279,4 +285,4 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
             if tail_of_population(experiment, number, trials, 0, times=times)[place] <= alpha:
                 needed = times * len(trials)
                 break
-    yield _excess("bound", "domination", "", (value, None, high), needed)
+    yield _excess("bound", "domination", "targets", "", (value, None, high), needed)

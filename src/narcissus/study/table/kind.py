@@ -201,6 +201,11 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
             f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
         )
     if threshold.worst_group is not None:
+        if threshold.gain is not None and study.threat.people != "prior":
+            raise InputError(
+                '`threshold.worst_group` beside `gain` needs people = "prior": what attempts '
+                "score on fresh people of a group of real rows is not known"
+            )
         known, unknown = study.threat.known, study.threat.unknown
         told = study.groups.singled_out or any(
             c not in unknown if unknown is not None else c in (known or [])

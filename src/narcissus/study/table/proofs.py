@@ -87,6 +87,21 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     return value
 
 
+def gains(targets: Targets, guarantee: Guarantee, shares: Floats) -> Floats:
+    """Limit what each person's release adds to the chance that an attempt counts, shape (n,).
+
+    Against the same attempts on a fresh secret: with ``x`` the person's secret, ``x'`` another
+    drawn alike, and ``P_x`` the law of the attempt, that is the mean of ``P_x(E_x) - P_x'(E_x)``
+    over both, for ``E_x`` the attempts that count for ``x``. It is 0 where ``x = x'``, and at
+    most ``delta(0)``, the total variation that replacing one person's record allows, elsewhere:
+    so at most ``delta(0) (1 - sum_x D(x)^2)``, whatever counts. And at most what is proved of the
+    share, ``shares``.
+    """
+    differ = 1 - (targets.prior**2).sum(axis=1)
+    most = float(guarantee.profile(0.0)) * differ.clip(0, 1)
+    return np.minimum(most, shares)
+
+
 def _from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
     """Limit each person's chance from that of their best guess alone, shape (n,)."""
     if isinstance(guarantee, PureDP):

@@ -36,9 +36,14 @@ def proved(
     guess = proofs.best_chances(targets)
     shares = proofs.shares(targets, setting.guarantee)
     moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
+    gains = proofs.gains(targets, setting.guarantee, shares)
+    none = np.zeros_like(gains)  # a gain is relative to no guess
+    gained = np.stack([gains, gains**2, none, none, none], axis=1)
     found: dict[str, NDArray[Any]] = {
         "bound": moments.sum(axis=0),
         "group_bound": masks @ moments,
+        "gain_bound": gained.sum(axis=0),
+        "group_gain_bound": masks @ gained,
     }
     for place, point in enumerate(points):
         found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)

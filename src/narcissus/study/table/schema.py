@@ -139,7 +139,7 @@ class BoundsSpec(Strictly):
 
 
 class ThresholdSpec(Approval, Strictly):
-    """What whoever approves the release accepts; give exactly one of share, advantage, targets."""
+    """What whoever approves the release accepts; of several limits every one must be kept."""
 
     share: float | None = Field(
         default=None, gt=0, le=1, description="Mean share recovered, at most."
@@ -151,6 +151,13 @@ class ThresholdSpec(Approval, Strictly):
         description="Mean advantage over the best guess without the release, at most: "
         "(share - guess) / (1 - guess).",
     )
+    gain: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Mean share recovered above what the same attempts score on fresh people, at "
+        "most: what is due to the release.",
+    )
     targets: int | None = Field(
         default=None,
         ge=0,
@@ -160,8 +167,8 @@ class ThresholdSpec(Approval, Strictly):
         default=None,
         ge=0,
         le=1,
-        description="The same as `share` or `advantage` beside it, for each group of [groups] "
-        "whose members an attacker can tell beforehand.",
+        description="The same as `share`, `advantage` or `gain` beside it (one of them), for each "
+        "group of [groups] whose members an attacker can tell beforehand.",
     )
     at: float | None = Field(
         default=None,
@@ -171,11 +178,12 @@ class ThresholdSpec(Approval, Strictly):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> ThresholdSpec:
-        if sum(v is not None for v in (self.share, self.advantage, self.targets)) != 1:
-            raise ValueError("give exactly one of share, advantage, targets")
-        if self.worst_group is not None and self.targets is not None:
-            raise ValueError("`worst_group` goes with `share` or `advantage`, not with `targets`")
+    def _some(self) -> ThresholdSpec:
+        means = sum(v is not None for v in (self.share, self.advantage, self.gain))
+        if not means and self.targets is None:
+            raise ValueError("give at least one of share, advantage, gain, targets")
+        if self.worst_group is not None and means != 1:
+            raise ValueError("`worst_group` goes with one of `share`, `advantage` and `gain`")
         return self
 
 

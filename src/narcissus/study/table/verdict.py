@@ -93,7 +93,7 @@ def _status(
 
 
 def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Excess]]:
-    """Give what keeps the threshold, for everybody and for each group; or what nearly does.
+    """Give what keeps each limit, for everybody and for each group; or what nearly does.
 
     A bound is preferred to the ceiling: it needs no measurement of an attacker.
     """
@@ -101,8 +101,9 @@ def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Exce
     kept: list[Excess] = []
     nearly: list[Excess] = []
     holds = True
-    for about in dict.fromkeys(e.group for e in excesses):
-        own = sorted((e for e in limits if e.group == about), key=lambda e: e.role != "bound")
+    for about in dict.fromkeys((e.of, e.group) for e in excesses):
+        own = [e for e in limits if (e.of, e.group) == about]
+        own.sort(key=lambda e: e.role != "bound")
         below = [e for e in own if e.high is not None and e.high <= 0]
         if below:
             kept.append(below[0])

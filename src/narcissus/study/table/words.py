@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from narcissus.findings import Contradiction
 from narcissus.study.results.table import Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
+from narcissus.study.table.criteria import criteria
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 
@@ -37,11 +38,16 @@ def threshold_text(threshold: ThresholdSpec) -> str:
     group = (
         "" if threshold.worst_group is None else f", {percent(threshold.worst_group)} in a group"
     )
+    limits: list[str] = []
     if threshold.share is not None:
-        return f"a mean share of at most {percent(threshold.share)}{group}"
+        limits.append(f"a mean share of at most {percent(threshold.share)}{group}")
     if threshold.advantage is not None:
-        return f"a mean advantage of at most {percent(threshold.advantage)}{group}"
-    return f"at most {threshold.targets} targets recovered"
+        limits.append(f"a mean advantage of at most {percent(threshold.advantage)}{group}")
+    if threshold.gain is not None:
+        limits.append(f"a mean gain over fresh people of at most {percent(threshold.gain)}{group}")
+    if threshold.targets is not None:
+        limits.append(f"at most {threshold.targets} targets recovered")
+    return " and ".join(limits)
 
 
 def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> str:
@@ -174,7 +180,7 @@ def in_favour(
     proved_if = f"Proved if {' and '.join(given)}" if given else "Proved"
     below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
     count, share = numbers.count_bound, numbers.share_bound
-    if threshold is not None and threshold.targets is not None:
+    if threshold is not None and threshold.targets is not None and not criteria(threshold):
         people = numbers.people
         return [
             f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
@@ -184,7 +190,9 @@ def in_favour(
             if count is not None
         ]
     items: list[str] = []
-    if threshold is None or any(e.role == "bound" and not e.group for e in below):
+    if threshold is None or any(
+        e.role == "bound" and e.of != "gain" and not e.group for e in below
+    ):
         proved = 1.0 if share is None else share.share_at_most
         if proved < 1:
             head = f"Proved if: {' and '.join(given)}" if given else "Proved"
@@ -192,6 +200,12 @@ def in_favour(
                 f"{head}: no attacker recovers more than {percent_up(proved)} of these people on "
                 f"average, {points(max(0.0, proved - numbers.guess.share))} above the best guess."
             )
+    gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
+    if gains and threshold is not None and threshold.gain is not None:
+        items.append(
+            f"{proved_if}: no attempts recover more than {points(threshold.gain + gains[0].value)} "
+            "above what the same attempts score on fresh people, on average."
+        )
     ceiling = numbers.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
