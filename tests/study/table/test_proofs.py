@@ -126,6 +126,62 @@ def test_bounds_against_every_mechanism(monkeypatch, criterion, epsilon, delta, 
     proofs.program_matrix.cache_clear()
 
 
+def most_gained(prior, hits, epsilon, delta):
+    """Solve for the mechanism and attempts with the largest gain over a fresh secret.
+
+    One person; variables are the chances of each attempt for each secret, and what a pair of
+    secrets exceeds in each attempt.
+    """
+    values, guesses = hits.shape
+    pairs = [(x, y) for x in range(values) for y in range(values) if x != y]
+    total = values * guesses + len(pairs) * guesses
+    cost = np.zeros(total)
+    cost[: values * guesses] = -(prior[:, None] * (hits - prior @ hits)).ravel()
+    equal = np.zeros((values, total))
+    rows, limits = [], []
+    for x in range(values):
+        equal[x, x * guesses : (x + 1) * guesses] = 1
+    for number, (x, y) in enumerate(pairs):
+        start = (values + number) * guesses
+        for z in range(guesses):
+            row = np.zeros(total)
+            row[x * guesses + z], row[y * guesses + z], row[start + z] = 1, -np.exp(epsilon), -1
+            rows.append(row)
+            limits.append(0.0)
+        row = np.zeros(total)
+        row[start : start + guesses] = 1
+        rows.append(row)
+        limits.append(delta)
+    found = optimize.linprog(
+        cost, A_ub=np.array(rows), b_ub=limits, A_eq=equal, b_eq=np.ones(values), bounds=(0, 1)
+    )
+    assert found.success
+    return -found.fun
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.0), (1.5, 0.0), (0.3, 0.02)])
+def test_no_mechanism_gains_more_over_fresh_people(criterion, epsilon, delta):
+    success = CRITERIA[criterion]
+    guarantee = PureDP(epsilon) if delta == 0 else ApproximateDP(epsilon, delta)
+    prior = np.random.default_rng(7).dirichlet(np.ones(np.prod(success.shape)), 3)
+    targets = targets_of(prior, success)
+    shares = proofs.shares(targets, guarantee)
+    limits = proofs.gains(targets, guarantee, shares)
+    assert (limits <= shares).all()
+    hits = (success.matrix() > 0).astype(float)
+    for person, limit in enumerate(limits):
+        assert limit >= most_gained(prior[person], hits, epsilon, delta) - 1e-8
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.7, 0.0), (0.3, 0.05)])
+def test_the_gain_that_is_proved_is_reached_for_two_even_values(epsilon, delta):
+    guarantee = PureDP(epsilon) if delta == 0 else ApproximateDP(epsilon, delta)
+    targets = targets_of(np.array([[0.5, 0.5]]))
+    [limit] = proofs.gains(targets, guarantee, proofs.shares(targets, guarantee))
+    assert limit == pytest.approx(most_gained(np.array([0.5, 0.5]), np.eye(2), epsilon, delta))
+
+
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), GaussianDP(0.5), ApproximateDP(1.0, 1e-4)])
 def test_programs_are_never_above_the_simpler_bound(monkeypatch, guarantee):
     """However many programs are solved, for whomever: each step down in number raises the bound."""
