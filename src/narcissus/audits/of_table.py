@@ -69,6 +69,8 @@ class Arguments(TypedDict, total=False):
         The privacy level, or the scale of the noise; exactly one of the three. A list is a sweep.
     delta
         Of Gaussian noise.
+    release
+        A file with a release that was made, or is about to be, of all people of ``data``.
     attacks
         Names, or a dictionary from names to their sections, or to own attacks as objects.
     bounds
@@ -109,6 +111,7 @@ class Arguments(TypedDict, total=False):
     delta: float | None
     mu: Levels | None
     scale: Levels | None
+    release: Path | str | Mapping[str, Any] | None
     attacks: Sequence[str] | Mapping[str, Any] | None
     bounds: Levels | Mapping[str, Any] | None
     threshold: Mapping[str, Any] | None
@@ -155,9 +158,10 @@ def audit(
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
         ``drop``, ``bins``, ``missing``), what is released (``mechanism``; or of noisy marginals
-        ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``), what is tried and asked
-        (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much
-        (``trials`` or ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
+        ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``; ``release``), what is
+        tried and asked (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or
+        ``policy``), how much (``trials`` or ``precision``, ``training``, ``confidence``,
+        ``workers``), and a ``title``.
 
     Raises
     ------
@@ -217,6 +221,8 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
         if twice:
             raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
         study["mechanism"] = {"name": mechanism} if isinstance(mechanism, str) else mechanism
+    if isinstance(given["release"], Path | str):
+        given["release"] = {"path": str(given["release"])}
     if isinstance(given["prior"], str):
         given["prior"] = {"name": given["prior"]}
     if not isinstance(given["attacks"], Mapping | None):

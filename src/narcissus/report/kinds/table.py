@@ -1,4 +1,4 @@
-"""Audits of a table's noisy marginals, as a page."""
+"""Audits of a release about the people of a table, as a page."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from narcissus.report.kinds.table_names import (
     level_of,
     most_relevant,
 )
+from narcissus.report.kinds.table_own import own_section
 from narcissus.report.kinds.table_pictures import (
     attacks_picture,
     columns_picture,
@@ -293,6 +294,7 @@ def page(record: Record) -> Page:
             _threat(record, setting),
             _results(settings, setting),
             *([] if groups is None else [groups]),
+            *own_section(setting),
             _method(record, settings, setting),
         ],
     )

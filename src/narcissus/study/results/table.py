@@ -151,6 +151,31 @@ class NoiseResult(ResultModel):
 TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
 
 
+class OwnAttack(ResultModel):
+    """What one attack recovered of the people of a release that was made."""
+
+    recovered: Count
+    from_decoy: Count = Field(description="By the same attack from a release of other secrets.")
+
+
+class OwnRelease(ResultModel):
+    """What is recovered from a release that was made, about real people: counted, not sampled."""
+
+    path: str
+    digest: str = Field(description="SHA-256 of the file.")
+    people: Positive
+    guessed: Count = Field(description="By the best guess without the release.")
+    by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")
+    attacks: Mapping[str, OwnAttack]
+
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        counts = [n for a in self.attacks.values() for n in (a.recovered, a.from_decoy)]
+        if max([self.guessed, *counts]) > self.people:
+            raise ValueError(f"more are recovered than the {self.people} people")
+        return self
+
+
 class SettingNumbers(ResultModel):
     """What was measured and what is proved at one setting, before it is judged."""
 
@@ -235,6 +260,9 @@ class SettingNumbers(ResultModel):
 class SettingResult(SettingNumbers):
     """What was found at one setting, and the verdict on it."""
 
+    own_release: OwnRelease | None = Field(
+        None, description="What is recovered from a release that was made; null: there is none."
+    )
     threshold: ThresholdResult | None
     excesses: tuple[Excess, ...]
     findings: tuple[FindingResult, ...]

@@ -18,14 +18,16 @@ from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.pool import play_all
-from narcissus.study.results.table import TableResults
+from narcissus.study.results.table import OwnRelease, TableResults
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
+from narcissus.study.table.own_release import attack_own_release
 from narcissus.study.table.precision import with_trials
 from narcissus.study.table.prepare import prepare
+from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import trained
@@ -51,7 +53,9 @@ class TableKind:
 
     def check(self, study: TableStudy, folder: Path) -> None:
         """Read and fit everything once: what is wrong is said before any work."""
-        prepare(study, folder, entropy=0)
+        experiment = prepare(study, folder, entropy=0)
+        if study.release is not None:
+            read_published(study, experiment, folder / study.release.path)
         _threshold(study, folder, None)
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
@@ -86,7 +90,8 @@ class TableKind:
                 if not is_new:
                     held = store.keys()
                     agreed([key for key in keys if key not in held])
-            if options.internal is not None or store is None or len(store.keys()) < len(keys):
+            replayed = options.internal is not None or study.release is not None
+            if replayed or store is None or len(store.keys()) < len(keys):
                 experiment = trained(experiment, options.observer)
             trials = play_all(
                 experiment.play,
@@ -105,6 +110,10 @@ class TableKind:
             write_internal(options.internal, experiment)
         decided_at = _decided_at(study, experiment, threshold)
         results = conclude(experiment, trials, threshold, decided_at)
+        if study.release is not None:
+            own = _own_release(study, experiment, folder, options)
+            digests["release"] = f"sha256:{own.digest}"
+            results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
         return Outcome(
             title=study.title or f"{experiment.settings[0].title} of {_source(study)}",
@@ -119,6 +128,18 @@ class TableKind:
             not_covered=NOT_COVERED,
             digests=digests,
         )
+
+
+def _own_release(
+    study: TableStudy, experiment: Experiment, folder: Path, options: RunOptions
+) -> OwnRelease:
+    """Attack the release that the study names."""
+    assert study.release is not None
+    path = study.release.path
+    release, digest = read_published(study, experiment, folder / path)
+    return attack_own_release(
+        experiment, release, path=path, digest=digest, observer=options.observer
+    )
 
 
 def _decided_at(

@@ -40,8 +40,14 @@ def load_table(study: TableStudy, folder: Path) -> Table:
     source = data.table if data.table is not None else str(folder / str(data.path))
     if source.startswith(GIVEN):
         source = load_attribute(source, folder)
-    bins = {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()}
+    bins = bins_of(study)
     return read_table(source, columns=data.columns, drop=data.drop, bins=bins, missing=data.missing)
+
+
+def bins_of(study: TableStudy) -> dict[str, Bins]:
+    """Give the bins of a study."""
+    specs = study.data.bins.items()
+    return {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in specs}
 
 
 def unknown_columns(study: TableStudy, table: Table) -> tuple[int, ...]:

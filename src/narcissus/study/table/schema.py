@@ -112,6 +112,18 @@ _FEWER = Option("trials", Trials | None, None, "Fewer trials than the rest, for 
 Attack = Annotated[Part, PartSection("table-attack", also=(_FEWER,), named=True)]
 
 
+class ReleaseSpec(Strictly):
+    """A release that was already made, or is about to be, of what [mechanism] releases.
+
+    It is attacked as it stands, about all people of [data]; the simulated releases stand beside.
+    """
+
+    path: str = Field(
+        description="Rows as the table has them; or counts, one line a cell with the values of "
+        "its columns and a column `count`, empty where withheld. Relative to the study file."
+    )
+
+
 class BoundsSpec(Strictly):
     """What is to be proved, and at which confidence limits are drawn."""
 
@@ -241,6 +253,7 @@ class TableStudy(Strictly):
     threat: ThreatSpec
     prior: Prior = Field({}, validate_default=True)
     mechanism: Mechanism
+    release: ReleaseSpec | None = None
     attacks: dict[str, Attack] = Field(
         {"prior": {}, "posterior": {}, "ceiling": {}},
         description="Attacks by name; `name` of the part where it is another one.",

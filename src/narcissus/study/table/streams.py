@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from narcissus._random import child
 from narcissus.game.block import Sources
 
-PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN = range(6)  # first parts of the keys of generators
+PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN = range(7)  # first parts of the keys of generators
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,165 @@
+"""A release that was already made, or is about to be: attacked as it stands, about real people.
+
+The file holds rows, or counts: a line for each cell, with the values of the columns of its table,
+nothing in the other columns, and the count in the column ``count`` (empty where it is withheld).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.mechanisms import Counts, MarginalQueries, Microdata, ProtectedCounts
+from narcissus.mechanisms.table.releases import CellRule
+from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.prepare import bins_of
+from narcissus.study.table.schema import TableStudy
+from narcissus.tables import Table, read_table
+from narcissus.tables.sources import RawColumn, open_source
+
+Floats = NDArray[np.float64]
+COUNT = "count"
+"""The column of a file of counts that holds them."""
+
+
+def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
+    """Read a release that was made, as the mechanism of the study makes them.
+
+    Returns
+    -------
+    tuple
+        The release, and the SHA-256 of its file.
+
+    Raises
+    ------
+    InputError
+        The file does not hold what the mechanism releases about this table: what is missing or
+        not known is named.
+    """
+    mechanism = experiment.settings[0].mechanism
+    if len(experiment.settings) > 1:
+        raise InputError(
+            "`release` is one release: give [mechanism] the one level that it was made with"
+        )
+    if not path.is_file():
+        raise InputError(f"`release.path`: there is no file {path}")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if mechanism.releases is Microdata:
+        return _rows(study, experiment.table, path), digest
+    if mechanism.releases is Counts:
+        cells = _cells(experiment, path)
+        if np.isnan(cells).any():
+            raise InputError(f"{path.name} withholds counts, and the mechanism withholds none")
+        assert mechanism.noise is not None
+        return Counts(experiment.queries, mechanism.noise, cells), digest
+    if mechanism.releases is ProtectedCounts:
+        rule: CellRule = mechanism.rule  # pyright: ignore  (of those that release such counts)
+        return ProtectedCounts(experiment.queries, rule, _cells(experiment, path)), digest
+    raise InputError(
+        "`release`: nobody can say how a file of the user's own mechanism is to be read; a "
+        "release of rows or of counts can be"
+    )
+
+
+def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
+    """Read rows, in the same bins as the table."""
+    released = read_table(
+        path, columns=list(table.names), bins=bins_of(study), missing=study.data.missing
+    )
+    columns: list[NDArray[np.int32]] = []
+    for c, name in enumerate(table.names):
+        known = {label: number for number, label in enumerate(table.labels[c])}
+        strange = [label for label in released.labels[c] if label not in known]
+        if strange:
+            raise InputError(
+                f"column `{name}` of {path.name} has values that were not in the data: "
+                f"{', '.join(strange[:5])}" + (" ..." if len(strange) > 5 else "")
+            )
+        place = np.array([known[label] for label in released.labels[c]], dtype=np.int32)
+        columns.append(place[released.codes[:, c]])
+    rows = np.stack(columns, axis=1)
+    rows.setflags(write=False)
+    return Microdata(rows)
+
+
+def _cells(experiment: Experiment, path: Path) -> Floats:
+    """Read counts, one line a cell; every cell of every table must be there."""
+    table, queries = experiment.table, experiment.queries
+    _, raw = open_source(str(path), None, (), 100 * queries.cells + 1)
+    by_name = {column.name: column for column in raw}
+    if COUNT not in by_name:
+        raise InputError(
+            f"{path.name} has no column `{COUNT}`: it must hold one line for each cell"
+        )
+    if strange := [name for name in by_name if name not in (*table.names, COUNT)]:
+        raise InputError(f"{path.name} has columns that were not in the data: {', '.join(strange)}")
+    counts = _numbers(by_name[COUNT], path)
+    found = [_codes(by_name.get(n), table.labels[c], path) for c, n in enumerate(table.names)]
+    codes = np.stack([np.broadcast_to(one, counts.shape) for one in found], axis=1)
+    cells, seen = np.full(queries.cells, np.nan), np.zeros(queries.cells, dtype=bool)
+    given = codes >= 0
+    for columns, first, places in _tables(queries):
+        here = np.flatnonzero((given == columns).all(axis=1))
+        if here.size == 0:
+            names = ", ".join(n for n, used in zip(table.names, columns, strict=True) if used)
+            raise InputError(f"{path.name} has no table of {names}")
+        at = first + codes[here].clip(0) @ places
+        cells[at], seen[at] = counts[here], True
+    if not seen.all():
+        raise InputError(
+            f"{path.name} lacks {np.count_nonzero(~seen):,} of {queries.cells:,} cells: write "
+            "those that are 0 as well, and withheld ones with an empty count"
+        )
+    cells.setflags(write=False)
+    return cells
+
+
+def _tables(
+    queries: MarginalQueries,
+) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
+    """Give of each table its columns, its first cell, and what a step in each column adds."""
+    found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []
+    for pattern in queries.patterns:
+        steps = np.cumprod([1, *pattern.shape[:0:-1]])[::-1]
+        for table in range(pattern.tables):
+            columns = np.zeros(len(queries.sizes), dtype=bool)
+            places = np.zeros(len(queries.sizes), dtype=np.int64)
+            own = [queries.unknown[c] for c in pattern.columns]
+            columns[own] = columns[pattern.knowns[table]] = True
+            places[own] = steps
+            places[pattern.knowns[table]] = pattern.strides[table]
+            found.append((columns, int(pattern.offsets[table]), places))
+    return found
+
+
+def _codes(column: RawColumn | None, labels: tuple[str, ...], path: Path) -> NDArray[np.int64]:
+    """Give the values of a column as numbers, -1 where a cell's table has not got it."""
+    if column is None:
+        return np.array([-1])
+    known = {label: number for number, label in enumerate(labels)}
+    texts = [None if value is None else str(value).strip() for value in column.distinct]
+    if strange := [text for text in texts if text is not None and text not in known]:
+        raise InputError(
+            f"column `{column.name}` of {path.name} has values that were not in the data: "
+            f"{', '.join(strange[:5])}" + (" ..." if len(strange) > 5 else "")
+        )
+    places = np.array([-1 if text is None else known[text] for text in texts], dtype=np.int64)
+    return places[column.codes]
+
+
+def _numbers(column: RawColumn, path: Path) -> Floats:
+    """Give the counts; NaN where a cell is withheld."""
+    found = np.full(len(column.distinct), np.nan)
+    for place, value in enumerate(column.distinct):
+        try:
+            found[place] = np.nan if value is None else float(value)
+        except ValueError:
+            raise InputError(f"{path.name} has a count that is no number: {value!r}") from None
+    if np.isinf(found).any():
+        raise InputError(f"{path.name} has a count that is infinite")
+    return found[column.codes]
