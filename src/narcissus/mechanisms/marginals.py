@@ -233,6 +233,7 @@ class NoisyMarginals:
     noise: Noise
     releases = Counts
     cellwise = True
+    assumes = ()
 
     @property
     def guarantee(self) -> Guarantee | None:

@@ -36,6 +36,11 @@ class Prepared(Protocol):
         ...
 
     @property
+    def assumes(self) -> tuple[str, ...]:
+        """What must hold for the guarantee to do so: what a user declared, and nobody checked."""
+        ...
+
+    @property
     def noise(self) -> Noise | None:
         """The independent noise on every cell; None where there are no such cells."""
         ...

@@ -64,7 +64,7 @@ def _proved(setting: SettingResult) -> Headline:
     grade = setting.grade_of(bound)
     heads: dict[Grade, str] = {
         "proved": "Proved: no attacker recovers more",
-        "proved if": "Proved if the prior is right: no attacker recovers more",
+        "proved if": f"Proved if {setting.proved_if}: no attacker recovers more",
     }
     label = heads.get(grade, "Contradicted: no attacker recovers more")
     if share is not None:

@@ -194,6 +194,9 @@ class SettingNumbers(ResultModel):
     trials: Positive
     confidence: Level
     prior_is_exact: bool
+    is_declared: bool = Field(
+        False, description="Whether what the release guarantees is the user's word alone."
+    )
     guess: GuessResult
     attacks: Mapping[str, AttackResult]
     ceiling: AttackResult | None
@@ -213,6 +216,12 @@ class SettingNumbers(ResultModel):
         if any(one.trials > self.trials for one in played):
             raise ValueError(f"an attack has more trials than the {self.trials} of the setting")
         return self
+
+    @property
+    def proved_if(self) -> str:
+        """What the bounds take as given, in a few words; empty for nothing."""
+        given = [] if self.prior_is_exact else ["the prior is right"]
+        return " and ".join([*given, *(["what was declared holds"] if self.is_declared else [])])
 
     @property
     def noiseless(self) -> bool:

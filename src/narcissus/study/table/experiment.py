@@ -79,10 +79,18 @@ class Experiment:
     def takes_as_given(self) -> tuple[str, ...]:
         """What baselines, ceiling and bounds assume besides the guarantee and the game."""
         if self.real_rows:
-            return ("the fitted prior is right about these real people",)
-        if not self.prior_is_exact:
-            return ("the own prior's people follow the probabilities that it gives for them",)
-        return ()
+            given = ("the fitted prior is right about these real people",)
+        elif not self.prior_is_exact:
+            given = ("the own prior's people follow the probabilities that it gives for them",)
+        else:
+            given = ()
+        return (*given, *self.declared)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """What must hold of the mechanism, at any setting, for its guarantee to do so."""
+        texts = (text for setting in self.settings for text in setting.mechanism.assumes)
+        return tuple(dict.fromkeys(texts))
 
     @cached_property
     def seats(self) -> tuple[Seat, ...]:

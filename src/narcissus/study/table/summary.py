@@ -21,6 +21,9 @@ from narcissus.study.table.settings import Setting
 # approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
 ENOUGH_FOR_LUCK = 20
 
+STRONGEST = 1e300
+"""Stands for an infinite strength, which a record cannot hold."""
+
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 
@@ -56,7 +59,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         delta=setting.delta,
         mu=_finite(setting.mu),
         released=setting.title,
-        strength=setting.strength,
+        strength=None if setting.strength is None else min(setting.strength, STRONGEST),
         noise=_noise(setting),
         marginals=experiment.queries.tables,
         cells=experiment.queries.cells,
@@ -64,6 +67,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         trials=len(trials),
         confidence=experiment.confidence,
         prior_is_exact=experiment.prior_is_exact,
+        is_declared=bool(experiment.declared),
         guess=_guess(experiment, trials),
         attacks=attacks,
         ceiling=ceiling,

@@ -60,7 +60,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
         return f"{text}; nothing is proved to keep an attacker from all 100."
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
-    if_right = "" if numbers.prior_is_exact else "if the prior is right, "
+    if_right = f"if {numbers.proved_if}, " if numbers.proved_if else ""
     # Rounded up: a limit must not be rounded below itself.
     most = math.ceil(100 * numbers.population_share - 1e-9)
     if most >= 100:
@@ -111,7 +111,7 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
     level = f"{100 * bound.confidence:g}%"
     if bound.at_most >= people:
         return [f"Nothing below all {people} is proved with confidence {level}."]
-    head = "Proved" if numbers.prior_is_exact else "Proved if the prior is right"
+    head = f"Proved if {numbers.proved_if}" if numbers.proved_if else "Proved"
     whole = bound.at_most_of_population
     like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
     return [
