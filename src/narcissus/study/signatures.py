@@ -124,10 +124,11 @@ def described(maker: Any) -> dict[str, str]:
     'So many of its first parameters are given by the study, not by the file.'
     """
     found: dict[str, str] = {}
-    for text in (inspect.getdoc(maker), inspect.getdoc(getattr(maker, "__init__", None))):
-        for names, said in _entries(text or ""):
-            for name in names:
-                found.setdefault(name, said)
+    for owner in inspect.getmro(maker) if isinstance(maker, type) else (maker,):
+        for text in (owner.__doc__, getattr(owner.__init__, "__doc__", None)):
+            for names, said in _entries(inspect.cleandoc(text or "")):
+                for name in names:
+                    found.setdefault(name, said)
     return found
 
 

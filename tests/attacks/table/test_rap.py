@@ -49,9 +49,8 @@ def test_slopes_against_finite_differences(worlds, sizes, unknown, k):
         """Errors of every cell, in the order of cells that people can reach, by the long way."""
         found = np.zeros(targets.queries.cells)
         reached = np.zeros(targets.queries.cells, dtype=bool)
-        for pattern in targets.queries.patterns:
+        for pattern, base in zip(targets.queries.patterns, targets.bases, strict=True):
             joint = relaxed_counts(targets, parts, pattern.columns)
-            base = pattern.base(targets.codes)
             for i in range(6):
                 for t in range(pattern.tables):
                     cells = base[i, t] + np.arange(pattern.size)
