@@ -137,6 +137,5 @@ def withhold_more(table: Floats) -> None:
                 # A small cell costs least; an empty one is often known to be empty.
                 cost = np.where(lines == 0, np.finfo(float).max, lines)
                 smallest = np.where(withheld, np.inf, cost).argmin(axis=-1)
-                where = np.nonzero(lone)
-                lines[(*where, smallest[where])] = np.nan
+                lines[lone, smallest[lone]] = np.nan
                 moved = True
