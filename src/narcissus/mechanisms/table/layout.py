@@ -8,7 +8,8 @@ from typing import Any
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.mechanisms.marginals import MarginalQueries
-from narcissus.mechanisms.queries import ChosenQueries, Grouping
+from narcissus.mechanisms.patterns import Grouping
+from narcissus.mechanisms.queries import ChosenQueries
 from narcissus.mechanisms.table.columns import Columns
 
 Sets = Sequence[Sequence[str]]
