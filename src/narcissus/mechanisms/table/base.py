@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import MarginalQueries
 from narcissus.mechanisms.noise import Noise
+from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.columns import Columns
 
 DEFAULT_DELTA = 1e-5
+HIGHEST_EPSILON = 1e9
 
 
 class Prepared(Protocol):
     """A mechanism that knows the columns of its table: everything that a game asks of it."""
 
     @property
-    def queries(self) -> MarginalQueries:
+    def queries(self) -> TableQueries:
         """The tables that it releases, or that its rows are counted into."""
         ...
 
@@ -99,4 +100,6 @@ def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:
     high = 1.0
     while float(guarantee.profile(high)) > delta:
         high *= 2
+        if high > HIGHEST_EPSILON:  # as of (epsilon, delta) with a larger delta
+            return None
     return float(optimize.brentq(lambda e: float(guarantee.profile(e)) - delta, 0.0, high))

@@ -17,7 +17,7 @@ from narcissus.attacks.table import TableAttack, Targets
 from narcissus.game import Game
 from narcissus.game.block import Round, Seat, play_block
 from narcissus.knowledge import OtherColumns
-from narcissus.mechanisms import MarginalQueries
+from narcissus.mechanisms import TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
@@ -57,7 +57,7 @@ class Experiment:
     """For each setting, the attacks that have learned, by name; empty before they have."""
 
     @property
-    def queries(self) -> MarginalQueries:
+    def queries(self) -> TableQueries:
         """The tables that are released, or that what is released is read as."""
         return self.settings[0].mechanism.queries
 

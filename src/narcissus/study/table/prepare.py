@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from narcissus.attacks.table import OwnTableAttack, TableAttack
 from narcissus.attacks.table.training import Trainable
 from narcissus.errors import InputError, TooLargeError
-from narcissus.mechanisms import Columns, MarginalQueries, Prepared, TableMechanism
+from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
@@ -188,7 +188,7 @@ def people_of(study: TableStudy, table: Table) -> int:
     return threat.targets
 
 
-def require_room(queries: MarginalQueries, success: ColumnsRight, people: int) -> None:
+def require_room(queries: TableQueries, success: ColumnsRight, people: int) -> None:
     """Refuse more people, values or tables than an attack can hold."""
     n = people
     if n * success.guesses > MAX_BELIEFS:  # at least as many as values

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.mechanisms import Counts, MarginalQueries, Microdata, ProtectedCounts
+from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
 from narcissus.mechanisms.table.releases import CellRule
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.prepare import bins_of
@@ -59,7 +59,8 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
         return Counts(experiment.queries, mechanism.noise, cells), digest
     if mechanism.releases is ProtectedCounts:
         rule: CellRule = mechanism.rule  # pyright: ignore  (of those that release such counts)
-        return ProtectedCounts(experiment.queries, rule, _cells(experiment, path)), digest
+        cells = _cells(experiment, path)
+        return ProtectedCounts(experiment.queries, rule, cells, mechanism.cellwise), digest
     raise InputError(
         "`release`: nobody can say how a file of the user's own mechanism is to be read; a "
         "release of rows or of counts can be"
@@ -120,7 +121,7 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
 
 
 def _tables(
-    queries: MarginalQueries,
+    queries: TableQueries,
 ) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
     """Give of each table its columns, its first cell, and what a step in each column adds."""
     found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import TooLargeError
 from narcissus.game.rules import is_own
-from narcissus.mechanisms import MarginalQueries
+from narcissus.mechanisms import TableQueries
 from narcissus.observer import Observer
 from narcissus.study.pool import default_workers
 from narcissus.study.table.experiment import Experiment
@@ -48,7 +48,7 @@ class Work:
     kept: int
 
 
-def falls(queries: MarginalQueries, people: int) -> int:
+def falls(queries: TableQueries, people: int) -> int:
     """Count the cells that an attack looks at for so many people, in all tables at once."""
     if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
         return people * sum(p.tables * p.size for p in queries.patterns)
