@@ -1,188 +1,199 @@
-"""Rounded and withheld cells: what a set of possible counts says about people.
+"""What published cells say of a count: a set of values, some likelier than others.
 
-A published cell leaves a set of counts, some likelier than others (`CellRule.log_likelihood`).
-Tables are factors of a graph whose variables are people, and beliefs are passed along it
-(loopy belief propagation; Kschischang, Frey and Loeliger 2001). The message of a table to person
-``i`` about value ``u`` is
-
-    log Pr[cells | i has u] = log sum_c Pr[count of the others = c] Pr[cell | c + 1] + const,
-
-against the same sum with ``Pr[cell | c]``: the others' count has the mean and variance of their
-beliefs from all *other* tables, as a normal distribution cut into whole numbers. With one table
-and two values this is exact but for the normal distribution: both cells of a group are one count.
-
-Tables that share columns repeat each other, and belief propagation counts a repeated fact twice.
-The spread of the others' counts is therefore widened by a factor, the `overlap`, that sinks from
-20: early beliefs stay mild, and where to stop is learned from simulated releases.
+A rounded or withheld cell leaves runs of equally likely counts. The chance of what was published,
+when the others' count is normal, is then a sum of values of the normal distribution function at
+the ends of the runs: exact for the sets, whatever their width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import special
 
-from narcissus.attacks.table.base import Floats, softmax
-from narcissus.attacks.table.count_evidence import LIMIT, CountEvidence
-from narcissus.attacks.table.training import Simulated
-from narcissus.knowledge.columns import Targets
-from narcissus.mechanisms import ProtectedCounts
+from narcissus.attacks.table.base import Floats
+from narcissus.mechanisms import CellRule
 
-LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
-"""How far counts are widened in each pass."""
-
-DAMPING = 0.5
-FLOOR = 0.05  # of the variance of a count, so that certain people leave it a shape
-DOUBT = 1e-3  # where less is left to what the prior allows, the release is believed instead
-BLOCK = 4_000_000  # entries of an array
-
-
-def interval_beliefs(targets: Targets, release: ProtectedCounts, overlap: float) -> Floats:
-    """Give everybody's beliefs when counts are widened no less than ``overlap``, (n, values)."""
-    steps = max(1, int((LEVELS / overlap > 1 - 1e-9).sum()))
-    *_, beliefs = passes(targets, release, LEVELS[:steps])
-    return beliefs
-
-
-def usual_overlap(targets: Targets) -> float:
-    """Give the overlap that serves without training: none of a single table."""
-    return min(1.5, float(np.sqrt(sum(p.tables for p in targets.queries.patterns))))
-
-
-def learned_overlap(simulated: Sequence[Simulated]) -> float:
-    """Give the overlap with which most of the people of simulated releases are guessed right."""
-    right = np.zeros(LEVELS.size)
-    for one in simulated:
-        success = one.targets.success
-        for place, beliefs in enumerate(passes(one.targets, one.release, LEVELS)):
-            right[place] += success.score(one.secrets, success.decide(beliefs)).mean()
-    return float(LEVELS[right.argmax()])
-
-
-def passes(targets: Targets, release: ProtectedCounts, levels: Floats) -> Iterator[Floats]:
-    """Give everybody's beliefs after each pass over the tables, shape (n, values).
-
-    Parameters
-    ----------
-    targets
-        The people as known beforehand.
-    release
-        What was published of their tables.
-    levels
-        By what factor the variance of a count is widened in each pass.
-    """
-    tables = table_factors(targets, release)
-    logits = np.maximum(targets.log_prior, -LIMIT / 2)  # one table can overrule the prior
-    messages = [np.zeros((targets.people, table.size)) for table in tables]
-    for level in levels:
-        for number, table in enumerate(tables):
-            cavity = table.part(softmax(logits - table.whole(messages[number])))
-            change = DAMPING * (table.message(cavity, float(level)) - messages[number])
-            messages[number] += change
-            logits += table.whole(change)
-        yield _with_prior(targets, softmax(logits))
-
-
-def _with_prior(targets: Targets, beliefs: Floats) -> Floats:
-    """Give zero to what the prior rules out, unless the release says that it is wrong."""
-    kept = np.where(targets.prior > 0, beliefs, 0.0)
-    total = kept.sum(axis=1, keepdims=True)
-    return np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
+LIMIT = 30.0  # of a log odds, from one table or from the prior: beyond, it is certain
+REACH = 6.0  # deviations; beliefs farther from what was published pull as if they were so near
+UNLIKELY = -40.0  # log chances below the likeliest count's that are taken as none
 
 
 @dataclass(frozen=True, eq=False)
-class TableFactor:
-    """One table as a factor: which people share a count, and what was published of it.
+class Runs:
+    """The counts that published cells leave, as runs of equally likely ones.
 
     Attributes
     ----------
-    group
-        Each person's group, whose known columns of the table agree, shape (n,).
-    people
-        How many people are in each group, shape (groups,).
-    evidence
-        What the published cells leave.
-    columns
-        The table's unknown columns, as positions within all unknown ones.
-    shape
-        Sizes of all unknown columns.
+    cell
+        To which cell a run belongs, shape (runs,), in ``[0, cells)``, ascending.
+    low, high
+        First and last count of each run, shape (runs,).
+    weight
+        How likely a count of the run makes what was published, relative to the likeliest count.
     """
 
-    group: NDArray[np.int64]
-    people: NDArray[np.int64]
-    evidence: CountEvidence
-    columns: tuple[int, ...]
-    shape: tuple[int, ...]
+    cell: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    weight: Floats
+
+    def ends(self, cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Give the least and the largest count that is left, shape (cells,) each."""
+        start = np.flatnonzero(np.diff(self.cell, prepend=-1))
+        assert start.size == cells, "every cell has a run"
+        return np.minimum.reduceat(self.low, start), np.maximum.reduceat(self.high, start)
+
+
+def runs_of(rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> Runs:
+    """Give the counts that the published cells of groups of so many people leave.
+
+    Parameters
+    ----------
+    rule
+        How a cell depends on its count.
+    cells
+        Published cells of each group, shape (groups, size).
+    people
+        How many people fall into each group, shape (groups,).
+
+    Returns
+    -------
+    Runs
+        Cell ``v`` of group ``g`` is number ``g * size + v``; of two cells, which are one count,
+        only the second is there, with what both say, and has number ``g``.
+    """
+    size = cells.shape[1]
+    entries = people + 1
+    group = np.repeat(np.arange(len(cells)), entries)
+    start = np.cumsum(entries) - entries
+    counts = np.arange(group.size) - start[group]
+    logs = rule.log_likelihood(cells[group].T, counts.astype(np.float64)[None])
+    if size == 2:
+        logs = logs[1:] + logs[:1, start[group] + people[group] - counts]
+    # What no count can have led to says nothing: the rule and the people contradict each other.
+    best = np.maximum.reduceat(logs, start, axis=1)
+    best, logs = np.where(np.isneginf(best), np.inf, best), np.where(np.isnan(logs), -np.inf, logs)
+    logs = np.where(np.isposinf(best)[:, group], 0.0, logs - best[:, group])
+    logs[logs < UNLIKELY] = -np.inf
+    fresh = np.ones(logs.shape, dtype=bool)
+    fresh[:, 1:] = logs[:, 1:] != logs[:, :-1]
+    fresh[:, start] = True
+    begin = np.flatnonzero(fresh)
+    end = np.append(begin[1:], logs.size) - 1
+    possible = np.isfinite(logs.ravel()[begin])
+    begin, end = begin[possible], end[possible]
+    cell = group[begin % group.size] * len(logs) + begin // group.size
+    order = np.argsort(cell, kind="stable")
+    begin, end = begin[order], end[order]
+    low, high = counts[begin % group.size], counts[end % group.size]
+    return Runs(cell[order], low, high, np.exp(logs.ravel()[begin]))
+
+
+def within_totals(runs: Runs, people: NDArray[np.int64], size: int) -> Runs:
+    """Cut each cell's counts to what the other cells of its group leave of the group's people."""
+    first, last = (x.reshape(-1, size) for x in runs.ends(len(people) * size))
+    low = people[:, None] - (last.sum(axis=1, keepdims=True) - last)
+    high = people[:, None] - (first.sum(axis=1, keepdims=True) - first)
+    good = np.maximum(low, first) <= np.minimum(high, last)  # else a rule contradicts itself
+    low = np.maximum(runs.low, np.where(good, low, first).ravel()[runs.cell])
+    high = np.minimum(runs.high, np.where(good, high, last).ravel()[runs.cell])
+    kept = low <= high
+    # Between two runs nothing may be left: then the cell is left as it was.
+    lost = np.bincount(runs.cell[kept], minlength=first.size)[runs.cell] == 0
+    low, high = np.where(lost, runs.low, low), np.where(lost, runs.high, high)
+    kept |= lost
+    return Runs(runs.cell[kept], low[kept], high[kept], runs.weight[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class CountSets:
+    """What cells say of a count, as sums of values of its distribution function.
+
+    Attributes
+    ----------
+    edges
+        Where the distribution function of the others' count is needed, shape
+        (groups, cells, edges).
+    without, with_one
+        Its coefficients in the chance of what was published when a person is not in the cell,
+        and when they are; same shape.
+    first, last
+        The least and the largest count that is left, shape (groups, cells).
+    """
+
+    edges: Floats
+    without: Floats
+    with_one: Floats
+    first: Floats
+    last: Floats
 
     @property
-    def size(self) -> int:
-        """How many joint values its unknown columns have."""
-        return int(np.prod([self.shape[c] for c in self.columns]))
+    def width(self) -> int:
+        """How many numbers are computed for each person."""
+        return self.edges[0].size
 
-    def part(self, joint: Floats) -> Floats:
-        """Sum joint values to those of the table's unknown columns: (n, values) -> (n, size)."""
-        others = tuple(1 + c for c in range(len(self.shape)) if c not in self.columns)
-        table = joint.reshape(len(joint), *self.shape)
-        return table.sum(axis=others).reshape(len(joint), self.size)
-
-    def whole(self, part: Floats) -> Floats:
-        """Repeat values of the table over all joint values: (n, size) -> (n, values)."""
-        sizes = [s if c in self.columns else 1 for c, s in enumerate(self.shape)]
-        table = np.broadcast_to(part.reshape(-1, *sizes), (len(part), *self.shape))
-        return table.reshape(len(part), -1)
-
-    @cached_property
-    def _members(self) -> sparse.csr_array:
-        """Who is in which group, shape (groups, n)."""
-        n = len(self.group)
-        return sparse.csr_array(
-            (np.ones(n), (self.group, np.arange(n))), shape=(len(self.people), n)
+    @classmethod
+    def of(cls, rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> CountSets:
+        """Read the published cells of groups, shape (groups, size), of so many people each."""
+        groups, size = cells.shape
+        runs = runs_of(rule, cells, people)
+        if size > 2:
+            runs = within_totals(runs, people, size)
+        width = 1 if size == 2 else size
+        first, last = (
+            x.reshape(groups, width).astype(np.float64) for x in runs.ends(groups * width)
         )
+        others = people[runs.cell // width] - 1
+        places, signs = [], []
+        for one in (0, 1):
+            low, high = np.maximum(runs.low - one, 0), np.minimum(runs.high - one, others)
+            weight = np.where(low <= high, runs.weight, 0.0)
+            places += [low, high + 1]  # edges lie half below these
+            signs += [(one, -weight), (one, weight)]
+        return cls(*_gathered(runs.cell, places, signs, (groups, width)), first, last)
 
-    def message(self, cavity: Floats, overlap: float) -> Floats:
-        """Give what the table says of each value of each person, up to a constant, (n, size).
+    def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
+        """Give the log ratio of what was published with one more person in a cell and without.
 
         Parameters
         ----------
-        cavity
-            Beliefs about the table's unknown columns from everything else, shape (n, size).
-        overlap
-            By what factor the variance of the others' count is widened.
+        group
+            The group of each person, shape (n,).
+        mean, deviation
+            Of the others' count, shape (n, cells).
         """
-        two = self.size == 2
-        chance = cavity[:, 1:] if two else cavity
-        spread = chance * (1 - chance)
-        mean, variance = self._members @ chance, self._members @ spread
-        odds = np.empty_like(chance)
-        step = max(1, BLOCK // self.evidence.edges[0].size)
-        for a in range(0, len(chance), step):
-            block = slice(a, a + step)
-            group = self.group[block]
-            rest = overlap * (variance[group] - spread[block])
-            deviation = np.sqrt(np.maximum(rest, FLOOR))
-            odds[block] = self.evidence.log_odds(group, mean[group] - chance[block], deviation)
-        if two:
-            return np.concatenate([np.zeros_like(odds), odds], axis=1)
-        # The cells of a group have one degree of freedom less than there are cells: were they
-        # taken as independent, two cells would say twice what they say.
-        return odds * ((self.size - 1) / self.size)
+        pull = REACH * deviation
+        mean = np.clip(mean, self.first[group] - 1 - pull, self.last[group] + pull)
+        below = special.ndtr((self.edges[group] - mean[:, :, None]) / deviation[:, :, None])
+        without, with_one = (
+            np.log(np.maximum(np.einsum("ncj,ncj->nc", part[group], below), 1e-300))
+            for part in (self.without, self.with_one)
+        )
+        return np.clip(with_one - without, -LIMIT, LIMIT)
 
 
-def table_factors(targets: Targets, release: ProtectedCounts) -> list[TableFactor]:
-    """Give every released table, as far as people of the data set fall into it."""
-    queries = targets.queries
-    found: list[TableFactor] = []
-    for pattern, base in zip(queries.patterns, targets.bases, strict=True):
-        for t in range(pattern.tables):
-            cells, group = np.unique(base[:, t], return_inverse=True)
-            people = np.bincount(group, minlength=cells.size)
-            published = release.cells[cells[:, None] + np.arange(pattern.size)]
-            evidence = CountEvidence.of(release.rule, published, people)
-            found.append(
-                TableFactor(group, people, evidence, pattern.columns, queries.unknown_shape)
-            )
-    return found
+def _gathered(
+    cell: NDArray[np.int64],
+    places: list[NDArray[np.int64]],
+    signs: list[tuple[int, Floats]],
+    shape: tuple[int, int],
+) -> tuple[Floats, Floats, Floats]:
+    """Put edges at the same place of a cell together; pad to the most that a cell has."""
+    reach = int(max(place.max() for place in places)) + 1
+    keys = np.concatenate([cell * reach + np.clip(place, 0, None) for place in places])
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    owner = distinct // reach
+    number = np.bincount(owner, minlength=shape[0] * shape[1])
+    column = np.arange(owner.size) - np.repeat(np.cumsum(number) - number, number)
+    edges = np.zeros((number.size, int(number.max())))
+    edges[owner, column] = distinct % reach - 0.5
+    sums: list[Floats] = []
+    for which in (0, 1):
+        weights = np.concatenate([w if one == which else np.zeros_like(w) for one, w in signs])
+        table = np.zeros_like(edges)
+        table[owner, column] = np.bincount(inverse, weights=weights, minlength=distinct.size)
+        sums.append(table.reshape(*shape, -1))
+    return edges.reshape(*shape, -1), sums[0], sums[1]

@@ -2,8 +2,8 @@
 
 Both approximate each person's posterior over the joint values of the unknown columns, and decide
 by it (attack (b) of Narcissus theory 9). Exact counts have no density; there both hand over to
-`narcissus.attacks.table.consistent`. The mean field reads rounded and withheld cells by
-`narcissus.attacks.table.interval`, and released rows as if they were counted with Gaussian noise.
+`narcissus.attacks.table.consistent`. Rounded and withheld cells, and released
+rows, which are counted, are read by `narcissus.attacks.table.propagation`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from narcissus._validation import between, integer, positive
-from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax, view_of
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.consistent import consistent_beliefs
-from narcissus.attacks.table.interval import interval_beliefs, learned_overlap, usual_overlap
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.attacks.table.propagation import (
+    USUAL_SCALE,
+    learned_overlap,
+    learned_scale,
+    propagated_beliefs,
+    usual_overlap,
+)
 from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts
@@ -36,6 +42,10 @@ def _surrogate(noise: Noise) -> GaussianNoise:
     return GaussianNoise(float(np.sqrt(2)) * noise.scale)
 
 
+ENOUGH = 4_000
+"""People of simulated releases from whom the posterior learns."""
+
+
 @dataclass(frozen=True)
 class MeanField(ReleaseByRelease):
     """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
@@ -47,7 +57,7 @@ class MeanField(ReleaseByRelease):
     tolerance
         Stop when no probability moves by more than this in a pass.
     overlap
-        Of rounded and withheld cells: by what factor the variance of a count is widened because
+        Of any release but noisy counts: by what factor the variance of a count is widened because
         tables repeat each other, at least 1. Learned from simulated releases if left out.
     scale
         Of released rows: the standard deviation of a cell when they are counted, in counts.
@@ -75,64 +85,28 @@ class MeanField(ReleaseByRelease):
         """Give the attack with what is left out learned; noisy counts leave nothing to learn."""
         if not simulated or isinstance(simulated[0].release, Counts):
             return self
-        if isinstance(simulated[0].release, ProtectedCounts):
-            if self.overlap is None:
-                return replace(self, overlap=learned_overlap(simulated))
-        elif self.scale is None:
-            return replace(self, scale=self._learned_scale(simulated, rng))
-        return self
-
-    def _learned_scale(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> float:
-        """Walk from the usual scale in half octaves for as long as the log score rises."""
-
-        def score(place: int) -> float:
-            one = replace(self, scale=float(SCALES[place]))
-            return sum(
-                log_score(one.beliefs(view_of(s.targets, s.release), rng=rng), s.secrets)
-                for s in simulated
-            )
-
-        usual = _usual_scale(simulated[0].targets.people)
-        place = int(np.abs(np.log(SCALES / usual)).argmin())
-        best = score(place)
-        for step in (1, -1):
-            while 0 <= place + step < SCALES.size and (next_ := score(place + step)) > best:
-                place, best = place + step, next_
-        return float(SCALES[place])
+        some = simulated[: max(1, ENOUGH // max(1, simulated[0].targets.people))]
+        scale, overlap = self.scale, self.overlap
+        if scale is None and isinstance(some[0].release, Microdata):
+            scale = learned_scale(some)
+        if overlap is None:
+            overlap, _ = learned_overlap(some, scale or USUAL_SCALE)
+        return replace(self, scale=scale, overlap=overlap)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
-        targets, release, noise = view.targets, view.release, view.noise
-        if isinstance(release, ProtectedCounts):
+        targets = view.targets
+        if view.noise is None:
             overlap = usual_overlap(targets) if self.overlap is None else self.overlap
-            return interval_beliefs(targets, release, overlap)
-        if isinstance(release, Microdata):
-            scale = _usual_scale(targets.people) if self.scale is None else self.scale
-            release, noise = release.counts(targets.queries, targets.people), GaussianNoise(scale)
-        assert noise is not None
-        if noise.scale == 0:
-            return consistent_beliefs(targets, release)
-        model = likelihood(targets, _surrogate(noise), release)
+            return propagated_beliefs(targets, view.release, overlap, self.scale or USUAL_SCALE)
+        if view.noise.scale == 0:
+            return consistent_beliefs(targets, view.release)
+        model = likelihood(targets, _surrogate(view.noise), view.release)
         return mean_field(targets, model, self.sweeps, self.tolerance)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""
         return view.targets.success.decide(self.beliefs(view, rng=rng))
-
-
-SCALES: Floats = 2.0 ** np.arange(-1, 6.5, 0.5)
-"""Standard deviations that are tried for counts of released rows, in half octaves."""
-
-
-def _usual_scale(people: int) -> float:
-    """Guess the standard deviation of a count: that of a few per cent of the people."""
-    return max(1.0, float(np.sqrt(people)) / 4)
-
-
-def log_score(beliefs: Floats, secrets: Joint) -> float:
-    """Give the mean log probability of the secrets, at least log 1e-6 each."""
-    held = beliefs[np.arange(len(secrets)), secrets]
-    return float(np.log(np.maximum(held, 1e-6)).mean())
 
 
 def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: float) -> Floats:
