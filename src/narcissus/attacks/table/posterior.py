@@ -98,7 +98,7 @@ class MeanField(ReleaseByRelease):
         targets = view.targets
         if view.noise is None:
             overlap = usual_overlap(targets) if self.overlap is None else self.overlap
-            return propagated_beliefs(targets, view.release, overlap, self.scale or USUAL_SCALE)
+            return propagated_beliefs(view, overlap, self.scale or USUAL_SCALE)
         if view.noise.scale == 0:
             return consistent_beliefs(targets, view.release)
         model = likelihood(targets, _surrogate(view.noise), view.release)

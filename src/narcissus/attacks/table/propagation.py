@@ -22,17 +22,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.table.base import Floats, softmax
+from narcissus.attacks.table.base import Floats, View, softmax, view_of
 from narcissus.attacks.table.interval import LIMIT, CountSets
 from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
-from narcissus.mechanisms import ProtectedCounts
+from narcissus.mechanisms import GaussianNoise, ProtectedCounts
 
 LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
 """How far counts are widened in each pass."""
@@ -45,10 +45,10 @@ DOUBT = 1e-3  # where less is left to what the prior allows, the release is beli
 BLOCK = 4_000_000  # entries of an array
 
 
-def propagated_beliefs(targets: Targets, release: Any, overlap: float, scale: float) -> Floats:
+def propagated_beliefs(view: View, overlap: float, scale: float) -> Floats:
     """Give everybody's beliefs when counts are widened no less than ``overlap``, (n, values)."""
     steps = max(1, int((LEVELS / overlap > 1 - 1e-9).sum()))
-    *_, beliefs = passes(targets, release, LEVELS[:steps], scale)
+    *_, beliefs = passes(view, LEVELS[:steps], scale)
     return beliefs
 
 
@@ -62,7 +62,7 @@ def learned_overlap(simulated: Sequence[Simulated], scale: float) -> tuple[float
     right = np.zeros(LEVELS.size)
     for one in simulated:
         success = one.targets.success
-        for place, beliefs in enumerate(passes(one.targets, one.release, LEVELS, scale)):
+        for place, beliefs in enumerate(passes(view_of(one.targets, one.release), LEVELS, scale)):
             right[place] += success.score(one.secrets, success.decide(beliefs)).mean()
     return float(LEVELS[right.argmax()]), float(right.max() / len(simulated))
 
@@ -79,21 +79,20 @@ def learned_scale(simulated: Sequence[Simulated]) -> float:
     return scale
 
 
-def passes(targets: Targets, release: Any, levels: Floats, scale: float) -> Iterator[Floats]:
+def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
     """Give everybody's beliefs after each pass over the tables, shape (n, values).
 
     Parameters
     ----------
-    targets
-        The people as known beforehand.
-    release
-        `ProtectedCounts` or `Microdata`.
+    view
+        The people and the release.
     levels
         By what factor the variance of a count is widened in each pass.
     scale
         Of rows, the standard deviation of a cell that is counted from them.
     """
-    tables = table_factors(targets, reader_of(release, targets, scale))
+    targets = view.targets
+    tables = table_factors(targets, reader_of(view, scale))
     logits = np.maximum(targets.log_prior, -LIMIT / 2)  # one table can overrule the prior
     messages = [np.zeros((targets.people, table.size)) for table in tables]
     for level in levels:
@@ -167,12 +166,17 @@ Reader = Callable[[NDArray[np.int64], NDArray[np.int64]], Evidence]
 """From numbers of cells, shape (groups, size), and the groups' people to evidence."""
 
 
-def reader_of(release: Any, targets: Targets, scale: float) -> Reader:
+def reader_of(view: View, scale: float) -> Reader:
     """Say how the cells of a release are read; ``scale`` is of cells counted from rows."""
+    release, targets = view.release, view.targets
     if isinstance(release, ProtectedCounts):
         return lambda cells, people: CountSets.of(release.rule, release.cells[cells], people)
-    values = release.counts(targets.queries, targets.people)
-    return lambda cells, people: Measured.of(values[cells], people, scale**2)
+    if view.noise is None:
+        values, variance = release.counts(targets.queries, targets.people), scale**2
+    else:
+        values = release
+        variance = view.noise.scale**2 * (1 if isinstance(view.noise, GaussianNoise) else 2)
+    return lambda cells, people: Measured.of(values[cells], people, variance)
 
 
 @dataclass(frozen=True, eq=False)
