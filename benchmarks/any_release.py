@@ -218,7 +218,7 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=10)
     parser.add_argument("--test", type=int, default=20)
     parser.add_argument("--from", dest="source", choices=["rows", "prior"], default="rows")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     source = Source(given)
     for name in given.settings or SETTINGS:
         measure(source, name, given.train, given.test)

@@ -18,7 +18,7 @@ from narcissus.attacks.table.training import Simulated
 
 @dataclass(frozen=True)
 class Stack(Learned):
-    """What `Learned` is told, and the posterior's log belief (stacking; Wolpert 1992).
+    """What `Learned` is told, and what the posterior believes (stacking; Wolpert 1992).
 
     Attributes
     ----------
@@ -39,5 +39,7 @@ class Stack(Learned):
     def features(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give what the logit is told, shape (n, values, features)."""
         beliefs = self.posterior.beliefs(view, rng=rng)
-        said = np.log(np.maximum(beliefs, np.exp(LEAST)))
-        return np.concatenate([super().features(view, rng=rng), said[:, :, None]], axis=2)
+        # The belief besides its logarithm: where the posterior is too sure of itself, that one
+        # alone would be weighted down until it hardly counted.
+        said = np.stack([np.log(np.maximum(beliefs, np.exp(LEAST))), beliefs], axis=2)
+        return np.concatenate([super().features(view, rng=rng), said], axis=2)
