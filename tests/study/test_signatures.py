@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -42,10 +42,13 @@ class Base:
 
 @dataclass(frozen=True)
 class Shown(Base):
+    """Has a docstring of its own."""
+
     high: float = 1.0
     names: Sequence[str] = field(default_factory=list)
     game: Annotated[Any, FilledIn()] = None
     row: int | Literal["all"] = 0
+    more: Mapping[str, int] = field(default_factory=dict)
     part: Annotated[Any, OfRoom("world")] = None
     level: Level | None = None
     fixed: int = field(default=3, init=False)
@@ -59,7 +62,7 @@ class Waiting:
 
 def test_options_are_the_parameters_in_their_order():
     takes = options_of(Shown)
-    assert list(takes) == ["rows", "low", "high", "names", "row", "part", "level"]
+    assert list(takes) == ["rows", "low", "high", "names", "row", "more", "part", "level"]
     assert takes["rows"].required
     assert takes["rows"].default is REQUIRED
     assert takes["names"].default == []
@@ -69,6 +72,7 @@ def test_options_are_the_parameters_in_their_order():
         "high": "number",
         "names": "list of texts",
         "row": "whole number or `all`",
+        "more": "keys with values",
         "part": "a world",
         "level": "number or list of numbers",
     }
@@ -78,6 +82,7 @@ def test_descriptions_come_from_the_docstring():
     said = {"rows": "How many, of them.", "low": "Ends of it.", "high": "Ends of it."}
     assert described(Base) == said
     assert options_of(Base)["rows"].text == "How many, of them."
+    assert options_of(Shown)["low"].text == "Ends of it."  # where it is inherited from
     assert summary_of(Base) == "A base."
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.mechanisms.marginals import Codes, MarginalQueries
+from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.success.table import ColumnsRight
 from narcissus.worlds.base import Array, Draw, World
@@ -36,7 +36,7 @@ class Targets:
         When a guess counts.
     """
 
-    queries: MarginalQueries
+    queries: TableQueries
     codes: Codes
     prior: Floats
     success: ColumnsRight
@@ -58,18 +58,14 @@ class Targets:
         return self.success.chances(self.prior)
 
     @cached_property
-    def bases(self) -> tuple[NDArray[np.int64], ...]:
+    def bases(self) -> tuple[Cells, ...]:
         """First cell of each person in each table, one array (n, tables) for each pattern."""
-        return tuple(p.base(self.codes) for p in self.queries.patterns)
+        return self.queries.bases(self.codes)
 
     @cached_property
-    def agreements(self) -> NDArray[np.int64]:
-        """On how many known columns each two people agree, shape (n, n)."""
-        count = np.zeros((self.people, self.people), dtype=np.int64)
-        for column in self.queries.known:
-            values = self.codes[:, column]
-            count += values[:, None] == values
-        return count
+    def shared(self) -> tuple[NDArray[np.int32], ...]:
+        """In how many tables two people share the known part, (n, n) for each pattern."""
+        return self.queries.shared(self.codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +100,7 @@ class OtherColumns:
     """
 
     prior: RecordPrior
-    queries: MarginalQueries
+    queries: TableQueries
     success: ColumnsRight
 
     def check(self, world: World) -> None:

@@ -12,6 +12,7 @@ from narcissus.mechanisms.one_way import MultiplyHash, Sha256
 from narcissus.mechanisms.own import OwnMechanism
 from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
+from narcissus.mechanisms.queries import ChosenQueries, Grouping, TableQueries
 from narcissus.mechanisms.randomized_response import RandomizedResponse
 from narcissus.mechanisms.table import (
     CellRule,
@@ -21,12 +22,18 @@ from narcissus.mechanisms.table import (
     PlannedCounts,
     Prepared,
     ProtectedCounts,
+    RandomRounding,
+    Rounding,
+    Suppression,
+    Swapping,
     TableMechanism,
+    Tables,
 )
 from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
     "CellRule",
+    "ChosenQueries",
     "Cipher",
     "Columns",
     "Constant",
@@ -34,6 +41,7 @@ __all__ = [
     "Counts",
     "ExactAverage",
     "GaussianNoise",
+    "Grouping",
     "Identity",
     "KAnonymity",
     "LaplaceNoise",
@@ -53,11 +61,17 @@ __all__ = [
     "Prepared",
     "ProtectedCounts",
     "PublicKey",
+    "RandomRounding",
     "RandomizedResponse",
     "ReleaseChannel",
+    "Rounding",
     "Sha256",
     "Subsample",
+    "Suppression",
+    "Swapping",
     "TableMechanism",
+    "TableQueries",
+    "Tables",
     "ThroughChannel",
     "XorHalf",
     "published_cut",

@@ -106,6 +106,11 @@ RECORD_PRIOR = {
 }
 TABLE_MECHANISM = {
     "marginals": "narcissus.mechanisms:Marginals",
+    "random-rounding": "narcissus.mechanisms:RandomRounding",
+    "rounding": "narcissus.mechanisms:Rounding",
+    "suppression": "narcissus.mechanisms:Suppression",
+    "swapping": "narcissus.mechanisms:Swapping",
+    "tables": "narcissus.mechanisms:Tables",
 }
 TABLE_ATTACK = {
     "ceiling": "narcissus.attacks.table:Ceiling",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -124,10 +124,11 @@ def described(maker: Any) -> dict[str, str]:
     'So many of its first parameters are given by the study, not by the file.'
     """
     found: dict[str, str] = {}
-    for text in (inspect.getdoc(maker), inspect.getdoc(getattr(maker, "__init__", None))):
-        for names, said in _entries(text or ""):
-            for name in names:
-                found.setdefault(name, said)
+    for owner in inspect.getmro(maker) if isinstance(maker, type) else (maker,):
+        for text in (owner.__doc__, getattr(owner.__init__, "__doc__", None)):
+            for names, said in _entries(inspect.cleandoc(text or "")):
+                for name in names:
+                    found.setdefault(name, said)
     return found
 
 
@@ -164,7 +165,8 @@ def _words(hint: Any) -> list[str]:
         return [word for one in arguments for word in _words(one) if word]
     if origin is not None:
         inner = [word for one in arguments[:1] for word in _words(one)]
-        return [f"list of {' or '.join(_plural(word) for word in inner)}"]
+        listed = f"list of {' or '.join(_plural(word) for word in inner)}"
+        return ["keys with values" if issubclass(origin, Mapping) else listed]
     if hint in _NAMES:
         return [_NAMES[hint]]
     return [f"a {getattr(hint, '__name__', str(hint)).lower()}"]

@@ -8,13 +8,26 @@ import pytest
 from scipy import stats
 
 from narcissus.attacks.table import Targets
-from narcissus.mechanisms import MarginalQueries, NoisyMarginals, ProtectedCounts
+from narcissus.mechanisms import (
+    ChosenQueries,
+    MarginalQueries,
+    NoisyMarginals,
+    ProtectedCounts,
+)
 from narcissus.success import exact_match
+
+
+def queries_of(sizes, unknown, tables):
+    """Give all tables of so many columns, or the listed ones: (sets, coarser columns)."""
+    if isinstance(tables, int):
+        return MarginalQueries(tuple(sizes), tuple(unknown), tables)
+    sets, coarse = tables
+    return ChosenQueries(tuple(sizes), tuple(unknown), sets, coarse=coarse)
 
 
 def world(rng, *, people, sizes, unknown, k, success=None, concentration=1.0):
     """Draw people with random known columns and a random prior; give targets and secrets."""
-    queries = MarginalQueries(tuple(sizes), tuple(unknown), k)
+    queries = queries_of(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
     codes[:, list(unknown)] = 0
     prior = rng.dirichlet(np.full(queries.values, concentration), people)
@@ -140,6 +153,7 @@ def protected_posterior(targets, release):
 def worlds():
     """Give the helpers of this room's tests."""
     return SimpleNamespace(
+        queries_of=queries_of,
         world=world,
         complete=complete,
         release=release,

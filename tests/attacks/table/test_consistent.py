@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from narcissus.attacks.table import GibbsSampling, MeanField, Targets, View
 from narcissus.attacks.table.consistent import consistent_beliefs
-from narcissus.mechanisms import MarginalQueries, NoisyMarginals, NoNoise
+from narcissus.mechanisms import (
+    ChosenQueries,
+    Grouping,
+    MarginalQueries,
+    NoisyMarginals,
+    NoNoise,
+)
 from narcissus.success import exact_match
 
 
@@ -44,16 +50,25 @@ def small_worlds(draw):
     d = draw(st.integers(2, 4))
     sizes = tuple(draw(st.lists(st.integers(2, 3), min_size=d, max_size=d)))
     unknown = tuple(draw(st.permutations(range(d)))[: draw(st.integers(1, min(2, d)))])
-    k = draw(st.integers(1, d))
-    return sizes, unknown, k, draw(st.integers(2, 7)), draw(st.integers(0, 2**32 - 1))
+    people, seed = draw(st.integers(2, 7)), draw(st.integers(0, 2**32 - 1))
+    if draw(st.booleans()):
+        return MarginalQueries(sizes, unknown, draw(st.integers(1, d))), people, seed
+    # A list of tables, some of which have the groups of an unknown column in its place.
+    coarse = Grouping(unknown[0], (0, 1, 1)[: sizes[unknown[0]]])
+    columns = st.lists(st.integers(0, d - 1), min_size=1, max_size=d, unique=True)
+    sets = draw(st.lists(st.tuples(columns, st.booleans()), min_size=1, max_size=4))
+    chosen = [(d,)] + [
+        tuple(d if grouped and c == unknown[0] else c for c in names) for names, grouped in sets
+    ]
+    return ChosenQueries(sizes, unknown, tuple(chosen), coarse=(coarse,)), people, seed
 
 
 @settings(max_examples=120, deadline=None)
 @given(small_worlds())
 def test_whatever_is_determined_is_recovered(drawn):
-    sizes, unknown, k, people, seed = drawn
+    queries, people, seed = drawn
+    sizes, unknown = queries.sizes, queries.unknown
     rng = np.random.default_rng(seed)
-    queries = MarginalQueries(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
     release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     known = codes.copy()
@@ -76,7 +91,7 @@ def test_whatever_is_determined_is_recovered(drawn):
     # Somebody known to be in one of several values is never guessed out of them by the tables'
     # own zeros: the guess occurs in some assignment that agrees.
     for person in np.flatnonzero(~determined):
-        if len(unknown) == 1 and k <= 2:
+        if len(unknown) == 1 and getattr(queries, "k", 3) <= 2:
             assert beliefs[person, np.unique(every[:, person])].sum() > 0
 
 
@@ -84,9 +99,9 @@ def test_whatever_is_determined_is_recovered(drawn):
 @given(small_worlds())
 def test_a_wrong_prior_gives_way(drawn):
     """The prior of real people may rule out the truth; the counts still decide."""
-    sizes, unknown, k, people, seed = drawn
+    queries, people, seed = drawn
+    sizes, unknown = queries.sizes, queries.unknown
     rng = np.random.default_rng(seed)
-    queries = MarginalQueries(sizes, unknown, k)
     codes = np.stack([rng.integers(0, s, people) for s in sizes], axis=1).astype(np.int32)
     release = NoisyMarginals(queries, NoNoise()).release(codes[None])[0].cells
     truth = queries.joint(codes)

@@ -14,8 +14,6 @@ which keeps every assignment that agrees with the release:
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -23,10 +21,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus.attacks.table.base import Floats
 from narcissus.knowledge.columns import Targets
-from narcissus.mechanisms.marginals import Pattern
+from narcissus.mechanisms.queries import Pattern
 
 Mask = NDArray[np.bool_]
-AnyT = TypeVar("AnyT", bound=np.generic)
 
 WITNESSES = 6
 # Sizes of an integer program are its non-zero coefficients. Limits are counts, not seconds: the
@@ -66,7 +63,6 @@ class _System:
         self.counts: list[Floats] = []
         self.groups: list[NDArray[np.int64]] = []
         self.members: list[sparse.csr_array] = []
-        self.others: list[tuple[int, ...]] = []
         n = targets.people
         for pattern, base in zip(self.patterns, targets.bases, strict=True):
             distinct, inverse = np.unique(base, return_inverse=True)
@@ -79,20 +75,6 @@ class _System:
                 )
             )
             self.counts.append(np.rint(release[distinct[:, None] + np.arange(pattern.size)]))
-            self.others.append(tuple(c for c in range(len(self.shape)) if c not in pattern.columns))
-
-    def _part(self, index: int, joint: Floats) -> Floats:
-        """Sum joint values to those of a pattern: (n, values) -> (n, size)."""
-        axes = tuple(1 + c for c in self.others[index])
-        table = joint.reshape(joint.shape[0], *self.shape)
-        size = self.patterns[index].size  # not -1: there may be nobody
-        return table.sum(axis=axes).reshape(joint.shape[0], size) if axes else joint
-
-    def _spread(self, index: int, part: NDArray[AnyT]) -> NDArray[AnyT]:
-        """Repeat values of a pattern over the joint values: (n, size) -> broadcastable table."""
-        columns = self.patterns[index].columns
-        sizes = [s if c in columns else 1 for c, s in enumerate(self.shape)]
-        return part.reshape(part.shape[0], *sizes)
 
     def propagate(self) -> Mask:
         """Rule out what some cell excludes, until nothing changes; shape (n, values)."""
@@ -103,7 +85,8 @@ class _System:
         while True:
             before = int(allowed.sum())
             for index, members in enumerate(self.members):
-                could = (self._part(index, allowed.astype(np.float64)) > 0).astype(np.float64)
+                pattern = self.patterns[index]
+                could = (pattern.sum_to(allowed.astype(np.float64)) > 0).astype(np.float64)
                 must = could * (could.sum(axis=1)[:, None] == 1)
                 count = self.counts[index]
                 full = (members @ could) <= count + 0.5
@@ -114,7 +97,7 @@ class _System:
                 barred = (members.T @ spent.astype(np.float64) > 0) & (must == 0)
                 some = forced.any(axis=1, keepdims=True)
                 keep = ~barred & np.where(some, forced, True)
-                table &= self._spread(index, keep)
+                table &= pattern.spread(keep)
             if int(allowed.sum()) == before:
                 return allowed
 
@@ -125,7 +108,7 @@ class _System:
         q = beliefs[people]
         missing = []
         for index, members in enumerate(self.members):
-            fixed = self._part(index, beliefs[rest])
+            fixed = self.patterns[index].sum_to(beliefs[rest])
             missing.append(np.maximum(self.counts[index] - members[:, rest] @ fixed, 0.0))
         for _ in range(cycles):
             start = q.copy()
@@ -133,12 +116,12 @@ class _System:
                 group = self.groups[index][people]
                 for t in range(pattern.tables):
                     names, inverse = np.unique(group[:, t], return_inverse=True)
-                    part = self._part(index, q)
+                    part = pattern.sum_to(q)
                     sums = np.zeros((names.size, pattern.size))
                     np.add.at(sums, inverse, part)
                     ratio = missing[index][names] / np.maximum(sums, 1e-300)
                     q_table = q.reshape(q.shape[0], *self.shape)
-                    q_table *= self._spread(index, np.minimum(ratio, 1e6)[inverse])
+                    q_table *= pattern.spread(np.minimum(ratio, 1e6)[inverse])
                     total = q.sum(axis=1, keepdims=True)
                     lost = total[:, 0] <= 0
                     q[lost] = start[lost]
@@ -170,12 +153,11 @@ class _System:
         right: list[Floats] = [sizes.astype(np.float64)]
         for index, members in enumerate(self.members):
             pattern = self.patterns[index]
-            fixed = self._part(index, beliefs[rest])
+            fixed = pattern.sum_to(beliefs[rest])
             missing = self.counts[index] - np.rint(members[:, rest] @ fixed)
             held = sparse.csr_array(members[:, first])
             touched = np.flatnonzero(np.diff(held.indptr))
-            selector = self._selector(pattern)
-            rows.append(sparse.csr_array(sparse.kron(held[touched], selector)))
+            rows.append(sparse.csr_array(sparse.kron(held[touched], self._selector(pattern))))
             right.append(missing[touched].ravel())
         matrix = sparse.vstack(rows)
         if matrix.nnz > MAX_SIZE:
@@ -203,9 +185,8 @@ class _System:
 
     def _selector(self, pattern: Pattern) -> sparse.csr_array:
         """Give the 0/1 matrix that sums joint values to a pattern's, shape (size, values)."""
-        every = np.unravel_index(np.arange(int(np.prod(self.shape))), self.shape)
-        part = np.ravel_multi_index(tuple(every[c] for c in pattern.columns), pattern.shape)
-        ones = np.ones(part.size)
-        return sparse.csr_array(
-            (ones, (part, np.arange(part.size))), shape=(pattern.size, part.size)
-        )
+        queries = self.targets.queries
+        every = np.arange(queries.values)
+        part = pattern.values(queries.split(every))
+        ones = np.ones(every.size)
+        return sparse.csr_array((ones, (part, every)), shape=(pattern.size, every.size))

@@ -5,10 +5,10 @@ how would the log likelihood change with each joint value of a person, the other
 are? And both are updated in place when somebody's beliefs change.
 
 `PairwiseLikelihood` keeps an ``n x n`` matrix for each pattern: few people, Gaussian noise. In the
-closed form of Narcissus theory 9, extended to several unknown columns: with ``t_P`` the sum of
-the released cells of the tables of pattern ``P`` that a person would fall into, and
-``K_P = C(agreements, k - |P|)`` the number of those tables in which two people share a cell's
-known part,
+closed form of Narcissus theory 9, extended to several unknown columns and to any list of tables:
+with ``t_P`` the sum of the released cells of the tables of pattern ``P`` that a person would fall
+into, and ``K_P`` the number of those tables in which two people share a cell's known part (of
+k-way tables ``C(agreements, k - |P|)``),
 
     log likelihood = sum_P ( sum_i t_P(i, u_i) - 1/2 sum_ij K_P(i, j) [u_i = u_j on P] ) / sigma^2.
 
@@ -22,10 +22,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from narcissus.attacks.table.base import Targets
-from narcissus.mechanisms.marginals import Pattern
 from narcissus.mechanisms.noise import GaussianNoise, Noise
 
 Floats = NDArray[np.float64]
@@ -67,57 +65,22 @@ class Likelihood(Protocol):
         ...
 
 
-class _Patterns:
-    """Sums over, and spreads to, the joint values of the unknown columns."""
-
-    def __init__(self, patterns: tuple[Pattern, ...], shape: tuple[int, ...]) -> None:
-        self.patterns = patterns
-        self.shape = shape
-        everything = range(len(shape))
-        self.others = [tuple(c for c in everything if c not in p.columns) for p in patterns]
-
-    def sum_to(self, index: int, joint: Floats) -> Floats:
-        """Sum joint values to those of a pattern: (..., values) -> (..., pattern size)."""
-        others = self.others[index]
-        if not others:
-            return joint
-        lead = joint.ndim - 1
-        axes = tuple(lead + c for c in others)
-        return (
-            joint.reshape(*joint.shape[:-1], *self.shape)
-            .sum(axis=axes)
-            .reshape(*joint.shape[:-1], -1)
-        )
-
-    def spread(self, parts: list[Floats]) -> Floats:
-        """Add the fields of all patterns to fields over joint values."""
-        if len(parts) == 1 and not self.others[0]:
-            return parts[0]
-        lead = parts[0].shape[:-1]
-        total = np.zeros((*lead, *self.shape))
-        for pattern, part in zip(self.patterns, parts, strict=True):
-            sizes = [s if c in pattern.columns else 1 for c, s in enumerate(self.shape)]
-            total += part.reshape(*lead, *sizes)
-        return total.reshape(*lead, -1)
-
-
 class PairwiseLikelihood:
     """Gaussian noise and few people: one ``n x n`` matrix for each pattern."""
 
     def __init__(self, targets: Targets, noise: GaussianNoise, release: Floats) -> None:
         queries = targets.queries
-        self._sums = _Patterns(queries.patterns, queries.unknown_shape)
+        self._queries = queries
         precision = 1 / noise.scale**2
         self._linear: list[Floats] = []
         self._kernels: list[Floats] = []
         self._states: list[Floats] = []
-        for pattern, base in zip(queries.patterns, targets.bases, strict=True):
+        each = zip(queries.patterns, targets.bases, targets.shared, strict=True)
+        for pattern, base, shared in each:
             cells = base[:, :, None] + np.arange(pattern.size)
-            width = queries.k - len(pattern.columns)
-            kernel = special.binom(np.arange(len(queries.known) + 1), width)[targets.agreements]
             # A person's own count is not part of what they add: half of it stays (r - 1/2).
             self._linear.append((release[cells].sum(axis=1) - pattern.tables / 2) * precision)
-            self._kernels.append(np.rint(kernel) * precision)
+            self._kernels.append(precision * shared.astype(np.float64))
         self._own = [pattern.tables * precision for pattern in queries.patterns]
 
     @property
@@ -138,8 +101,8 @@ class PairwiseLikelihood:
     def start(self, beliefs: Floats) -> None:
         """Set everybody's beliefs."""
         self._states = []
-        for index, kernel in enumerate(self._kernels):
-            part = self._sums.sum_to(index, beliefs)
+        for pattern, kernel in zip(self._queries.patterns, self._kernels, strict=True):
+            part = pattern.sum_to(beliefs)
             n = part.shape[0]
             self._states.append((kernel @ part.reshape(n, -1)).reshape(part.shape))
 
@@ -148,15 +111,15 @@ class PairwiseLikelihood:
         parts = [
             self._linear[index][block, None, :]
             - self._states[index][block]
-            + own * self._sums.sum_to(index, beliefs)
-            for index, own in enumerate(self._own)
+            + self._own[index] * pattern.sum_to(beliefs)
+            for index, pattern in enumerate(self._queries.patterns)
         ]
-        return self._sums.spread(parts)
+        return self._queries.spread(parts)
 
     def move(self, block: Block, change: Floats) -> None:
         """Add ``change`` to the beliefs of the people in a block."""
         for index, kernel in enumerate(self._kernels):
-            part = self._sums.sum_to(index, change)
+            part = self._queries.patterns[index].sum_to(change)
             flat = kernel[:, block] @ part.reshape(part.shape[0], -1)
             state = self._states[index]
             state += flat.reshape(state.shape)
@@ -168,7 +131,7 @@ class CellLikelihood:
     def __init__(self, targets: Targets, noise: Noise, release: Floats) -> None:
         queries = targets.queries
         self._noise = noise
-        self._sums = _Patterns(queries.patterns, queries.unknown_shape)
+        self._queries = queries
         self._bases: list[NDArray[np.int64]] = []
         values: list[Floats] = []
         start = 0
@@ -185,22 +148,16 @@ class CellLikelihood:
     @property
     def coupling(self) -> float:
         """Mean over pairs among the first 256 people."""
-        queries = self._targets.queries
         few = self._targets.codes[:256]
         if len(few) < 2 or self._noise.scale == 0:
             return np.inf
-        count = np.zeros((len(few), len(few)), dtype=np.int64)
-        for column in queries.known:
-            count += few[:, column, None] == few[:, column]
-        off = count[~np.eye(len(few), dtype=bool)]
-        shared = sum(
-            float(special.binom(off, queries.k - len(p.columns)).mean()) for p in queries.patterns
-        )
-        return shared / self._noise.scale**2
+        off = ~np.eye(len(few), dtype=bool)
+        shared = self._targets.queries.shared(few)
+        return sum(float(each[off].mean()) for each in shared) / self._noise.scale**2
 
     def _cells(self, index: int, block: Block) -> NDArray[np.int64]:
         """Cells of a block's people in the tables of a pattern: (block, tables, size)."""
-        size = self._sums.patterns[index].size
+        size = self._queries.patterns[index].size
         return self._bases[index][block][:, :, None] + np.arange(size)
 
     def clear(self, chains: int) -> None:
@@ -218,22 +175,22 @@ class CellLikelihood:
         """Give the log likelihood of each joint value of the people in a block."""
         parts: list[Floats] = []
         linear = isinstance(self._noise, GaussianNoise)
-        for index, pattern in enumerate(self._sums.patterns):
+        for index, pattern in enumerate(self._queries.patterns):
             residual = self._residual[:, self._cells(index, block)]  # chains, block, tables, size
-            own = self._sums.sum_to(index, beliefs).swapaxes(0, 1)  # chains, block, size
+            own = pattern.sum_to(beliefs).swapaxes(0, 1)  # chains, block, size
             if linear:
                 total = residual.sum(axis=2) + pattern.tables * (own - 0.5)
                 field = total / self._noise.scale**2
             else:
                 field = self._noise.gain(residual + own[:, :, None]).sum(axis=2)
             parts.append(field.swapaxes(0, 1))
-        return self._sums.spread(parts)
+        return self._queries.spread(parts)
 
     def move(self, block: Block, change: Floats) -> None:
         """Add ``change`` to the beliefs of the people in a block."""
         alone = change.shape[0] == 1
-        for index in range(len(self._sums.patterns)):
-            part = self._sums.sum_to(index, change).swapaxes(0, 1)
+        for index, pattern in enumerate(self._queries.patterns):
+            part = pattern.sum_to(change).swapaxes(0, 1)
             cells = self._cells(index, block)
             if alone:  # the tables of one pattern have no cell in common
                 self._residual[:, cells[0]] -= part[:, 0, None, :]

@@ -19,6 +19,7 @@ from scipy import sparse
 from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.knowledge.columns import Targets
+from narcissus.mechanisms.queries import Pattern
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class _RelaxedTables:
     ) -> list[Floats] | None:
         """Give the slope of the loss in each column's probabilities; None if it is zero."""
         errors = [
-            matrix @ self._joint(blocks, pattern.columns) / self._n - answer
+            matrix @ self._joint(blocks, pattern) / self._n - answer
             for pattern, (matrix, _), answer in zip(
                 self._patterns, self._gather, self._answers, strict=True
             )
@@ -188,31 +189,40 @@ class _RelaxedTables:
             np.split(pull, self._splits), errors, self._patterns, self._gather, strict=True
         ):
             joint_slope = transposed @ part.reshape(error.shape)
-            self._chain(slopes, blocks, pattern.columns, joint_slope)
+            self._chain(slopes, blocks, pattern, joint_slope)
         return slopes
 
-    def _joint(self, blocks: list[Floats], columns: tuple[int, ...]) -> Floats:
+    def _factors(self, blocks: list[Floats], pattern: Pattern) -> list[Floats]:
+        """Give the probabilities of each column of a pattern, or of its groups."""
+        return [
+            blocks[c] if grouping is None else blocks[c] @ grouping.members
+            for c, grouping in zip(pattern.columns, pattern.groupings, strict=True)
+        ]
+
+    def _joint(self, blocks: list[Floats], pattern: Pattern) -> Floats:
         """Multiply the columns' probabilities: (n, size of the pattern)."""
-        joint = blocks[columns[0]]
-        for c in columns[1:]:
-            joint = (joint[:, :, None] * blocks[c][:, None, :]).reshape(self._n, -1)
+        joint, *rest = self._factors(blocks, pattern)
+        for factor in rest:
+            joint = (joint[:, :, None] * factor[:, None, :]).reshape(self._n, -1)
         return joint
 
     def _chain(
         self,
         slopes: list[Floats],
         blocks: list[Floats],
-        columns: tuple[int, ...],
+        pattern: Pattern,
         joint_slope: Floats,
     ) -> None:
         """Add a pattern's slope to each of its columns: the product rule."""
-        if len(columns) == 1:
-            slopes[columns[0]] += joint_slope
-            return
+        columns, factors = pattern.columns, self._factors(blocks, pattern)
         letters = "abcdefghijklmnop"[: len(columns)]
-        table = joint_slope.reshape(self._n, *(blocks[c].shape[1] for c in columns))
-        for place, c in enumerate(columns):
-            others = [o for o in range(len(columns)) if o != place]
-            script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
-            factors = [blocks[columns[o]] for o in others]
-            slopes[c] += np.einsum(f"{script}->z{letters[place]}", table, *factors)
+        table = joint_slope.reshape(self._n, *pattern.shape)
+        for place, (c, grouping) in enumerate(zip(columns, pattern.groupings, strict=True)):
+            slope = joint_slope
+            if len(columns) > 1:
+                others = [o for o in range(len(columns)) if o != place]
+                script = ",".join([f"z{letters}", *(f"z{letters[o]}" for o in others)])
+                slope = np.einsum(
+                    f"{script}->z{letters[place]}", table, *(factors[o] for o in others)
+                )
+            slopes[c] += slope if grouping is None else slope @ grouping.members.T

@@ -3,7 +3,12 @@
 from narcissus.mechanisms.table.base import Prepared, TableMechanism
 from narcissus.mechanisms.table.columns import Columns
 from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
+from narcissus.mechanisms.table.random_rounding import RandomRounding
 from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
+from narcissus.mechanisms.table.rounding import Rounding
+from narcissus.mechanisms.table.suppression import Suppression
+from narcissus.mechanisms.table.swapping import Swapping
+from narcissus.mechanisms.table.tables import Tables
 
 __all__ = [
     "CellRule",
@@ -13,5 +18,10 @@ __all__ = [
     "PlannedCounts",
     "Prepared",
     "ProtectedCounts",
+    "RandomRounding",
+    "Rounding",
+    "Suppression",
+    "Swapping",
     "TableMechanism",
+    "Tables",
 ]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import MarginalQueries
 from narcissus.mechanisms.noise import Noise
+from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.columns import Columns
 
 
@@ -18,7 +18,7 @@ class Prepared(Protocol):
     """A mechanism that knows the columns of its table: everything that a game asks of it."""
 
     @property
-    def queries(self) -> MarginalQueries:
+    def queries(self) -> TableQueries:
         """The tables that it releases, or that its rows are counted into."""
         ...
 

@@ -1,7 +1,4 @@
-"""Noisy marginals as they are planned: which tables, and how much noise for how many of them.
-
-The mechanisms that a study of a table can name: one class and one line of the registry each.
-"""
+"""Noisy counts as they are planned: which tables, and how much noise for how many of them."""
 
 from __future__ import annotations
 
@@ -16,10 +13,12 @@ from narcissus._options import Level
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import MarginalQueries, NoisyMarginals
+from narcissus.mechanisms.marginals import NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
+from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.base import TableMechanism
 from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.table.layout import k_way
 
 LOWEST, HIGHEST = 1e-9, 1e9  # of a level of noise: beyond, squares and exponentials overflow
 DEFAULT_DELTA = 1e-5
@@ -28,7 +27,8 @@ DEFAULT_DELTA = 1e-5
 class PlannedCounts(TableMechanism):
     """What is planned to be released of a table: noisy counts of all k-way marginals.
 
-    A subclass gives ``k``, ``label`` and ``noise_of``.
+    A subclass gives ``k``, ``label`` and ``noise_of``; one of other tables than the k-way ones
+    gives ``title`` and ``queries_of`` instead of ``k``.
 
     Attributes
     ----------
@@ -52,12 +52,13 @@ class PlannedCounts(TableMechanism):
     def noise_of(self, tables: int) -> Noise:
         """Give the noise on every cell when so many tables are released."""
 
+    def queries_of(self, columns: Columns) -> TableQueries:
+        """Lay out all tables that touch an unknown column."""
+        return k_way(columns, self.k)
+
     def prepare(self, columns: Columns) -> NoisyMarginals:
-        """Lay out all tables that touch an unknown column, and set their noise."""
-        d = len(columns.names)
-        if self.k > d:
-            raise InputError(f"`mechanism.k` is {self.k}, but the table has {d} columns")
-        queries = MarginalQueries(columns.sizes, columns.unknown, self.k)
+        """Lay out the tables, and set their noise."""
+        queries = self.queries_of(columns)
         return NoisyMarginals(queries, self.noise_of(queries.tables))
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
@@ -65,16 +66,14 @@ class PlannedCounts(TableMechanism):
         return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
 
 
-@dataclass(frozen=True)
-class Marginals(PlannedCounts):
-    """All k-way tables that touch an unknown column, with noise on each cell.
+@dataclass(frozen=True, kw_only=True)
+class NoiseLevel(PlannedCounts):
+    """Counts whose noise is given by its level.
 
     Give exactly one of ``epsilon``, ``mu`` and ``scale``; a list of them is a sweep.
 
     Parameters
     ----------
-    k
-        Columns in each table, at least 1.
     noise
         Distribution of the noise, independent on each cell.
     epsilon
@@ -88,7 +87,6 @@ class Marginals(PlannedCounts):
         Noise scale in counts instead of a level; 0 is no noise.
     """
 
-    k: int = 3
     noise: Literal["gaussian", "laplace"] = "gaussian"
     epsilon: Level | None = None
     delta: float | None = None
@@ -97,7 +95,6 @@ class Marginals(PlannedCounts):
 
     def __post_init__(self) -> None:
         """Refuse what does not say one level, or more than the noise needs."""
-        integer("k", self.k, low=1)
         given = [n for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None]
         if len(given) != 1:
             raise InputError("give exactly one of epsilon, mu and scale")
@@ -159,6 +156,26 @@ class Marginals(PlannedCounts):
         """Give the point that sets the noise, or that of the guarantee at ``delta``."""
         epsilon = self.epsilon
         return epsilon_at(guarantee, self._delta) if epsilon is None else epsilon, self._delta
+
+
+@dataclass(frozen=True)
+class Marginals(NoiseLevel):
+    """All k-way tables that touch an unknown column, with noise on each cell.
+
+    Give exactly one of ``epsilon``, ``mu`` and ``scale``; a list of them is a sweep.
+
+    Parameters
+    ----------
+    k
+        Columns in each table, at least 1.
+    """
+
+    k: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse tables of no columns, and what does not say one level."""
+        integer("k", self.k, low=1)
+        super().__post_init__()
 
 
 def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.mechanisms.marginals import Codes, Floats, MarginalQueries
+from narcissus.mechanisms.queries import Codes, Floats, TableQueries
 
 
 class CellRule(Protocol):
@@ -54,11 +54,15 @@ class ProtectedCounts:
         How each cell depends on its count.
     cells
         The published values, shape (cells,); NaN where withheld; not to be written to.
+    cellwise
+        Whether the rule is the exact chance of each cell, independent of the others; otherwise it
+        only says which counts a cell may have.
     """
 
-    queries: MarginalQueries
+    queries: TableQueries
     rule: CellRule
     cells: Floats
+    cellwise: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,6 @@ class Microdata:
 
     rows: Codes
 
-    def counts(self, queries: MarginalQueries, people: int) -> NDArray[np.float64]:
+    def counts(self, queries: TableQueries, people: int) -> NDArray[np.float64]:
         """Give the cells of tables of so many people, counted from the rows, shape (cells,)."""
         return queries.counts(self.rows) * (people / max(1, len(self.rows)))

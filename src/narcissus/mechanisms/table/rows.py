@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import Codes, MarginalQueries
+from narcissus.mechanisms.marginals import MarginalQueries
+from narcissus.mechanisms.queries import Codes, TableQueries
 from narcissus.mechanisms.table.columns import Columns
 from narcissus.mechanisms.table.releases import Microdata
 
@@ -31,7 +32,7 @@ class PreparedRows:
         What it guarantees; None for nothing.
     """
 
-    queries: MarginalQueries
+    queries: TableQueries
     make: Callable[[Codes, np.random.Generator], Codes]
     guarantee: Guarantee | None = None
     releases = Microdata
