@@ -110,7 +110,9 @@ def test_tables_of_two_unknown_columns_sum_and_spread(worlds):
     joint = rng.random((6, 6))
     for table in table_factors(targets, reader_of(view_of(targets, release), 1.0)):
         place = joint.reshape(6, 2, 3)
-        wanted = {(0,): place.sum(axis=2), (1,): place.sum(axis=1), (0, 1): joint}[table.columns]
+        wanted = {(0,): place.sum(axis=2), (1,): place.sum(axis=1), (0, 1): joint}[
+            table.pattern.columns
+        ]
         np.testing.assert_allclose(table.part(joint), wanted)
         back = table.whole(wanted).reshape(6, 2, 3)
         np.testing.assert_allclose(table.part(back.reshape(6, 6)), wanted * (6 // wanted.shape[1]))

@@ -33,6 +33,7 @@ from narcissus.attacks.table.interval import LIMIT, CountSets
 from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import GaussianNoise, ProtectedCounts
+from narcissus.mechanisms.queries import Pattern
 
 LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
 """How far counts are widened in each pass."""
@@ -191,33 +192,28 @@ class TableFactor:
         How many people are in each group, shape (groups,).
     evidence
         What the published cells leave.
-    columns
-        The table's unknown columns, as positions within all unknown ones.
-    shape
-        Sizes of all unknown columns.
+    pattern
+        The table's unknown columns.
     """
 
     group: NDArray[np.int64]
     people: NDArray[np.int64]
     evidence: Evidence
-    columns: tuple[int, ...]
-    shape: tuple[int, ...]
+    pattern: Pattern
 
     @property
     def size(self) -> int:
         """How many joint values its unknown columns have."""
-        return int(np.prod([self.shape[c] for c in self.columns]))
+        return self.pattern.size
 
     def part(self, joint: Floats) -> Floats:
         """Sum joint values to those of the table's unknown columns: (n, values) -> (n, size)."""
-        others = tuple(1 + c for c in range(len(self.shape)) if c not in self.columns)
-        table = joint.reshape(len(joint), *self.shape)
-        return table.sum(axis=others).reshape(len(joint), self.size)
+        return self.pattern.sum_to(joint)
 
     def whole(self, part: Floats) -> Floats:
         """Repeat values of the table over all joint values: (n, size) -> (n, values)."""
-        sizes = [s if c in self.columns else 1 for c, s in enumerate(self.shape)]
-        table = np.broadcast_to(part.reshape(-1, *sizes), (len(part), *self.shape))
+        spread = self.pattern.spread(part)
+        table = np.broadcast_to(spread, (len(part), *self.pattern.unknown_shape))
         return table.reshape(len(part), -1)
 
     @cached_property
@@ -266,7 +262,5 @@ def table_factors(targets: Targets, reader: Reader) -> list[TableFactor]:
             first, group = np.unique(base[:, t], return_inverse=True)
             people = np.bincount(group, minlength=first.size)
             evidence = reader(first[:, None] + np.arange(pattern.size), people)
-            found.append(
-                TableFactor(group, people, evidence, pattern.columns, queries.unknown_shape)
-            )
+            found.append(TableFactor(group, people, evidence, pattern))
     return found
