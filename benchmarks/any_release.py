@@ -3,8 +3,8 @@
 Run ``python benchmarks/any_release.py TABLE.csv [--unknown SEX] [--people 1000] [--k 3]
 [--train 10] [--test 20] [--from rows|prior] [SETTING ...]``. People are rows of the table, or drawn
 from the prior that is fitted to it. Attacks learn from people drawn as those who are scored are,
-in other releases. Printed: the share of people guessed right, its standard error over releases,
-and seconds a release.
+in other releases. Printed: the share of people guessed right and how much more that is than of
+people drawn anew from the prior, with standard errors over releases, and seconds a release.
 """
 
 from __future__ import annotations
@@ -190,19 +190,18 @@ def measure(source: Source, name: str, trainings: int, tests: int) -> None:
         played = attack.train(before, np.random.default_rng(2)) if trainable else attack
         learned = time.perf_counter() - start
         start = time.perf_counter()
-        shares = [
-            np.mean(
-                one.targets.success.score(
-                    one.secrets, played.attempt([one.release], [one.targets], rng)[0]
-                )
-            )
-            for one in scored
-        ]
+        shares, excess = [], []
+        for one in scored:
+            [guess] = played.attempt([one.release], [one.targets], rng)
+            shares.append(one.targets.success.score(one.secrets, guess).mean())
+            fresh = one.targets.chances[np.arange(len(guess)), guess].mean()
+            excess.append(shares[-1] - fresh)
         seconds = (time.perf_counter() - start) / tests
-        error = np.std(shares, ddof=1) / np.sqrt(tests)
+        error, doubt = (np.std(x, ddof=1) / np.sqrt(tests) for x in (shares, excess))
         settled = {k: getattr(played, k) for k in ("overlap", "scale") if hasattr(played, k)}
         print(
             f"{name:18} {label:10} {np.mean(shares):.4f} ± {error:.4f}  "
+            f"over fresh people {np.mean(excess):+.4f} ± {doubt:.4f}  "
             f"{seconds:6.2f} s a release, {learned:6.1f} s to learn  {settled or ''}",
             flush=True,
         )
