@@ -115,9 +115,12 @@ TABLE_MECHANISM = {
 TABLE_ATTACK = {
     "ceiling": "narcissus.attacks.table:Ceiling",
     "gibbs": "narcissus.attacks.table:GibbsSampling",
+    "learned": "narcissus.attacks.table:Learned",
+    "nearest": "narcissus.attacks.table:NearestRecord",
     "posterior": "narcissus.attacks.table:MeanField",
     "prior": "narcissus.attacks.table:PriorGuess",
     "rap": "narcissus.attacks.table:RelaxedProjection",
+    "stack": "narcissus.attacks.table:Stack",
 }
 CHANNEL_MECHANISM = {
     "exponential": "narcissus.channels.calibrated:exponential",

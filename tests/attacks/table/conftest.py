@@ -8,7 +8,12 @@ import pytest
 from scipy import stats
 
 from narcissus.attacks.table import Targets
-from narcissus.mechanisms import ChosenQueries, MarginalQueries, NoisyMarginals
+from narcissus.mechanisms import (
+    ChosenQueries,
+    MarginalQueries,
+    NoisyMarginals,
+    ProtectedCounts,
+)
 from narcissus.success import exact_match
 
 
@@ -77,6 +82,73 @@ def posterior(targets, noise, release):
     return found
 
 
+class Rounded:
+    """Rounded to the nearest multiple of a base; halves up."""
+
+    title = "rounded"
+
+    def __init__(self, base):
+        self.base = base
+
+    def publish(self, counts, rng):
+        return self.base * np.floor(counts / self.base + 0.5)
+
+    def log_likelihood(self, cells, counts):
+        with np.errstate(divide="ignore"):
+            return np.log((self.publish(counts, None) == cells).astype(float))
+
+
+class RandomlyRounded:
+    """Rounded up or down to a multiple of a base, so that the mean is right."""
+
+    title = "rounded at random"
+
+    def __init__(self, base):
+        self.base = base
+
+    def publish(self, counts, rng):
+        low = self.base * np.floor(counts / self.base)
+        return low + self.base * (rng.random(counts.shape) < (counts - low) / self.base)
+
+    def log_likelihood(self, cells, counts):
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(1 - np.abs(cells - counts) / self.base, 0.0))
+
+
+class Withheld:
+    """Withheld where from 1 to below a threshold."""
+
+    title = "withheld"
+
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def publish(self, counts, rng):
+        return np.where((counts > 0) & (counts < self.threshold), np.nan, counts)
+
+    def log_likelihood(self, cells, counts):
+        small = (counts > 0) & (counts < self.threshold)
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(np.isnan(cells), small, cells == counts).astype(float))
+
+
+def protect(targets, rule, secrets, rng):
+    """Release the tables of these people under a rule."""
+    counts = targets.queries.counts(complete(targets, secrets))
+    return ProtectedCounts(targets.queries, rule, rule.publish(counts, rng))
+
+
+def protected_posterior(targets, release):
+    """Exact posterior marginals given protected cells, by enumeration, shape (n, values)."""
+    found = np.zeros_like(targets.prior)
+    people = np.arange(targets.people)
+    for a in assignments(targets):
+        counts = targets.queries.counts(complete(targets, a))
+        log = release.rule.log_likelihood(release.cells, counts).sum()
+        found[people, a] += np.exp(log) * targets.prior[people, a].prod()
+    return found / found.sum(axis=1, keepdims=True)
+
+
 @pytest.fixture
 def worlds():
     """Give the helpers of this room's tests."""
@@ -88,4 +160,7 @@ def worlds():
         assignments=assignments,
         log_density=log_density,
         posterior=posterior,
+        rules={"rounded": Rounded(3), "random": RandomlyRounded(3), "withheld": Withheld(4)},
+        protect=protect,
+        protected_posterior=protected_posterior,
     )

@@ -8,9 +8,12 @@ from narcissus.attacks.table import (
     GibbsSampling,
     MeanField,
     PriorGuess,
+    Simulated,
     View,
 )
-from narcissus.mechanisms import GaussianNoise, LaplaceNoise
+from narcissus.attacks.table.base import view_of
+from narcissus.errors import InputError
+from narcissus.mechanisms import GaussianNoise, LaplaceNoise, Microdata
 from narcissus.success import ColumnsRight
 
 TINY = [
@@ -20,7 +23,7 @@ TINY = [
 ]
 
 
-def view_of(worlds, rng, noise, *, people, sizes, unknown, k, **rest):
+def noisy_view(worlds, rng, noise, *, people, sizes, unknown, k, **rest):
     targets, secrets = worlds.world(rng, people=people, sizes=sizes, unknown=unknown, k=k, **rest)
     release = worlds.release(targets, noise, secrets, rng).cells
     return View(targets, noise, release), secrets
@@ -32,7 +35,7 @@ def view_of(worlds, rng, noise, *, people, sizes, unknown, k, **rest):
 def test_gibbs_against_enumeration(worlds, people, sizes, unknown, k, noise):
     """Every marginal of the posterior within 0.03: sampling error, seeded."""
     rng = np.random.default_rng(20)
-    view, _ = view_of(worlds, rng, noise, people=people, sizes=sizes, unknown=unknown, k=k)
+    view, _ = noisy_view(worlds, rng, noise, people=people, sizes=sizes, unknown=unknown, k=k)
     exact = worlds.posterior(view.targets, noise, view.release)
     found = GibbsSampling(sweeps=8000, chains=40).beliefs(view, rng=np.random.default_rng(1))
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -50,7 +53,7 @@ def test_mean_field_against_gibbs(worlds, sizes, unknown, scale):
     close = []
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        view, secrets = view_of(
+        view, secrets = noisy_view(
             worlds, rng, noise, people=60, sizes=sizes, unknown=unknown, k=3, concentration=2.0
         )
         mean_field = MeanField().beliefs(view, rng=rng)
@@ -68,7 +71,7 @@ def test_mean_field_against_gibbs(worlds, sizes, unknown, scale):
 def test_no_information_leaves_the_prior(worlds):
     rng = np.random.default_rng(5)
     noise = GaussianNoise(1e7)
-    view, _ = view_of(worlds, rng, noise, people=20, sizes=(2, 3), unknown=(1,), k=2)
+    view, _ = noisy_view(worlds, rng, noise, people=20, sizes=(2, 3), unknown=(1,), k=2)
     for attack in (MeanField(), GibbsSampling(sweeps=400)):
         np.testing.assert_allclose(attack.beliefs(view, rng=rng), view.targets.prior, atol=1e-4)
 
@@ -76,7 +79,7 @@ def test_no_information_leaves_the_prior(worlds):
 def test_impossible_values_stay_impossible(worlds):
     rng = np.random.default_rng(6)
     for noise in (GaussianNoise(3.0), LaplaceNoise(3.0)):
-        view, _ = view_of(worlds, rng, noise, people=20, sizes=(2, 4), unknown=(1,), k=2)
+        view, _ = noisy_view(worlds, rng, noise, people=20, sizes=(2, 4), unknown=(1,), k=2)
         view.targets.prior[:, 2] = 0
         view.targets.prior[:] /= view.targets.prior.sum(axis=1, keepdims=True)
         for attack in (MeanField(), GibbsSampling(sweeps=40)):
@@ -87,9 +90,68 @@ def test_the_decision_follows_the_criterion(worlds):
     """Within one place of {0, 1, 2}, the middle always counts: everybody is right."""
     rng = np.random.default_rng(7)
     noise = GaussianNoise(3.0)
-    view, secrets = view_of(
+    view, secrets = noisy_view(
         worlds, rng, noise, people=10, sizes=(2, 3), unknown=(1,), k=2,
         success=ColumnsRight((3,), (1,)),
     )  # fmt: skip
     for attack in (PriorGuess(), MeanField(), GibbsSampling(sweeps=8)):
         assert view.targets.success.score(secrets, attack.guess(view, rng=rng)).all()
+
+
+def simulated(worlds, kind, seed, number=2):
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(number):
+        targets, secrets = worlds.world(
+            rng, people=60, sizes=(2, 3, 2, 3, 3), unknown=(0,), k=3, concentration=2.0
+        )
+        if kind == "counts":
+            release = worlds.release(targets, GaussianNoise(2.0), secrets, rng)
+        elif kind == "rows":
+            release = Microdata(worlds.complete(targets, secrets))
+        else:
+            release = worlds.protect(targets, worlds.rules[kind], secrets, rng)
+        found.append(Simulated(targets, release, secrets))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["rows", "rounded", "withheld", "random"])
+def test_other_releases_are_read_without_training_and_better_with(worlds, kind):
+    """Far above the prior at once; what is learned is no worse on the releases learned from."""
+    before = simulated(worlds, kind, 8, 6)
+    rng = np.random.default_rng(0)
+    trained = MeanField().train(before, rng)
+
+    def share(attack):
+        guesses = [attack.guess(view_of(s.targets, s.release), rng=rng) for s in before]
+        return np.mean([g == s.secrets for g, s in zip(guesses, before, strict=True)])
+
+    prior, untrained, ours = (share(attack) for attack in (PriorGuess(), MeanField(), trained))
+    assert ours >= untrained > prior + 0.05
+    assert trained.overlap is not None
+    assert (trained.scale is not None) == (kind == "rows")
+
+
+def test_training_leaves_what_was_given_and_noisy_counts_as_they_are(worlds):
+    rng = np.random.default_rng(0)
+    assert MeanField().train(simulated(worlds, "counts", 9), rng) == MeanField()
+    assert MeanField().train([], rng) == MeanField()
+    rows = simulated(worlds, "rows", 9)
+    given = MeanField(overlap=3.0, scale=4.0)
+    assert given.train(rows, rng) == given
+    assert MeanField(scale=4.0).train(rows, rng).scale == 4.0
+    assert MeanField(overlap=3.0).train(rows, rng).overlap == 3.0
+
+
+def test_it_learns_from_so_many_people_and_no_more(worlds, monkeypatch):
+    """The first releases are enough: others change nothing."""
+    monkeypatch.setattr("narcissus.attacks.table.posterior.ENOUGH", 120)
+    rng = np.random.default_rng(0)
+    first, other = simulated(worlds, "rounded", 10), simulated(worlds, "rounded", 11, 4)
+    assert MeanField().train([*first, *other], rng) == MeanField().train(first, rng)
+
+
+@pytest.mark.parametrize("wrong", [{"overlap": 0.5}, {"scale": 0.0}, {"scale": -1.0}])
+def test_numbers_out_of_range_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        MeanField(**wrong)

@@ -1,24 +1,33 @@
-"""Attacks on noisy marginals of a table: guess the unknown columns of everybody in it."""
+"""Attacks on a release about people: guess the unknown columns of everybody in it."""
 
 from narcissus.attacks.table.base import Guesser, OwnTableAttack, TableAttack, View
 from narcissus.attacks.table.ceiling import Ceiling
+from narcissus.attacks.table.learned import Learned
 from narcissus.attacks.table.likelihood import Likelihood, likelihood
+from narcissus.attacks.table.nearest import NearestRecord
 from narcissus.attacks.table.posterior import GibbsSampling, MeanField
 from narcissus.attacks.table.prior import PriorGuess
 from narcissus.attacks.table.rap import RelaxedProjection
+from narcissus.attacks.table.stack import Stack
+from narcissus.attacks.table.training import Simulated, Trainable
 from narcissus.knowledge.columns import Targets
 
 __all__ = [
     "Ceiling",
     "GibbsSampling",
     "Guesser",
+    "Learned",
     "Likelihood",
     "MeanField",
+    "NearestRecord",
     "OwnTableAttack",
     "PriorGuess",
     "RelaxedProjection",
+    "Simulated",
+    "Stack",
     "TableAttack",
     "Targets",
+    "Trainable",
     "View",
     "likelihood",
 ]

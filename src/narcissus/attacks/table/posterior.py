@@ -2,12 +2,14 @@
 
 Both approximate each person's posterior over the joint values of the unknown columns, and decide
 by it (attack (b) of Narcissus theory 9). Exact counts have no density; there both hand over to
-`narcissus.attacks.table.consistent`.
+`narcissus.attacks.table.consistent`. Rounded and withheld cells, and released
+rows, which are counted, are read by `narcissus.attacks.table.propagation`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +17,16 @@ from narcissus._validation import between, integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
+from narcissus.attacks.table.propagation import (
+    USUAL_SCALE,
+    learned_overlap,
+    learned_scale,
+    propagated_beliefs,
+    usual_overlap,
+)
+from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
+from narcissus.mechanisms import Counts, Microdata, ProtectedCounts
 from narcissus.mechanisms.noise import GaussianNoise, Noise
 
 
@@ -31,6 +42,10 @@ def _surrogate(noise: Noise) -> GaussianNoise:
     return GaussianNoise(float(np.sqrt(2)) * noise.scale)
 
 
+ENOUGH = 4_000
+"""People of simulated releases from whom the posterior learns."""
+
+
 @dataclass(frozen=True)
 class MeanField(ReleaseByRelease):
     """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
@@ -41,26 +56,53 @@ class MeanField(ReleaseByRelease):
         At most so many passes over the people.
     tolerance
         Stop when no probability moves by more than this in a pass.
+    overlap
+        Of any release but noisy counts: by what factor the variance of a count is widened because
+        tables repeat each other, at least 1. Learned from simulated releases if left out.
+    scale
+        Of released rows: the standard deviation of a cell when they are counted, in counts.
+        Learned from simulated releases if left out.
     """
 
     sweeps: int = 40
     tolerance: float = 1e-2
+    overlap: float | None = None
+    scale: float | None = None
     title = "the posterior by mean-field variational Bayes"
     uses = "prior and release"
+    reads = (Counts, ProtectedCounts, Microdata)
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""
         integer("sweeps", self.sweeps, low=1)
         positive("tolerance", self.tolerance)
+        if self.overlap is not None:
+            between("overlap", self.overlap, 1, np.inf)
+        if self.scale is not None:
+            positive("scale", self.scale)
+
+    def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> MeanField:
+        """Give the attack with what is left out learned; noisy counts leave nothing to learn."""
+        if not simulated or isinstance(simulated[0].release, Counts):
+            return self
+        some = simulated[: max(1, ENOUGH // max(1, simulated[0].targets.people))]
+        scale, overlap = self.scale, self.overlap
+        if scale is None and isinstance(some[0].release, Microdata):
+            scale = learned_scale(some)
+        if overlap is None:
+            overlap, _ = learned_overlap(some, scale or USUAL_SCALE)
+        return replace(self, scale=scale, overlap=overlap)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
         """Give everybody's approximate posterior, shape (n, values)."""
-        assert view.noise is not None
+        targets = view.targets
+        if view.noise is None:
+            overlap = usual_overlap(targets) if self.overlap is None else self.overlap
+            return propagated_beliefs(view, overlap, self.scale or USUAL_SCALE)
         if view.noise.scale == 0:
-            return consistent_beliefs(view.targets, view.release)
-        noise = _surrogate(view.noise)
-        model = likelihood(view.targets, noise, view.release)
-        return mean_field(view.targets, model, self.sweeps, self.tolerance)
+            return consistent_beliefs(targets, view.release)
+        model = likelihood(targets, _surrogate(view.noise), view.release)
+        return mean_field(targets, model, self.sweeps, self.tolerance)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""

@@ -1,0 +1,88 @@
+"""Learn from simulated releases how a release of this mechanism gives people away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+import numpy as np
+
+from narcissus._options import FilledIn
+from narcissus._validation import positive
+from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, view_of
+from narcissus.attacks.table.features import features_of
+from narcissus.attacks.table.logit import ConditionalLogit
+from narcissus.attacks.table.training import Simulated
+from narcissus.errors import InputError
+from narcissus.mechanisms import Counts, Microdata, ProtectedCounts
+
+ENTRIES = 8_000_000  # numbers that are learned from, at most
+
+
+@dataclass(frozen=True)
+class Learned(ReleaseByRelease):
+    """A conditional logit over each person's values, on what the release says near them.
+
+    Attributes
+    ----------
+    ridge
+        How much half the square of a weight costs, above 0.
+    logit
+        What was learned.
+    """
+
+    ridge: float = 1.0
+    logit: Annotated[ConditionalLogit | None, FilledIn()] = None
+    title = "learned from simulated releases"
+    uses = "prior and release"
+    reads = (Counts, ProtectedCounts, Microdata)
+
+    def __post_init__(self) -> None:
+        """Refuse a ridge that is not positive."""
+        positive("ridge", self.ridge)
+
+    def features(self, view: View, *, rng: np.random.Generator) -> Floats:
+        """Give what the logit is told, shape (n, values, features)."""
+        return features_of(view)
+
+    def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> Self:
+        """Fit the logit; of many people, to some.
+
+        Raises
+        ------
+        InputError
+            There is nothing to learn from.
+        """
+        if not simulated:
+            raise InputError("the attacks `learned` and `stack` need at least one training release")
+        features: list[Floats] = []
+        chosen: list[Joint] = []
+        for one in simulated:
+            found = self.features(view_of(one.targets, one.release), rng=rng)
+            most = max(1, ENTRIES // (len(simulated) * found[0].size))
+            some = np.arange(len(found))
+            if len(found) > most:
+                some = rng.choice(len(found), most, replace=False)
+            features.append(found[some])
+            chosen.append(one.secrets[some])
+        logit = ConditionalLogit.fit(np.concatenate(features), np.concatenate(chosen), self.ridge)
+        return replace(self, logit=logit)
+
+    def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
+        """Give everybody's chances, shape (n, values).
+
+        Raises
+        ------
+        InputError
+            The attack was not trained.
+        """
+        if self.logit is None:
+            raise InputError(
+                "this attack learns from simulated releases: `train` it before it guesses"
+            )
+        return self.logit.chances(self.features(view, rng=rng))
+
+    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
+        """Decide by the chances."""
+        return view.targets.success.decide(self.beliefs(view, rng=rng))
