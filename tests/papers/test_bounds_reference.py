@@ -269,7 +269,7 @@ def test_4_7_cherubin_is_not_a_bound():
 
 
 @pytest.mark.states("Narcissus theory", "4.7")
-@pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
+@pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
 def test_4_7_one_run_auditing():
     assert one_run_p_value(1000, 100, 75, 0.673, 1e-4) == pytest.approx(0.05, abs=6e-5)
     ours = float(swap_tail(1000, 0.5, 0.673, 1e-4, 75, guesses=100, inseparable=0.5))
@@ -297,6 +297,15 @@ def test_4_7_f_dp_is_looser_by_1_to_49_percent_at_delta_0():
     assert min(excess) == pytest.approx(0.0075, abs=0.005)
 
 
+@pytest.mark.states("Yeom et al. 2018", "Theorem 1")
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 0.69, 2.0, 30.0])
+def test_4_7_membership_by_yeom_is_not_below_the_best_attacker(epsilon):
+    """Randomized response of the bit is the best mechanism for him: advantage tanh(epsilon / 2)."""
+    bound = says("yeom", PureDP(epsilon), prior=0.5)
+    assert bound.value == pytest.approx(min(math.exp(epsilon) / 2, 1.0), rel=1e-12)
+    assert bound.value >= 0.5 + math.tanh(epsilon / 2) / 2
+
+
 def test_4_7_membership_advantages():
     assert humphries_advantage(1.0) == pytest.approx(math.tanh(0.5), rel=1e-12)
     assert humphries_advantage(1.0, 0.01) == pytest.approx(
@@ -307,9 +316,9 @@ def test_4_7_membership_advantages():
     assert yeom.value > says("one-target", PureDP(0.2), prior=0.5).value
 
 
-def test_4_7_narcissus_f_1_and_distributional_robustness():
+def test_4_7_narcissus_e_1_and_distributional_robustness():
     for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
-        single = says("cohen-f.1", guarantee, prior=0.2)
+        single = says("cohen-e.1", guarantee, prior=0.2)
         reached = math.exp(0.5) * 0.2 + delta
         assert single.value == pytest.approx(reached, rel=1e-12)
         assert single.valid
