@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import narcissus
+from narcissus import load_study
 from narcissus.errors import InputError, StudyError
 from narcissus.study import part_section, registry
 from narcissus.study.registry import loaded
@@ -275,7 +276,7 @@ def test_an_option_of_the_prior_is_used_or_refused(study, narcissus, monkeypatch
         refused(narcissus, path, "--allow-code", says=says)
         return
     with pytest.raises(InputError, match="must give a prior"):
-        narcissus.load_study(path)
+        load_study(path)
     assert asked[option] == SMOOTHED[option]
     assert set(asked) == TAKES[name]
 

@@ -336,5 +336,5 @@ def test_an_unwritable_results_folder(study, narcissus, folder):
     assert (code, out) == (2, "")
     assert folder in err
     assert "--out" in err
-    assert len(err.strip().splitlines()) == 1
+    assert "Traceback" not in err
     assert sorted(Path.cwd().rglob("*")) == before

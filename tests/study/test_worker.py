@@ -46,18 +46,33 @@ def test_messages_come_as_they_were_sent_or_not_at_all():
         assert len(found) < 3
 
 
-def worker(parent):
+@pytest.fixture
+def worker():
+    """Give the function that starts a worker, told who its parent is; it ends with the test."""
     code = "import sys; from narcissus.study._worker import main; main(int(sys.argv[1]))"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, str(parent)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    begun = []
+
+    def start(parent):
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "-c", code, str(parent)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        )
+        return begun[-1]
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
 
 
 def answer(process):
     return pickle.loads(_worker.receive(process.stdout))
 
 
-def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe():
+def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe(worker):
     process = worker(os.getpid())
     _worker.send(process.stdin, pickle.dumps(int))
     assert answer(process) == (None, None, "")
@@ -70,19 +85,19 @@ def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe():
     assert "Traceback" in text
     _worker.send(process.stdin, b"7")  # an error is no end
     assert answer(process)[0] == 7
-    process.stdin.close()
-    assert process.wait(30) == 0
+    process.communicate(timeout=60)  # closes its pipe
+    assert process.returncode == 0
 
 
-def test_a_job_that_cannot_be_taken_is_told_and_ends_it():
+def test_a_job_that_cannot_be_taken_is_told_and_ends_it(worker):
     process = worker(os.getpid())
     _worker.send(process.stdin, b"no pickle")
     assert isinstance(answer(process)[1], pickle.UnpicklingError)
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="parents are told by their number")
-def test_whose_parent_has_ended_before_does_not_begin():
+def test_whose_parent_has_ended_before_does_not_begin(worker):
     process = worker(os.getppid())  # not the one that started it
-    assert process.wait(30) == 1
+    assert process.wait(60) == 1
     assert process.stdout.read() == b""
