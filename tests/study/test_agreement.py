@@ -37,6 +37,7 @@ def test_every_outcome_of_a_game_has_its_statuses():
     [
         ("channel", {"verdict": " "}, "there is no verdict"),
         ("channel", {"contradictions": ["a and b"]}, "statements of the record contradict"),
+        ("table", {"contradictions": ["a and b"]}, "statements of the record contradict"),
         ("channel", {"status": "contradicted"}, "no contradiction is named"),
         ("game", {"status": "inconclusive"}, "'inconclusive', and the outcome 'resilient, proved'"),
         ("table", {"status": "exceeded"}, "'exceeded', and that of the results 'met'"),
