@@ -49,7 +49,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Test:
+class MeanTest:
     """Values of a trial whose mean is at most 0 under the statement, and their smallest value."""
 
     values: NDArray[np.floating[Any]]
@@ -74,7 +74,7 @@ class Statement(Protocol):
         """The delta of the statement; 0 where it has none."""
         ...
 
-    def tests(self, scores: Scores) -> list[Test]:
+    def tests(self, scores: Scores) -> list[MeanTest]:
         """Give what to bet on; always as many tests, in the same order."""
         ...
 
@@ -108,11 +108,11 @@ class Resilience:
         between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         probability("delta", self.delta)
 
-    def tests(self, scores: Scores) -> list[Test]:
+    def tests(self, scores: Scores) -> list[MeanTest]:
         """Give ``R(S, z) - e^epsilon R(T, z) - delta``."""
         factor = math.exp(self.epsilon)
         values = scores.success - factor * scores.baseline - self.delta
-        return [Test(values, -(factor + self.delta))]
+        return [MeanTest(values, -(factor + self.delta))]
 
     def words(self) -> str:
         """Say the inequality."""
@@ -180,11 +180,11 @@ class FixedBaseline:
             return self
         return replace(self, best=game.relation.best(game.world))
 
-    def tests(self, scores: Scores) -> list[Test]:
+    def tests(self, scores: Scores) -> list[MeanTest]:
         """Give ``R(S, z)`` less the limit."""
         best = 1.0 if self.best is None else self.best
         limit = math.exp(self.epsilon) * best + self.delta
-        return [Test(scores.success - limit, min(-limit, -1e-12))]
+        return [MeanTest(scores.success - limit, min(-limit, -1e-12))]
 
     def words(self) -> str:
         """Say the inequality."""
@@ -227,7 +227,7 @@ class Threshold:
         probability("epsilon", self.epsilon)
         probability("tau", self.tau)
 
-    def tests(self, scores: Scores) -> list[Test]:
+    def tests(self, scores: Scores) -> list[MeanTest]:
         """Give the event of the definition less ``epsilon``."""
         if scores.fresh:
             hits = np.rint(scores.baseline * scores.fresh)
@@ -242,7 +242,7 @@ class Threshold:
         else:
             upper, limit = scores.baseline, self.epsilon
         event = scores.success & (upper <= self.tau)
-        return [Test(event - limit, min(-limit, -1e-12))]
+        return [MeanTest(event - limit, min(-limit, -1e-12))]
 
     def words(self) -> str:
         """Say the inequality."""
@@ -288,12 +288,12 @@ class NotMemorizing:
         integer("m", self.m, low=1, high=self.n)
         fraction("xi", self.xi)
 
-    def tests(self, scores: Scores) -> list[Test]:
+    def tests(self, scores: Scores) -> list[MeanTest]:
         """Give "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
         share = self.m / self.n
         return [
-            Test(scores.success - share, -share),
-            Test(self.xi - scores.baseline, self.xi - 1),
+            MeanTest(scores.success - share, -share),
+            MeanTest(self.xi - scores.baseline, self.xi - 1),
         ]
 
     def words(self) -> str:
