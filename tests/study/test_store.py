@@ -326,15 +326,3 @@ def test_a_store_without_trials_is_for_whoever_comes(victim, study, narcissus):
     Path("out/record.json").unlink()
     other = study("other.toml", threat={"targets": 10})
     assert narcissus("audit", other, "--out", "out", "--quiet")[0] == 0
-
-
-@pytest.mark.parametrize("folder", ["people.csv/out", "people.csv", "/proc/none/out"])
-def test_an_unwritable_results_folder(study, narcissus, folder):
-    path = study()
-    before = sorted(Path.cwd().rglob("*"))
-    code, out, err = narcissus("audit", path, "--out", folder)
-    assert (code, out) == (2, "")
-    assert folder in err
-    assert "--out" in err
-    assert "Traceback" not in err
-    assert sorted(Path.cwd().rglob("*")) == before

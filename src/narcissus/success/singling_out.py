@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
-from narcissus.success.statements import LARGEST_EPSILON, MeanTest, Scores
+from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
 from narcissus.worlds.base import Law
 
 SAME = 1e-12
@@ -134,12 +134,12 @@ class SinglingOut:
         with np.errstate(divide="ignore"):
             return self.n * weight * np.exp((self.n - 1) * np.log1p(-np.asarray(weight)))
 
-    def tests(self, scores: Scores) -> list[MeanTest]:
+    def tests(self, scores: Scores) -> list[Test]:
         """Give one test for each weight of the curve."""
         light = np.nan_to_num(scores.weight, nan=np.inf)
         limits = math.exp(self.epsilon) * self.baseline(self.weights) + self.delta
         return [
-            MeanTest((scores.success & (light <= w * (1 + SAME))) - limit, min(-limit, -1e-12))
+            Test((scores.success & (light <= w * (1 + SAME))) - limit, min(-limit, -1e-12))
             for w, limit in zip(self.weights, limits, strict=True)
         ]
 
