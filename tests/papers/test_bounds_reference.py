@@ -269,7 +269,7 @@ def test_4_7_cherubin_is_not_a_bound():
 
 
 @pytest.mark.states("Narcissus theory", "4.7")
-@pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
+@pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
 def test_4_7_one_run_auditing():
     assert one_run_p_value(1000, 100, 75, 0.673, 1e-4) == pytest.approx(0.05, abs=6e-5)
     ours = float(swap_tail(1000, 0.5, 0.673, 1e-4, 75, guesses=100, inseparable=0.5))
@@ -316,9 +316,10 @@ def test_4_7_membership_advantages():
     assert yeom.value > says("one-target", PureDP(0.2), prior=0.5).value
 
 
-def test_4_7_narcissus_e_1_and_distributional_robustness():
+@pytest.mark.states("Cohen et al. 2024", "Theorem F.1")
+def test_4_7_narcissus_f_1_and_distributional_robustness():
     for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
-        single = says("cohen-e.1", guarantee, prior=0.2)
+        single = says("cohen-f.1", guarantee, prior=0.2)
         reached = math.exp(0.5) * 0.2 + delta
         assert single.value == pytest.approx(reached, rel=1e-12)
         assert single.valid

@@ -41,7 +41,7 @@ def one_run_p_value(
 
     Notes
     -----
-    Source: Steinke et al. 2023, Theorem 5.2, as in Narcissus theory 4.7. Not valid
+    Source: Steinke, Nasr and Jagielski 2023, Theorem 5.2, as in Narcissus theory 4.7. Not valid
     for ``v`` below the mean; valid in all tail cases tried.
 
     Examples

@@ -145,8 +145,8 @@ BALLE = Theorem(
     needs=Needs(guarantee=ONE_POINT),
 )
 COHEN = Theorem(
-    id="cohen-e.1",
-    source="Cohen et al. 2024, Theorem E.1",
+    id="cohen-f.1",
+    source="Cohen et al. 2024, Theorem F.1",
     says="e^epsilon p + delta, p the prior success of the attempt made.",
     about=("success",),
     limit=lambda q: _grown(q) + q.delta,
