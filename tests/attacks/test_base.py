@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from narcissus.attacks import (
     BucketHashing,
-    Inversion,
-    KeySearch,
     Subtraction,
-    TryInputs,
     TwoCandidates,
 )
 from narcissus.errors import InputError
@@ -28,8 +24,6 @@ from narcissus.worlds import (
 
 def test_attacks_refuse_games_they_do_not_fit():
     tardos = Game(Tardos(10, 4, 3), ExactAverage(), Member())
-    for attack in (Subtraction(), TwoCandidates(), Inversion(), BucketHashing(), KeySearch()):
-        with pytest.raises(InputError, match=r"needs|no inverse"):
+    for attack in (Subtraction(), TwoCandidates(), BucketHashing()):
+        with pytest.raises(InputError, match="needs"):
             attack.prepare(tardos)
-    with pytest.raises(InputError, match="prepare"):
-        TryInputs().attempt(np.zeros((1, 4)), None, np.random.default_rng(0))

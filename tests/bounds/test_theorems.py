@@ -308,6 +308,7 @@ def test_a_theorem_that_says_it_holds_does_in_all_small_worlds(name):
 @pytest.mark.states("Narcissus theory", "4.2", "4.7")
 @pytest.mark.states("Swanberg et al. 2025", "Theorem 3.3", "Theorem 3.5")
 @pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
+@pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
 @pytest.mark.parametrize("name", [t.id for t in THEOREMS.values() if t.holds != Needs()])
 def test_a_theorem_that_says_it_does_not_hold_has_a_counterexample(name):
     theorem, among = THEOREMS[name], members()

@@ -32,6 +32,22 @@ def least_overlap_under_dp(records, epsilon):
     return 1 + found.fun
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Corollary 2")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_two_neighbouring_databases_by_linear_program(epsilon):
+    """For the uniform prior the limit is reached, for every other prior it holds."""
+    limit = ch.from_local_dp(epsilon).value
+    assert limit == pytest.approx(2 / (1 + np.exp(epsilon)), rel=1e-12)
+    assert limit == pytest.approx(least_overlap_under_dp(1, epsilon), rel=1e-6)
+    response = np.array([[2 - limit, limit], [limit, 2 - limit]]) / 2
+    assert ch.beta(response) == pytest.approx(limit, rel=1e-12)
+    rng = np.random.default_rng(5)
+    for prior in rng.uniform(0.01, 0.99, 20):
+        pair = response @ rng.dirichlet(np.ones(4), 2)
+        assert ch.local_dp_epsilon(pair) <= epsilon + 1e-12
+        assert ch.beta(pair, [prior, 1 - prior]) >= limit - 1e-12
+
+
 @pytest.mark.states("Narcissus theory", "6.1")
 @pytest.mark.parametrize("records", range(1, 8))
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -59,6 +61,19 @@ def test_a_tiny_risk_keeps_its_accuracy():
     assert ch.bayes_risk([[1 - p, p], [p, 1 - p]]) == pytest.approx(p, rel=1e-14, abs=0)
     assert ch.guessing_error([1 - 1e-20, 1e-20]) == 1e-20
     assert ch.bayes_risk([[1, 0], [1, 0]], [1 - 1e-20, 1e-20]) == 1e-20
+
+
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 1")
+@pytest.mark.parametrize("seed", range(5))
+def test_for_two_secrets_and_a_uniform_prior_it_is_the_advantage_of_the_best_test(seed):
+    """By trying every set of outputs on which a test could say "the second secret"."""
+    rows = np.random.default_rng(seed).dirichlet(np.full(6, 0.5), 2)
+    tests = np.array(list(itertools.product((0, 1), repeat=6)))
+    best = (tests @ rows[1] - tests @ rows[0]).max()
+    assert ch.advantage(rows) == pytest.approx(best, abs=1e-14)
+    assert ch.advantage(rows, [0.5, 0.5]) == ch.advantage(rows)
+    risk = ch.bayes_risk(rows)
+    assert ch.beta(rows) == pytest.approx(1 - 2 * abs(risk - 0.5), abs=1e-14)
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")

@@ -1,9 +1,12 @@
-"""A tiny kind of study, "toy", so that the commands are tested without any real work."""
+"""A tiny kind of study, "toy", for commands without any real work; and a small town's table."""
 
+import csv
 import json
+import random
 import signal
 import sys
 import types
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -125,3 +128,46 @@ def one_error(call):
         assert len(err.strip().splitlines()) == 1
 
     return check
+
+
+TOWN = """
+title = "A small town"
+[data]
+path = "people.csv"
+[threat]
+unknown = ["smokes"]
+targets = 20
+[mechanism]
+k = 2
+epsilon = {epsilon}
+[attacks]
+prior = {{}}
+posterior = {{}}
+ceiling = {{}}
+[groups]
+columns = ["town"]
+[run]
+trials = 4
+seed = 1
+workers = 1
+"""
+
+
+@pytest.fixture
+def town(tmp_path, monkeypatch):
+    """Write a table of 200 people, and give a function that writes a study of it."""
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(7)
+    with open("people.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["town", "age", "smokes"])
+        for _ in range(200):
+            age = chance.choice(["young", "middle", "old"])
+            smokes = chance.random() < {"young": 0.2, "middle": 0.5, "old": 0.7}[age]
+            out.writerow([chance.choice("AB"), age, "yes" if smokes else "no"])
+
+    def write(epsilon="[1, inf]", more=""):
+        Path("town.toml").write_text(TOWN.format(epsilon=epsilon) + more)
+        return "town.toml"
+
+    return write

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from narcissus.study.record import digest_of
@@ -175,3 +176,46 @@ def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
     code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
     assert code == 0
     assert json.loads(out)["results"]["outcome"] == "resilient, proved"
+
+
+@pytest.mark.parametrize("epsilon", ["[1, inf]", "2"])
+def test_record_fits_its_schema_and_is_drawn(town, narcissus, epsilon):
+    code, out, err = narcissus("audit", town(epsilon), "--json")
+    assert code == 0, err
+    record = json.loads(out)
+    for kind in ((), ("table",)):
+        schema = json.loads(narcissus("schema", "record", *kind)[1])
+        jsonschema.validate(record, schema)
+    assert isinstance(record["results"], list) == (epsilon != "2")
+    drawn = Path("results/town/report.html").read_text()
+    narcissus("report", "results/town", "--out", "again.html")
+    assert Path("again.html").read_text() == drawn
+    assert "A small town" in drawn
+
+
+def test_a_policy_decides_and_its_hash_and_reason_stand_in_the_record(town, narcissus):
+    Path("policy.toml").write_text(
+        '[threshold]\nshare = 0.05\nreason = "Small towns."\norigin = "The board"\n'
+    )
+    code, out, err = narcissus("audit", town(), "--policy", "policy.toml", "--json", "--quiet")
+    assert (code, err) == (1, "")
+    record = json.loads(out)
+    assert record["provenance"]["digests"]["policy"].startswith("sha256:")
+    assert "Small towns." in narcissus("report", "results/town", "--text")[1]
+
+
+def test_single_records_go_to_the_internal_file_only(town, narcissus):
+    narcissus("audit", town(), "--records", "internal.json", "--quiet")
+    assert Path("internal.json").exists()
+    assert {p.name for p in Path("results/town").iterdir()} == {
+        "record.json", "report.html", "trials.sqlite",
+    }  # fmt: skip
+
+
+def test_a_finished_run_can_be_extended(town, narcissus):
+    path = Path(town())
+    narcissus("audit", path, "--quiet")
+    path.write_text(path.read_text().replace("trials = 4", "trials = 6"))
+    code, _, err = narcissus("audit", path)
+    assert code == 0
+    assert "8 done earlier" in err

@@ -20,6 +20,9 @@ def test_examples_lists_and_writes(call, tmp_path):
     assert "Appendix A" in out
     rows = json.loads(call("examples", "--json")[1])
     assert {"name", "about", "source", "expected"} <= set(rows[0])
+    names = [row["name"] for row in rows]
+    assert names == sorted(names)
+    assert all(row["about"] and row["source"] for row in rows)
     code, out, _ = call("examples", "counting-query")
     assert code == 0
     assert (tmp_path / "counting-query.toml").exists()

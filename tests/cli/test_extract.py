@@ -1,12 +1,10 @@
 """``narcissus extract``, as its user calls it."""
 
 import json
-import pickle
 import shutil
 from pathlib import Path
 
 import jsonschema
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -149,33 +147,6 @@ def test_bad_files(folder):
     assert "not a Python program" in fails(folder)
     (folder / "cut.py").write_text("pass")
     assert "printed nothing" in str(call(folder).exception)
-
-
-def test_pickles_are_refused(folder):
-    change(folder, 'release = "archive.txt"', 'release = "archive.bin"')
-    (folder / "archive.bin").write_bytes(pickle.dumps({"a": 1}))
-    assert "is a pickle" in fails(folder)
-    np.save(folder / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
-    change(folder, "archive.bin", "a.npy")
-    assert "pickle" in fails(folder)
-
-
-def test_release_too_large_or_without_weights(folder):
-    with (folder / "copy.toml").open("a") as file:
-        file.write("\n[limits]\nrelease = 1\n")
-    (folder / "archive.txt").write_bytes(b"x" * (2**20 + 1))
-    assert "more than the limit" in fails(folder)
-    (folder / "model").mkdir()
-    (folder / "model" / "config.json").write_text("{}")
-    change(folder, '"archive.txt"', '"model"')
-    assert "has no weights" in fails(folder)
-    (folder / "model" / "pytorch_model.bin").write_bytes(b"x")
-    assert "pytorch_model.bin is not read" in fails(folder)
-
-
-def test_data_where_programs_may_read_are_refused(folder, monkeypatch):
-    monkeypatch.setattr("narcissus.study.extraction.readable_paths", lambda: (str(folder),))
-    assert "every program may read" in fails(folder)
 
 
 def test_a_machine_without_isolation(folder, monkeypatch):

@@ -1,8 +1,11 @@
-"""The command line as a whole: help is quick, a misspelt command names the nearest."""
+"""The command line as a whole: what it loads, what it never loads, and how it ends."""
 
 import pickle
+import pkgutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +72,73 @@ main(["schema", "study"])
     assert done.returncode == code, done.stderr
     assert said in done.stderr
     assert not done.stdout
+
+
+# What Python itself has imported from there before it comes to us, with -m.
+PYTHONS_OWN = {
+    "importlib", "warnings", "contextlib", "collections", "keyword", "operator", "reprlib",
+    "functools", "types",
+}  # fmt: skip
+
+
+ROWS = "sex,age,ill\n" + "".join(
+    f"{'mf'[n % 2]},{n % 5},{'yes' if n % 7 % 3 else 'no'}\n" for n in range(300)
+)
+
+
+STUDY = """
+[data]
+path = "people.csv"
+[threat]
+unknown = ["ill"]
+targets = 15
+[mechanism]
+k = 2
+epsilon = 2.0
+[attacks]
+prior = {}
+[run]
+trials = 6
+seed = 1
+workers = 2
+"""
+
+
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    """A folder with a module of each name that anybody could import; the study is elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / "people.csv").write_text(ROWS)
+    (study / "s.toml").write_text(STUDY)
+    names = {*sys.stdlib_module_names, *(m.name for m in pkgutil.iter_modules()), "loky"}
+    for name in names - PYTHONS_OWN - {"narcissus"}:
+        Path(f"{name}.py").write_text(
+            f"open({str(tmp_path / 'sprung')!r}, 'a').write({name + ' '!r})\nraise SystemExit(66)\n"
+        )
+    return study / "s.toml"
+
+
+# As a console script is made by whoever installs it; it lies in a folder of its own.
+SCRIPT = "import sys\nfrom narcissus.cli import main\nsys.exit(main())\n"
+
+
+@pytest.mark.parametrize("how", ["module", "script"])
+def test_nothing_beside_us_is_imported(trap, tmp_path, how):
+    if how == "module":
+        command = [sys.executable, "-m", "narcissus"]
+    else:
+        assert any(e.value == "narcissus.cli:main" for e in entry_points(group="console_scripts"))
+        place = tmp_path / "study" / "narcissus"
+        place.write_text(SCRIPT)
+        command = [sys.executable, str(place)]
+    done = subprocess.run(
+        [*command, "audit", str(trap), "--out", "out", "--quiet"],
+        check=False, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    sprung = Path("sprung").read_text() if Path("sprung").exists() else ""
+    assert sprung == ""
+    assert done.returncode == 0, done.stderr
+    assert Path("out/record.json").exists()

@@ -1,6 +1,7 @@
 """``narcissus schema``: what it prints is valid JSON Schema and accepts what it describes."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -71,3 +72,12 @@ def test_parts_are_listed_by_room(narcissus):
     code, out, err = narcissus("schema", "parts", "table-attak")
     assert (code, out) == (2, "")
     assert "did you mean `table-attack`?" in err
+
+
+def test_study_fits_its_schema(town, narcissus):
+    schema = json.loads(narcissus("schema", "study")[1])
+    document = tomllib.loads(Path(town("[1, 2]")).read_text())
+    jsonschema.validate(document, schema)
+    document["threat"]["unknwon"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, schema)

@@ -111,7 +111,9 @@ def test_few_runs_are_inconclusive():
 
 
 def test_a_program_that_differs_from_run_to_run():
-    program = b"import random\nprint(open(0).read() if random.random()<.5 else random.random())"
+    # Its coins are its own, so no seed of ours: at 0.4 none of 40 runs, or the 33 of an extraction,
+    # come once in twenty million.
+    program = b"import random\nprint(open(0).read() if random.random()<.4 else random.random())"
     found = assess(text(LETTERS), LETTERS, program, runs=40)
     assert not found.deterministic
     assert 0 < found.success.value < 1

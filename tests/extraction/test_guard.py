@@ -2,23 +2,19 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from narcissus.extraction import _guard, _scratch
+from narcissus.extraction import _guard, _runs, _scratch
 from narcissus.extraction._runs import Limits, run_once
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
-
-
-METHODS = ["namespaces", "Landlock", "none", *(["bubblewrap"] if shutil.which("bwrap") else [])]
 
 
 FOREVER = b"print('begun', flush=True)\nwhile True: pass\n"
@@ -46,96 +42,60 @@ run_once({source!r}, b"secret" * 10**6, Limits(seconds=60, memory=2**29), {metho
 """
 
 
-def processes(place):
-    """Processes whose command line names a folder: the guard, and what it has forked."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            if state != "Z" and str(place).encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-def nothing_left(place, seconds=10):
-    until = time.monotonic() + seconds
-    while (processes(place) or list(place.iterdir())) and time.monotonic() < until:
-        time.sleep(0.02)
-    return processes(place), list(place.iterdir())
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A temporary folder of our own."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    for above in (tmp_path, *tmp_path.parents):
-        if above.stat().st_uid == os.getuid() and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o011)  # root becomes another user to run programs
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    _scratch.sweep.cache_clear()
-    return folder
-
-
-def begin(place, source, method):
+def begin(source, method):
     return subprocess.Popen(
         [sys.executable, "-c", RUN.format(source=source, method=method)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 
 
-def running(place, process, at_least=2):
+def running(watched, process, at_least=2):
     """Wait until the program itself is running: the guard and at least one more."""
     until = time.monotonic() + 60
-    while len(processes(place)) < at_least and time.monotonic() < until:
+    while len(watched.processes()) < at_least and time.monotonic() < until:
         assert process.poll() is None
         time.sleep(0.01)
-    return processes(place)
+    return watched.processes()
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_killed_while_a_program_runs(place, method, how):
-    process = begin(place, FOREVER, method)
-    assert running(place, process)
+def test_killed_while_a_program_runs(watched, any_method, how):
+    process = begin(FOREVER, any_method)
+    assert running(watched, process)
     process.send_signal(how)
     process.wait(30)
-    assert nothing_left(place) == ([], [])
+    assert watched.left() == ([], [])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_guard_is_killed_as_well(place, method):
+def test_the_guard_is_killed_as_well(watched, any_method):
     """Both at once: the program ends with its guard, the folder goes at the next start."""
-    process = begin(place, FOREVER, method)
-    guard, *others = sorted(running(place, process))
+    process = begin(FOREVER, any_method)
+    guard, *others = sorted(running(watched, process))
     os.kill(process.pid, signal.SIGSTOP)  # so that it cannot clean up in between
     os.kill(guard, signal.SIGKILL)
     process.kill()
     process.wait(30)
     until = time.monotonic() + 10
-    while processes(place) and method != "none" and time.monotonic() < until:
+    while watched.processes() and any_method != "none" and time.monotonic() < until:
         time.sleep(0.02)
-    left = list(place.iterdir())
-    if method == "none":  # a program that was trusted may go on where even its guard was killed
+    left = watched.files()
+    if any_method == "none":  # a program that was trusted may go on where even its guard was killed
         for pid in others:
             os.kill(pid, signal.SIGKILL)
     else:
-        assert processes(place) == []
+        assert watched.processes() == []
     assert [p.name.startswith(_scratch.PREFIX) for p in left] == [True]
     with _scratch.scratch_folder() as mine:
-        assert list(place.iterdir()) == [mine]
-    assert nothing_left(place) == ([], [])
+        assert watched.files() == [mine]
+    assert watched.left() == ([], [])
 
 
-def kill_at_any_moment(place, method, delay):
-    process = begin(place, FOREVER, method)
+def kill_at_any_moment(watched, method, delay):
+    process = begin(FOREVER, method)
     time.sleep(delay)
     process.kill()
     process.wait(30)
-    gone, left = nothing_left(place)
+    gone, left = watched.left()
     # Killed before the guard was there, it leaves an empty folder, which the next start removes.
     assert gone == []
     assert all(not list(p.iterdir()) for p in left)
@@ -145,38 +105,37 @@ def kill_at_any_moment(place, method, delay):
 
 
 @pytest.mark.parametrize("delay", [0.3, 0.5, 0.9])
-def test_killed_at_any_moment(place, delay):
-    kill_at_any_moment(place, "namespaces", delay)
+def test_killed_at_any_moment(watched, delay):
+    kill_at_any_moment(watched, "namespaces", delay)
 
 
 @pytest.mark.nightly
-def test_killed_at_each_moment(place):
+def test_killed_at_each_moment(watched, any_method):
     chance = random.Random(4)
-    empty = 0
-    for n in range(100):
-        empty += kill_at_any_moment(place, METHODS[n % len(METHODS)], chance.uniform(0.1, 1.2))
-    print(f"100 kills, {empty} empty folders, no process, no file")
+    empty = sum(
+        kill_at_any_moment(watched, any_method, chance.uniform(0.1, 1.2)) for _ in range(25)
+    )
+    print(f"25 kills, {empty} empty folders, no process, no file")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_clock_runs_inside(place, method):
+def test_the_clock_runs_inside(watched, any_method):
     """A command that is stopped (Ctrl-Z, a debugger) ends no program: the guard does."""
-    text = RUN.replace("seconds=60", "seconds=1").format(source=FOREVER, method=method)
+    text = RUN.replace("seconds=60", "seconds=1").format(source=FOREVER, method=any_method)
     process = subprocess.Popen([sys.executable, "-c", text])
-    _, program = sorted(running(place, process))[:2]
+    _, program = sorted(running(watched, process))[:2]
     process.send_signal(signal.SIGSTOP)
     until = time.monotonic() + 20
-    while program in processes(place) and time.monotonic() < until:
+    while program in watched.processes() and time.monotonic() < until:
         time.sleep(0.05)
-    assert program not in processes(place)
+    assert program not in watched.processes()
     process.send_signal(signal.SIGCONT)
     assert process.wait(30) == 0
-    assert nothing_left(place) == ([], [])
+    assert watched.left() == ([], [])
 
 
 @pytest.mark.parametrize("stays", [True, False])
 @pytest.mark.parametrize("how", ["limit", "kill"])
-def test_escaped_children_end_without_walls_too(place, stays, how):
+def test_escaped_children_end_without_walls_too(watched, stays, how):
     """They may leave their session and keep the output open: they are the guard's in the end."""
     source = ESCAPES.replace(b"STAYS", str(stays).encode())
     if how == "limit":
@@ -184,11 +143,11 @@ def test_escaped_children_end_without_walls_too(place, stays, how):
         assert run.output == b"begun\n"
         assert run.ending == ("timeout" if stays else "finished")
     elif stays:
-        process = begin(place, source, "none")
-        assert running(place, process, 3)
+        process = begin(source, "none")
+        assert running(watched, process, 3)
         process.kill()
         process.wait(30)
-    assert nothing_left(place) == ([], [])
+    assert watched.left() == ([], [])
 
 
 EXTRACT = """
@@ -205,7 +164,7 @@ seconds = 60
     ("how", "code", "says"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
 )
-def test_the_command_ends_soon(place, tmp_path, monkeypatch, how, code, says):
+def test_the_command_ends_soon(watched, tmp_path, monkeypatch, how, code, says):
     """Twenty runs of a minute each are under way or waiting."""
     monkeypatch.chdir(tmp_path)
     Path("data.txt").write_text("the data\n")
@@ -228,7 +187,7 @@ def test_the_command_ends_soon(place, tmp_path, monkeypatch, how, code, says):
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (code, "")
     assert err == f"{says}; nothing was kept; run the same command again\n"
-    assert nothing_left(place) == ([], [])
+    assert watched.left() == ([], [])
 
 
 def test_hostile_folders_are_removed(tmp_path):
@@ -250,3 +209,72 @@ def test_hostile_folders_are_removed(tmp_path):
     _guard.remove(str(folder))
     assert not folder.exists()
     assert (outside / "kept").exists()
+
+
+def in_session(session):
+    """Commands of the processes of a session that are alive, from /proc."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(place.parent.name)
+    return found
+
+
+@pytest.mark.usefixtures("isolation")
+@pytest.mark.parametrize("method", ["namespaces", "Landlock"])
+def test_children_die_with_the_program(method, monkeypatch):
+    """Threads are all that a program can start, and nothing of it outlives the run."""
+    source = b"""
+import threading, time
+def forever():
+    while True: time.sleep(0.01)
+for _ in range(3): threading.Thread(target=forever).start()
+print('started', flush=True)
+"""
+    started = []
+
+    class Watched(subprocess.Popen):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            started.append(self.pid)
+
+    monkeypatch.setattr(_runs.subprocess, "Popen", Watched)
+    before = time.monotonic()
+    run = run_once(source, b"", Limits(seconds=3), method)
+    assert run.ending == "timeout"
+    assert run.output == b"started\n"
+    assert time.monotonic() - before < 20
+    deadline = time.monotonic() + 5
+    while in_session(started[0]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert in_session(started[0]) == []
+
+
+MANY = b"""
+import os
+place = os.environ['TMPDIR']
+print('begun', flush=True)
+try:
+    for n in range(10**7): os.mkdir(f'{place}/{n}')
+except OSError:
+    pass
+"""
+
+
+@pytest.mark.usefixtures("isolation")
+def test_endless_files_end(method):
+    """Where no file system of its own limits them, the guard counts and ends the program."""
+    run = run_once(MANY, b"", Limits(seconds=30, memory=2**29), method)
+    assert run.output == b"begun\n"
+    assert run.ending == ("finished" if method == "namespaces" else "crashed")
+
+
+@pytest.mark.usefixtures("isolation")
+def test_closing_the_output_gains_no_time(method, quick):
+    source = b"import os, signal\nfor n in (1, 2, 14, 15): signal.signal(n, signal.SIG_IGN)\n" \
+             b"os.close(1); os.close(2)\nwhile True: pass"  # fmt: skip
+    assert run_once(source, b"", replace(quick, seconds=1.5), method).ending == "timeout"

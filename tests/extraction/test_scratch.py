@@ -3,28 +3,12 @@
 import fcntl
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from narcissus.extraction import _scratch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A temporary folder of our own."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    for above in (tmp_path, *tmp_path.parents):
-        if above.stat().st_uid == os.getuid() and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o011)  # root becomes another user to run programs
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    _scratch.sweep.cache_clear()
-    return folder
 
 
 def test_a_folder_in_use_is_left_alone(place):

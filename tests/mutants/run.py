@@ -39,7 +39,6 @@ KEPT = ROOT / ".mutants"
 QUIET = (
     *("-q", "--no-header", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # imported before: see `warm`
-    *("-W", "ignore::pytest.PytestCollectionWarning"),  # a class of ours named Test
 )
 
 # Where the mutants are made, and the tests that must fail.

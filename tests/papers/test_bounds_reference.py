@@ -297,6 +297,15 @@ def test_4_7_f_dp_is_looser_by_1_to_49_percent_at_delta_0():
     assert min(excess) == pytest.approx(0.0075, abs=0.005)
 
 
+@pytest.mark.states("Yeom et al. 2018", "Theorem 1")
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 0.69, 2.0, 30.0])
+def test_4_7_membership_by_yeom_is_not_below_the_best_attacker(epsilon):
+    """Randomized response of the bit is the best mechanism for him: advantage tanh(epsilon / 2)."""
+    bound = says("yeom", PureDP(epsilon), prior=0.5)
+    assert bound.value == pytest.approx(min(math.exp(epsilon) / 2, 1.0), rel=1e-12)
+    assert bound.value >= 0.5 + math.tanh(epsilon / 2) / 2
+
+
 def test_4_7_membership_advantages():
     assert humphries_advantage(1.0) == pytest.approx(math.tanh(0.5), rel=1e-12)
     assert humphries_advantage(1.0, 0.01) == pytest.approx(
@@ -307,6 +316,7 @@ def test_4_7_membership_advantages():
     assert yeom.value > says("one-target", PureDP(0.2), prior=0.5).value
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem F.1")
 def test_4_7_narcissus_f_1_and_distributional_robustness():
     for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
         single = says("cohen-f.1", guarantee, prior=0.2)

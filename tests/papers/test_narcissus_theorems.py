@@ -13,7 +13,7 @@ from narcissus import Game, profile
 from narcissus.mechanisms import Parallel, RandomizedResponse, ReleaseChannel, Sha256
 from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_privacy, private_delta
-from narcissus.success.relations import FirstBit, OneOfPair, Own, Prefix, SameImage
+from narcissus.success.relations import FirstBit, OneOfPair, Own, Pinned, Prefix, SameImage
 from narcissus.worlds import Bits, Finite, Neighbours, Pairs
 
 
@@ -153,3 +153,19 @@ def test_example_c1_counterexample(bits):
     assert profile(Game(world, xor, relation), 0.0).delta[0] == pytest.approx(0, abs=1e-15)
     both = profile(Game(world, Parallel([second, xor]), relation), 0.0)
     assert both.delta[0] == pytest.approx(1 - 2.0**-bits)
+
+
+@pytest.mark.states("Cohen et al. 2024", "Example 1.8")
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_example_1_8_no_k_of_n_bits_are_pinned_more_often_than_2_to_the_minus_k(k):
+    """Without a release: every attempt against every data set, the places in every order."""
+    n = 4
+    data = np.array(list(itertools.product((0, 1), repeat=n)))
+    relation, rng = Pinned(k), np.random.default_rng(0)
+    for places in itertools.permutations(range(n), k):
+        for entries in itertools.product((0, 1), repeat=k):
+            attempt = np.array([places, entries])
+            hits = relation.holds(data, np.repeat(attempt[None], len(data), axis=0), rng)
+            assert hits.mean() == 2**-k
+            assert relation.baseline(Bits(n), attempt[None])[0] == 2**-k
+    assert len(relation.guesses(data)) == math.comb(n, k) * 2**k

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from pathlib import Path
 
 import pytest
 
@@ -325,3 +327,41 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
 def table_record():
     """Give the function that makes up a record of a table's audit."""
     return made_up
+
+
+@pytest.fixture
+def single():
+    """Give the function that makes up a record of one setting, changed before it is typed."""
+
+    def make(edit=lambda result: None, **changes):
+        def change(results):
+            edit(results[0])
+            results[0].update(changes)
+
+        return made_up(1, edit=change)
+
+    return make
+
+
+@pytest.fixture
+def blocks():
+    """Give the function that finds the blocks of a kind in a page."""
+    return lambda page, kind: [
+        block for section in page.sections for block in section.blocks if isinstance(block, kind)
+    ]
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def golden():
+    """Give the function that compares with a file, word for word; UPDATE_GOLDEN=1 writes it."""
+
+    def compare(name, text):
+        path = GOLDEN / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus.report.format import cell, limits, number, percent, points, with_limits
+from narcissus.report.format import (
+    GRADES,
+    SIGNS,
+    at_most,
+    cell,
+    limits,
+    number,
+    percent,
+    points,
+    with_limits,
+)
+from narcissus.results import Grade
 
 SHARES = st.floats(0, 1)
 
@@ -76,6 +87,20 @@ def test_limits_round_outwards_and_missing_ones_are_said():
     assert with_limits(0.55, None, 0.6) == "55.0%"
 
 
+@given(st.floats(-1, 1).filter(lambda x: abs(x) > 1e-9))
+def test_a_limit_in_figures_is_never_below_itself(value):
+    said = Decimal(at_most(value).removeprefix("at most "))
+    assert 0 <= said - exactly(value) <= abs(exactly(value)) / 100
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.99043, "at most 0.991"), (0.3, "at most 0.3"), (-0.30049, "at most -0.3")],
+)
+def test_a_limit_in_figures_is_rounded_up(value, text):
+    assert at_most(value) == text
+
+
 def test_points_are_signed():
     assert points(0.0312) == "+3.1"
     assert points(-0.0312) == "−3.1"
@@ -90,3 +115,9 @@ def test_numbers_and_cells():
     assert cell(None) == "—"
     assert cell(0.25, is_percent=True) == "25.0%"
     assert cell(7) == "7"
+
+
+def test_every_grade_has_a_sign_of_its_own():
+
+    assert set(SIGNS) == set(GRADES) == set(Grade.__args__)
+    assert len(set(SIGNS.values())) == len(SIGNS)

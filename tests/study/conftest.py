@@ -1,9 +1,14 @@
 """A small table and its study, written for each test into a folder of its own."""
 
 import csv
+import json
 import random
+import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import cloudpickle
 import pytest
 
 COLUMNS = ("sex", "age", "job", "town", "ill", "income")
@@ -126,3 +131,138 @@ def record_data(request):
     from narcissus.study.record import read_record
 
     return read_record(RECORDS / request.param).to_dict()
+
+
+class Notes:
+    """An observer that keeps what it hears."""
+
+    def __init__(self):
+        self.notes, self.starts, self.steps = [], [], 0
+
+    def start(self, what, total, done=0):
+        self.starts.append((what, total, done))
+
+    def advance(self, steps=1):
+        self.steps += steps
+
+    def finish(self):
+        pass
+
+    def note(self, message):
+        self.notes.append(message)
+
+
+@pytest.fixture
+def hears():
+    """An observer that keeps what it hears: ``notes``, ``starts``, ``steps``."""
+    return Notes()
+
+
+@pytest.fixture
+def play():
+    """Give the function that plays a study's file, and gives the audit and what was heard."""
+    import narcissus
+
+    def played(path, **options):
+        notes = Notes()
+        made = narcissus.load_study(path, allow_code=True)
+        return narcissus.run(made, observer=notes, **options), notes
+
+    return played
+
+
+@pytest.fixture
+def digest():
+    """Give the function that reads the digest of the record in a folder."""
+    return lambda folder="out": json.loads((Path(folder) / "record.json").read_text())["digest"]
+
+
+SLOW = """
+import time
+class Slow:
+    title, uses, informed = "a slow one", "prior", False
+    def guess(self, view, *, rng):
+        time.sleep(0.15)
+        with open("played", "a") as file:
+            file.write(".")
+        return rng.integers(0, 2, view.targets.people)
+"""
+
+
+@pytest.fixture
+def slow(study):
+    """Give the function that writes a study of so many slow trials; each adds a dot to a file."""
+    Path("slow.py").write_text(SLOW)
+    attacks = {"slow": {"kind": "slow:Slow"}, "ceiling": {}}
+    return lambda trials: study(attacks=attacks, run={"trials": trials})
+
+
+@pytest.fixture
+def command():
+    """Give the function that writes a line that audits a study in a process of its own."""
+    begin = [sys.executable, "-m", "narcissus", "audit", "--allow-code"]
+    return lambda path, *options: [*begin, str(path), *map(str, options)]
+
+
+def stat_of(pid):
+    """State and parent of a process, from /proc."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], int(fields[1])
+
+
+def children(pid):
+    """Processes that a process has started and that still live."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = stat_of(place.name)
+        except (OSError, IndexError):
+            continue
+        if parent == pid and state != "Z":
+            found.append(int(place.name))
+    return found
+
+
+def alive(pid):
+    try:
+        return stat_of(pid)[0] != "Z"
+    except OSError:
+        return False
+
+
+def all_gone(pids, seconds=20):
+    """Wait until no such process lives; say whether it came to that."""
+    until = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+@pytest.fixture
+def kin():
+    """Give the functions that look for processes: ``children``, ``alive``, ``all_gone``."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("reads /proc")
+    return SimpleNamespace(children=children, alive=alive, all_gone=all_gone)
+
+
+class Dies:
+    """Does ``how`` at the trial "2", each time or, with a mark, the first time only."""
+
+    def __init__(self, how, mark=None):
+        self.how, self.mark = how, mark
+
+    def __call__(self, key):
+        if key == "2" and (self.mark is None or not Path(self.mark).exists()):
+            if self.mark is not None:
+                Path(self.mark).touch()
+            exec(self.how)
+        return key
+
+
+@pytest.fixture
+def dies():
+    """Give the class of trials that end badly, sent to workers as that of a script is."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield Dies
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])

@@ -2,11 +2,13 @@
 
 import copy
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.study.record import digest_of, read_record
+from narcissus.study.record import digest_of, read_record, write_atomically
 
 # names, not keys: of attacks, columns, methods, packages, inputs
 MAPS = {
@@ -133,3 +135,22 @@ def test_results_are_frozen(old_record):
         record.results.settings[0].trials = 1000
     with pytest.raises(ValueError, match="frozen"):
         record.status = "met"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes links")
+def test_a_partial_file_that_is_a_link_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("victim").write_text("precious")
+    Path("out").mkdir()
+    Path(f"out/.record.json.{os.getpid()}.partial").symlink_to("../victim")
+    write_atomically(Path("out/record.json"), "text")
+    assert Path("out/record.json").read_text() == "text"
+    assert os.listdir("out") == ["record.json"]
+    assert Path("victim").read_text() == "precious"
+
+
+def test_nothing_half_written_stays(tmp_path):
+    (tmp_path / "record.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path / "record.json", "text")
+    assert os.listdir(tmp_path) == ["record.json"]

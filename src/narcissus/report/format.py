@@ -82,6 +82,12 @@ def with_limits(share: float | None, low: float | None, high: float | None) -> s
     return f"{percent(share)} {between.replace('%', '')}"
 
 
+def at_most(value: float) -> str:
+    """Give an upper limit with three figures, rounded up."""
+    up = Context(prec=3, rounding=ROUND_CEILING)
+    return f"at most {up.create_decimal(f'{value:.12g}').normalize():g}"
+
+
 def points(difference: float | None) -> str:
     """Give a difference of shares in percentage points, signed."""
     if difference is None:

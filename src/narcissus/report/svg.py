@@ -45,6 +45,7 @@ STYLE: dict[RcKeyType, Any] = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.grid": False,
+    "legend.edgecolor": FAINT,
     "grid.color": FAINT,
     "grid.linewidth": 0.8,
     "hatch.linewidth": 0.6,

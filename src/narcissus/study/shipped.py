@@ -40,7 +40,7 @@ class Shipped:
 def shipped_studies() -> list[Shipped]:
     """List the shipped studies by name."""
     found: list[Shipped] = []
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         about, source = str(data.get("about", data.get("title", ""))), str(data.get("source", ""))
         found.append(Shipped(path.stem, about, source, str(data.get("expected", "")), path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, at_most, limits, number, percent
 from narcissus.report.page import (
     Block,
     Facts,
@@ -69,7 +69,7 @@ def _verdict(record: Record, results: ExtractionResults) -> Verdict:
             _share("Shadow data that fit as well", results.success_on_shadow),
             (
                 "Quality of the extraction",
-                f"at most {results.quality:.3g}",
+                at_most(results.quality),
                 f"{number(results.extractable_bits)} extractable bits at most",
                 "approximate",
             ),
@@ -136,14 +136,14 @@ def _complexity(results: ExtractionResults) -> list[Block]:
     )
 
     def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, RUST
+
         axes = figure.add_subplot()
         names = [name for name, _ in sizes][::-1]
-        axes.barh(names, [size for _, size in sizes][::-1], color="#4477aa", height=0.6)
-        axes.axvline(results.program_bytes, color="#aa3377", linewidth=2)
+        axes.barh(names, [size for _, size in sizes][::-1], color=BLUE, height=0.6)
+        axes.axvline(results.program_bytes, color=RUST, linewidth=2)
         axes.set_xscale("log")
         axes.set_xlabel(f"bytes of program (line: the extraction program, {results.program_bytes})")
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
 
     best = f"{results.complexity_estimate} bytes by {results.complexity_method}"
     return [

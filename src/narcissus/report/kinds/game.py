@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, at_most, limits, number, percent
 from narcissus.report.page import (
     Block,
     Facts,
@@ -130,7 +130,7 @@ def _for(results: GameResults) -> list[str]:
             continue
         if one.gap.high is not None and one.gap.high < min(allowed, 1.0):
             said.append(
-                f"the attack {one.name} gains at most {one.gap.high:.3g} over "
+                f"the attack {one.name} gains {at_most(one.gap.high)} over "
                 f"e^{results.statement.epsilon or 0:g} times the own baseline, below the "
                 f"{allowed:g} that is allowed ({100 * one.gap.confidence:g}% limit, sampled); "
                 "other attackers may gain more"
@@ -269,10 +269,12 @@ def _profile(results: GameResults) -> list[Block]:
     )  # 0 may be a delta that is lost to rounding
 
     def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, QUIET
+
         axes = figure.add_subplot()
-        axes.plot(epsilon, delta, marker="o", markersize=3)
+        axes.plot(epsilon, delta, marker="o", markersize=3, color=BLUE)
         statement = results.statement
-        axes.axhline(statement.delta or 0.0, linestyle="--", linewidth=1, color="0.4")
+        axes.axhline(statement.delta or 0.0, linestyle="--", linewidth=1, color=QUIET)
         axes.set_xlabel("epsilon")
         axes.set_ylabel("delta")
         axes.set_ylim(bottom=0)
@@ -304,10 +306,13 @@ def _curve(results: GameResults) -> list[Block]:
         return []
 
     def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, QUIET
+
         axes = figure.add_subplot()
         weights = [row.w for row in rows]
-        axes.plot(weights, [row.success for row in rows], label="with the release")
-        axes.plot(weights, [row.baseline for row in rows], "--", label="best without it")
+        axes.plot(weights, [row.success for row in rows], color=BLUE, label="with the release")
+        baseline = [row.baseline for row in rows]
+        axes.plot(weights, baseline, "--", color=QUIET, label="best without it")
         axes.set_xscale("log")
         axes.set_xlabel("weight of the predicate, at most")
         axes.set_ylabel("chance to isolate")

@@ -1,161 +1,21 @@
-"""Long work: the same numbers however it is played, interrupted, damaged or continued."""
+"""The store of trials: what is intact is kept, what is not this study's is refused."""
 
-import json
+import io
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import narcissus
 from narcissus.errors import StoreError
-from narcissus.study.store import FILE, TrialStore
+from narcissus.study.store import FILE, TrialStore, pack, unpack
 
-OUT = Path("out")
-SWEEP = {"epsilon": [1, "=inf"]}
-
-
-def digest(folder=OUT):
-    return json.loads((Path(folder) / "record.json").read_text())["digest"]
-
-
-def command(path, *options):
-    return [
-        sys.executable,
-        "-m",
-        "narcissus",
-        "audit",
-        str(path),
-        "--allow-code",
-        *map(str, options),
-    ]
-
-
-class Notes:
-    """An observer that keeps what it hears."""
-
-    def __init__(self):
-        self.notes, self.starts, self.steps = [], [], 0
-
-    def start(self, what, total, done=0):
-        self.starts.append((what, total, done))
-
-    def advance(self, steps=1):
-        self.steps += steps
-
-    def finish(self):
-        pass
-
-    def note(self, message):
-        self.notes.append(message)
-
-
-def play(path, **options):
-    hears = Notes()
-    audit = narcissus.run(narcissus.load_study(path, allow_code=True), observer=hears, **options)
-    return audit, hears
-
-
-def test_workers_do_not_change_a_digit(study):
-    path = study(mechanism=SWEEP, attacks={
-        "prior": {}, "posterior": {}, "ceiling": {}, "rap": {"steps": 20, "trials": 2},
-        "gibbs": {"kind": "posterior", "method": "gibbs", "sweeps": 8},
-    })  # fmt: skip
-    one, hears = play(path, workers=1)
-    two, _ = play(path, workers=2)
-    assert one.record.digest == two.record.digest
-    assert one.record.to_json() == two.record.to_json()
-    assert hears.starts == [("trials", 12, 0)]
-    assert hears.steps == 12
-    other, _ = play(path, workers=1, rng=4)
-    assert other.record.digest != one.record.digest
-
-
-SLOW = """
-import time
-class Slow:
-    title, uses, informed = "a slow one", "prior", False
-    def guess(self, view, *, rng):
-        time.sleep(0.15)
-        with open("played", "a") as file:
-            file.write(".")
-        return rng.integers(0, 2, view.targets.people)
-"""
-
-
-def children_of(pid):
-    """Process ids of all descendants that still live."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError):
-                continue
-            if parent == pid:
-                found += [int(entry.name), *children_of(int(entry.name))]
-    return found
-
-
-def alive(pid):
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
-
-
-def played():
-    """How many trials were played so far; at most four of them are not stored yet."""
-    return Path("played").stat().st_size if Path("played").exists() else 0
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_and_continued(study, how):
-    """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
-    Path("slow.py").write_text(SLOW)
-    attacks = {"prior": {}, "slow": {"kind": "slow:Slow"}, "ceiling": {}}
-    path = study(attacks=attacks, run={"trials": 40})
-    options = ["--out", "out", "--workers", 2]
-    process = subprocess.Popen(
-        command(path, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while played() < 6 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    workers = children_of(process.pid)
-    assert process.poll() is None, process.communicate()
-    assert workers
-    if how == signal.SIGKILL:
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the whole group
-    out, err = process.communicate(timeout=60)
-    assert out == ""
-    assert not (OUT / "record.json").exists()
-    if how == signal.SIGINT:
-        assert process.returncode == 130
-        assert "interrupted; continue with: narcissus audit" in err
-        assert "Traceback" not in err
-    # Nobody is left behind.
-    until = time.monotonic() + 20
-    while any(map(alive, workers)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(map(alive, workers))
-    again = subprocess.run(
-        command(path, *options), check=False, capture_output=True, text=True, timeout=120
-    )
-    assert again.returncode == 0, again.stderr
-    assert "continuing:" in again.stderr
-    kept = int(again.stderr.split("continuing: ")[1].split(" of 40")[0])
-    assert 1 <= kept < 40
-    assert digest() == play(path, workers=1)[0].record.digest
+posix = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +44,7 @@ def damage_page(path):
     """Overwrite two whole pages."""
     data = bytearray(path.read_bytes())
     middle = len(data) // 2 // 4096 * 4096
-    data[middle : middle + 8192] = os.urandom(8192)
+    data[middle : middle + 8192] = np.random.default_rng(1).bytes(8192)
     path.write_bytes(bytes(data))
 
 
@@ -194,7 +54,7 @@ def damage_tail(path):
 
 
 def damage_head(path):
-    path.write_bytes(os.urandom(100) + path.read_bytes()[100:])
+    path.write_bytes(np.random.default_rng(1).bytes(100) + path.read_bytes()[100:])
 
 
 def damage_all(path):
@@ -205,10 +65,9 @@ def damage_all(path):
     ("damage", "saved"),
     [(damage_middle, 10), (damage_page, 6), (damage_tail, 6), (damage_head, 11), (damage_all, 0)],
 )
-def test_a_damaged_store_keeps_what_is_intact(tmp_path, big_blobs, damage, saved):
+def test_a_damaged_store_keeps_what_is_intact(tmp_path, big_blobs, hears, damage, saved):
     path = filled(tmp_path, big_blobs)
     damage(path)
-    hears = Notes()
     with TrialStore(tmp_path, {"a": 1}, observer=hears) as store:
         kept = store.keys()
         assert saved <= len(kept) <= (12 if damage is damage_head else 11)
@@ -226,20 +85,19 @@ def test_a_damaged_store_keeps_what_is_intact(tmp_path, big_blobs, damage, saved
 
 
 @pytest.mark.parametrize("damage", [damage_middle, damage_tail, damage_head])
-def test_a_damaged_store_ends_with_the_same_numbers(study, damage):
+def test_a_damaged_store_ends_with_the_same_numbers(study, play, damage):
     path = study(run={"trials": 12})
     whole, _ = play(path, folder="out")
-    damage(OUT / FILE)
+    damage(Path("out") / FILE)
     again, hears = play(path, folder="out")
     assert again.record.digest == whole.record.digest
     assert any("damaged" in note for note in hears.notes)
 
 
-def test_a_file_without_tables_is_no_damage(tmp_path, big_blobs):
+def test_a_file_without_tables_is_no_damage(tmp_path, hears):
     """A run that was killed before its first write."""
     sqlite3.connect(tmp_path / FILE).close()
     (tmp_path / FILE).touch()
-    hears = Notes()
     with TrialStore(tmp_path, {"a": 1}, observer=hears) as store:
         assert store.keys() == set()
     assert hears.notes == []
@@ -282,10 +140,9 @@ def test_two_runs_at_once(tmp_path, big_blobs):
         assert store.keys() == {"0/0", "1/0"}
 
 
-def test_two_commands_at_once(study):
+def test_two_commands_at_once(slow, play, command, digest):
     """One wins, the other says why it stops; the winner's numbers are right."""
-    Path("slow.py").write_text(SLOW)
-    path = study(attacks={"slow": {"kind": "slow:Slow"}}, run={"trials": 8})
+    path = slow(8)
     both = [
         subprocess.Popen(
             command(path, "--out", "out", "--quiet"), stdout=subprocess.PIPE,
@@ -302,10 +159,10 @@ def test_two_commands_at_once(study):
         (loser,) = [err for _, err, code in ends if code == 2]
         assert "in use by another run" in loser
         assert len(loser.strip().splitlines()) == 1
-    assert not list(OUT.glob("*damaged*"))
+    assert not list(Path("out").glob("*damaged*"))
 
 
-def test_more_trials_keep_the_finished_ones(study, narcissus):
+def test_more_trials_keep_the_finished_ones(study, narcissus, play, digest):
     path = study(run={"trials": 4})
     assert narcissus("audit", path, "--out", "out")[0] == 0
     path = study(run={"trials": 9}, threshold={"share": 0.99})
@@ -331,7 +188,7 @@ def test_more_trials_keep_the_finished_ones(study, narcissus):
     ],
     ids=str,
 )
-def test_another_study_is_refused_in_the_same_folder(study, narcissus, changes):
+def test_another_study_is_refused_in_the_same_folder(study, narcissus, play, digest, changes):
     assert narcissus("audit", study(), "--out", "out", "--quiet")[0] == 0
     before = digest()
     path = study(**changes)
@@ -354,7 +211,7 @@ def test_a_changed_table_is_another_study(study, narcissus):
     assert "different: table" in err
 
 
-def test_a_study_without_a_seed_continues(study, narcissus):
+def test_a_study_without_a_seed_continues(study, narcissus, digest):
     path = study(run={"seed": None, "trials": 3})
     assert narcissus("audit", path, "--out", "out", "--quiet")[0] == 0
     first = digest()
@@ -362,3 +219,110 @@ def test_a_study_without_a_seed_continues(study, narcissus):
     assert digest() == first
     assert narcissus("audit", path, "--out", "out", "--quiet", "--restart")[0] == 0
     assert digest() != first
+
+
+def forge(payload):
+    with sqlite3.connect(Path("out") / FILE) as db:
+        db.execute(
+            "UPDATE trials SET payload = ?, crc = ? WHERE key = '2/0'",
+            (payload, zlib.crc32(payload)),
+        )
+    db.close()
+
+
+def bomb():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("guess.npy", bytes(2**28 + 1))
+    return buffer.getvalue()
+
+
+JUNK = {
+    "junk": lambda good: b"junk",
+    "empty": lambda good: b"",
+    "an empty archive": lambda good: pack({}),
+    "other names": lambda good: pack({"x": np.zeros(3)}),
+    "a missing array": lambda good: pack({k: v for k, v in good.items() if k != "guess"}),
+    "another shape": lambda good: pack({**good, "guess": np.zeros((2, 2))}),
+    "texts": lambda good: pack({**good, "prior/hits": np.array("a")}),
+    "an array too many": lambda good: pack({**good, "extra/hits": np.zeros(2)}),
+    "a bomb": lambda good: bomb(),
+    "cut off": lambda good: pack(good)[:-30],
+}
+
+
+@pytest.mark.parametrize("made", JUNK.values(), ids=JUNK)
+def test_a_payload_that_no_run_wrote_is_one_clear_error(study, narcissus, made):
+    attacks = {"prior": {}, "posterior": {"trials": 3}, "ceiling": {}}
+    path = study(attacks=attacks)
+    assert narcissus("audit", path, "--out", "out", "--quiet")[0] == 0
+    db = sqlite3.connect(Path("out") / FILE)
+    [(good,)] = db.execute("SELECT payload FROM trials WHERE key = '2/0'").fetchall()
+    db.close()
+    forge(made(unpack(good)))
+    code, out, err = narcissus("audit", path, "--out", "out", "--quiet")
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    assert "was not written by this study" in err
+    assert "--restart" in err
+    assert narcissus("audit", path, "--out", "out", "--quiet", "--restart")[0] == 0
+
+
+@pytest.fixture
+def victim(study):
+    path = study()
+    Path("victim").write_text("precious")
+    Path("out").mkdir()
+    yield path
+    assert Path("victim").read_text() == "precious"
+
+
+@posix
+@pytest.mark.parametrize(
+    "name", [".writable", "record.json.sig", "report.html", "entropy.txt", "record.json"]
+)
+def test_links_are_not_written_through(victim, narcissus, name):
+    Path("out", name).symlink_to("../victim")
+    code, _, err = narcissus("audit", victim, "--out", "out", "--quiet")
+    assert code == (2 if name == "record.json" else 0), err
+    code, _, err = narcissus("audit", victim, "--out", "out", "--quiet", "--restart")
+    assert code == 0, err
+
+
+@posix
+@pytest.mark.parametrize("name", [FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}.model"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("../victim", path)])
+def test_a_store_that_is_no_file_is_refused(victim, narcissus, name, make):
+    make(Path("out", name))
+    for more in ([], ["--restart"]):
+        code, _, err = narcissus("audit", victim, "--out", "out", "--quiet", *more)
+        assert code == 2
+        assert "is a link, a folder or a pipe" in err
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE trials; CREATE VIEW trials AS WITH RECURSIVE n(i) AS "
+        "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS key, i AS crc, i AS payload FROM n",
+        "CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM trials; END",
+    ],
+)
+def test_a_store_that_computes_or_acts_is_refused(victim, narcissus, sql):
+    assert narcissus("audit", victim, "--out", "out", "--quiet")[0] == 0
+    with sqlite3.connect(Path("out", FILE)) as db:
+        db.executescript(sql)
+    db.close()
+    code, _, err = narcissus("audit", victim, "--out", "out", "--quiet")
+    assert code == 2
+    assert "holds more than tables" in err
+
+
+def test_a_store_without_trials_is_for_whoever_comes(victim, study, narcissus):
+    assert narcissus("audit", victim, "--out", "out", "--quiet")[0] == 0
+    with sqlite3.connect(Path("out", FILE)) as db:
+        db.execute("DELETE FROM trials")
+    db.close()
+    Path("out/record.json").unlink()
+    other = study("other.toml", threat={"targets": 10})
+    assert narcissus("audit", other, "--out", "out", "--quiet")[0] == 0

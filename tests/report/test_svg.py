@@ -4,12 +4,8 @@ import itertools
 import re
 from importlib.resources import files
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from narcissus.report.curves import spread
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import _NAMES, BLUE, INK, svg_of
 
@@ -87,12 +83,3 @@ def test_pictures_use_the_colours_of_the_page():
     css = (files("narcissus.report") / "templates" / "style.css").read_text()
     light = dict(re.findall(r"--(\w+): (#\w{6})", css.split(":root")[1]))
     assert {name: light[name] for name in _NAMES.values()} == {n: c for c, n in _NAMES.items()}
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.01, 0.1))
-def test_labels_are_apart_and_in_order(wanted, gap):
-    placed = np.array(spread(wanted, gap))
-    order = np.argsort(wanted, kind="stable")
-    assert np.all(np.diff(placed[order]) >= gap * 0.99)
-    if np.all(np.diff(np.sort(wanted)) >= gap):
-        assert np.allclose(placed, wanted)

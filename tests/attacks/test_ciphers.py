@@ -1,0 +1,69 @@
+"""Attackers of ciphers: a key is found where few are left, and a sound cipher leaves a coin."""
+
+import numpy as np
+import pytest
+
+from narcissus.attacks import KeySearch, Reencryption
+from narcissus.errors import InputError
+from narcissus.game import Game
+from narcissus.mechanisms import Cipher, Identity, PublicKey
+from narcissus.success.relations import FirstBit
+from narcissus.worlds import Bits, Pairs
+
+ZEROS, ONES = [0, *[0] * 12], [1, *[1] * 11, 0]
+
+
+def search(cipher, budget, pair=(ZEROS, ONES)):
+    return KeySearch(budget).prepare(Game(Pairs([list(pair)]), cipher, FirstBit()))
+
+
+def test_all_keys_are_tried_where_the_budget_allows():
+    """A key of 4 bits repeated over 12: only one of the two messages is ever found."""
+    cipher, rng = Cipher("repeating-xor", key_bits=4), np.random.default_rng(1)
+    data = np.array([ZEROS, ONES] * 50, dtype=np.uint8)
+    release = cipher.release(data, rng)
+    assert (search(cipher, 16).attempt(release, None, rng) == data[:, 0]).all()
+
+
+def test_too_small_a_budget_tries_as_many_random_keys(within):
+    """With one key of 16 a trial is won by it with 1/16, else by a coin: 17/32 in all."""
+    cipher, rng = Cipher("repeating-xor", key_bits=4), np.random.default_rng(2)
+    data = np.array([ZEROS, ONES] * 5000, dtype=np.uint8)
+    named = search(cipher, 1).attempt(cipher.release(data, rng), None, rng)
+    assert within(int((named == data[:, 0]).sum()), len(data), 17 / 32)
+
+
+def test_under_a_one_time_pad_some_key_explains_each_message():
+    """So that the same one is named whatever was encrypted."""
+    short = ([0, 0, 0, 0], [1, 1, 1, 0])
+    cipher, rng = Cipher("one-time-pad"), np.random.default_rng(3)
+    data = np.array(short * 50, dtype=np.uint8)
+    named = search(cipher, 8, short).attempt(cipher.release(data, rng), None, rng)
+    assert len(set(named.tolist())) == 1
+
+
+def test_other_games_and_several_pairs_are_refused():
+    for game in (
+        Game(Pairs([[ZEROS, ONES]]), Identity(), FirstBit()),
+        Game(Bits(13), Cipher(), FirstBit()),
+    ):
+        with pytest.raises(InputError, match="needs a cipher and a world of pairs"):
+            KeySearch().prepare(game)
+    with pytest.raises(InputError, match="of one pair apart"):
+        KeySearch().prepare(Game(Pairs([[ZEROS, ONES], [ONES, ZEROS]]), Cipher(), FirstBit()))
+    with pytest.raises(InputError, match="budget"):
+        KeySearch(0)
+
+
+@pytest.mark.parametrize("bit", [0, 1])
+def test_what_encrypts_twice_alike_is_told_apart(bit):
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        assert PublicKey("deterministic").interact(np.array([bit]), Reencryption(), rng) == bit
+
+
+def test_what_encrypts_anew_leaves_a_coin(within):
+    rng = np.random.default_rng(5)
+    won = sum(PublicKey().interact(np.array([n % 2]), Reencryption(), rng) == n % 2
+              for n in range(600))  # fmt: skip
+    assert within(won, 600, 0.5)

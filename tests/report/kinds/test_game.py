@@ -1,0 +1,131 @@
+"""Games as a page: what speaks for the release and against it, and with which grade."""
+
+import pytest
+
+from narcissus.report import Facts, Figure, Grid, Items, page_of
+
+
+def verdict_of(record):
+    return page_of(record).verdict
+
+
+def test_what_is_proved_speaks_for_it_and_says_by_what(record_of):
+    verdict = verdict_of(record_of("game"))
+    assert verdict.evidence_for[0].startswith("exact: least delta at epsilon 1")
+    assert verdict.evidence_for[0].endswith("(proved)")
+    assert "by Cohen et al. 2024, Theorem A.4" in verdict.evidence_for[1]
+    # the attacker gains in the game that was played, as it may under the statement
+    assert "the attack bayes succeeds in 75.4% of trials" in verdict.evidence_against[0]
+    grades = {label.partition(":")[0]: grade for label, _, _, grade in verdict.numbers}
+    assert grades["Proved"] == "proved"
+    assert grades["Success of the attack bayes"] == "sampled"
+
+
+def test_what_was_played_names_the_distribution_and_the_odds(record_of):
+    verdict = verdict_of(record_of("game"))
+    assert verdict.odds == (
+        "Of 100 attempts of bayes for pair 6, [0, 1, 0] and [1, 1, 0], 75.4 fit the data that was "
+        "released, and 24.6 would have fitted fresh data as well."
+    )
+    assert "for pair 6" in verdict.numbers[0][2]
+
+
+def test_a_violation_that_is_certain_speaks_against_it(record_of):
+    against = verdict_of(record_of("family")).evidence_against
+    assert against[0].startswith("exact: least delta at epsilon 1: 1, allowed 0.3")
+    assert "certain after 62 trials, at 95.0% confidence (sampled)" in against[1]
+    assert against[2] == "refuted up to epsilon 1.54 at this delta (sampled)"
+    assert "at least 86.4% against at most 13.6%" in against[3]
+    assert list(verdict_of(record_of("family")).evidence_for) == []
+
+
+def test_numbers_at_odds_speak_for_nothing(record_of):
+    record = record_of("game", lambda r: r.update(outcome="contradicted"))
+    verdict = verdict_of(record)
+    assert list(verdict.evidence_for) == []
+    assert verdict.evidence_against
+
+
+def quiet(results, **gap):
+    """Leave the attackers alone to speak, with a gap of these limits."""
+    results.update(
+        exact=None, proofs=[], outcome="no violation found", largest_epsilon_refuted=None
+    )
+    results["statement"]["delta"] = 0.4
+    results["attackers"][0]["gap"].update(gap)
+
+
+def test_a_limit_below_what_is_allowed_speaks_for_it_and_is_rounded_up(record_of):
+    said = verdict_of(record_of("game", lambda r: quiet(r, high=0.30041))).evidence_for
+    assert len(said) == 1
+    assert "gains at most 0.301 over e^1 times the own baseline, below the 0.4" in said[0]
+    assert "other attackers may gain more" in said[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one["gap"].update(high=0.41),
+        lambda one: one["gap"].update(high=None),
+        lambda one: one.update(gap=None),
+        lambda one: one.update(attempts=0),
+        lambda one: one.update(failed=1),
+        lambda one: (
+            one["success"].update(value=0.0, low=0.0),
+            one["baseline"].update(value=0.0, low=0.0),
+        ),
+    ],
+)
+def test_an_attacker_who_showed_nothing_speaks_for_nothing(record_of, change):
+    def edit(results):
+        quiet(results)
+        change(results["attackers"][0])
+
+    assert list(verdict_of(record_of("game", edit)).evidence_for) == []
+
+
+def test_a_gain_that_is_striking_but_unsure_is_told_as_such(record_of):
+    def edit(results):
+        quiet(results)
+        results["attackers"][0]["baseline"]["high"] = 0.7
+
+    [said] = verdict_of(record_of("game", edit)).evidence_against
+    assert said.endswith("too few trials to be sure that it gains (sampled)")
+
+
+def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):
+    [picture] = blocks(page_of(record_of("game")), Figure)
+    deltas = [row[1] for row in picture.table.rows]
+    assert deltas[0] == pytest.approx(0.46211715726)  # tanh(1/2)
+    assert deltas[-1] == "<1e-12"
+    exact = record_of("game", lambda r: r["exact"].update(rounding=None, least=0.0))
+    [picture] = blocks(page_of(exact), Figure)
+    assert picture.table.rows[-1][1] == "0"
+    assert picture.title == "The best attacker gains 0.4621 at epsilon 0"
+
+
+def test_attackers_and_their_failures_are_listed(record_of, blocks):
+    grid = blocks(page_of(record_of("game")), Grid)[0]
+    assert "833 trials of pair 6" in grid.caption
+    assert "the one of 12 distributions" in grid.caption
+    assert grid.rows[0][0] == "bayes"
+    assert grid.rows[0][2] == "68.5%\xa0to\xa081.6%"
+    assert grid.rows[0][5] == 0
+    remarks = record_of("game", lambda r: r.update(remarks=["Mind this."]))
+    assert ("Mind this.",) in [b.items for b in blocks(page_of(remarks), Items)]
+
+
+def test_the_parts_of_the_game_are_told_in_a_line_each(record_of, blocks):
+    facts = dict(blocks(page_of(record_of("singling-out")), Facts)[0].rows)
+    world = record_of("singling-out").study["world"]
+    told = facts["World: who the data is about"]
+    assert told.startswith(f"{world['name']}: ")
+    assert all(f"{key} = {value}" in told for key, value in world.items() if key != "name")
+    assert facts["What the attacker is told besides"] == "nothing"
+
+
+def test_light_predicates_have_their_curve(record_of, blocks):
+    record = record_of("singling-out")
+    [picture] = blocks(page_of(record), Figure)
+    points = record.results.curve
+    assert picture.table.rows == [[p.w, p.success, p.baseline] for p in points]

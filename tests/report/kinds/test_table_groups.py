@@ -1,0 +1,67 @@
+"""Groups beside the average: the one that is named is one whose limits show it."""
+
+import pytest
+from matplotlib.figure import Figure as MplFigure
+
+from narcissus.report import Figure, page_of
+from narcissus.report.kinds.table_groups import groups_picture, groups_section
+
+
+def test_the_group_named_is_one_whose_limits_show_it(table_record, blocks):
+    title = blocks(page_of(table_record(5)), Figure)[-1].title
+    assert title.startswith("The release adds most for “singled out by the release: yes”")
+
+    def unsure(results):
+        for group in (g for result in results for g in result["groups"]):
+            group["attacks"]["posterior"]["over_guess_low"] = -1.0
+
+    record = table_record(5, edit=unsure)
+    assert blocks(page_of(record), Figure)[-1].title.startswith("No group clearly loses more")
+
+
+def test_there_is_no_section_without_groups(single):
+    assert groups_section(single(groups=[]).results.settings[0], is_sweep=False) is None
+
+
+def test_the_average_comes_first_and_the_worst_group_is_bold(table_record):
+    setting = table_record(1).results.settings[0]
+    picture = groups_picture(setting)
+    assert picture.table.rows[0][:4] == ["everyone", "average", 1.0, 0.53]
+    assert [row[1] for row in picture.table.rows[1:]] == [group.group for group in setting.groups]
+    canvas = MplFigure()
+    picture.draw(canvas)
+    [axes] = canvas.axes
+    ticks = [(t.get_text(), t.get_fontweight() == "bold") for t in axes.get_yticklabels()]
+    assert ticks[0][0] == "everyone (100% of people)"
+    assert [text for text, bold in ticks if bold] == ["yes (6%)"]
+    headings = {text.get_text() for text in axes.texts}
+    assert {"how unusual the secret is", "children", "singled out by the release"} <= headings
+
+
+def test_few_people_do_not_look_worst_by_luck(single):
+    """The group with the largest gain has the widest limits: another one is named."""
+
+    def widen(result):
+        group = next(g for g in result["groups"] if g["group"] == "yes")
+        group["attacks"]["posterior"]["over_guess_low"] = -0.2
+        sure = next(g for g in result["groups"] if g["group"] == "one or two")
+        sure["attacks"]["posterior"]["over_guess_low"] = 0.029
+
+    title = groups_picture(single(widen).results.settings[0]).title
+    assert "“children: one or two”: from 52.0% to 55.0%" in title
+    assert "the average goes from 53.0% to 56.0%" in title
+    assert title.startswith("No group clearly loses more than the average")  # .029 < .03
+
+
+@pytest.mark.parametrize("by", ["attacks", "best"])
+def test_without_an_attack_nobody_is_named(single, by):
+    def leave_out(result):
+        for group in result["groups"]:
+            group["attacks"] = {}
+        if by == "best":
+            result.update(best=None, attacks={})
+
+    setting = single(leave_out).results.settings[0]
+    picture = groups_picture(setting)
+    assert picture.title == "The groups beside the average"
+    assert picture.table.rows[1][4:6] == [None, ""]

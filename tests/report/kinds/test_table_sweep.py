@@ -1,0 +1,67 @@
+"""All settings of a sweep: where each stands, and the numbers at a glance."""
+
+import math
+
+import pytest
+from matplotlib.figure import Figure as MplFigure
+
+from narcissus.report import Grid, page_of
+from narcissus.report.kinds.table_sweep import curves_picture
+
+
+def test_glance_has_every_setting(table_record, blocks):
+    table = blocks(page_of(table_record(5)), Grid)[0]
+    assert [row[0].replace("\xa0", " ") for row in table.rows] == [
+        "ε = 0.5", "ε = 1", "ε = 3", "ε = 10", "no noise",
+    ]  # fmt: skip
+    assert table.rows[-1][5:7] == ["—", "—"]
+    assert table.rows[1][1:6] == [
+        "53.0%", "56.0% (54.8–57.2)", "+3.0", "58.5% (57.3–59.7)", "61.5%",
+    ]  # fmt: skip
+
+
+def drawn(settings):
+    """Give where the settings stand on the axis, what is written there, and the title."""
+    canvas = MplFigure()
+    curves_picture(settings).draw(canvas)
+    [axes] = canvas.axes
+    labels = [tick.get_text() for tick in axes.get_xticklabels()]
+    return list(axes.get_xticks()), labels, axes.get_xlabel()
+
+
+def changed(settings, **values):
+    return [one.model_copy(update={key: made[n] for key, made in values.items()})
+            for n, one in enumerate(settings)]  # fmt: skip
+
+
+def test_settings_stand_at_the_logarithm_of_epsilon_and_no_noise_apart(table_record):
+    places, labels, title = drawn(table_record(5).results.settings)
+    assert places[:4] == pytest.approx([math.log10(e) for e in (0.5, 1, 3, 10)])
+    assert places[4] > places[3] + 0.28
+    assert labels == ["0.5", "1", "3", "10", "no\nnoise"]
+    assert title.startswith("epsilon")
+
+
+def test_a_scale_grows_to_the_left(table_record):
+    settings = changed(table_record(5).results.settings[:3], epsilon=[None] * 3, mu=[None] * 3)
+    places, labels, title = drawn(settings)
+    scales = [one.noise.scale for one in settings]
+    assert places == pytest.approx([-math.log10(scale) for scale in scales])
+    assert title.startswith("noise scale")
+    assert float(labels[0]) > float(labels[1])
+
+
+def test_a_setting_without_noise_alone_has_no_scale(table_record):
+    places, labels, title = drawn(table_record(5).results.settings[4:])
+    assert (len(places), labels, title) == (1, ["no\nnoise"], "setting")
+
+
+def test_only_what_is_proved_without_an_if_is_hatched(table_record):
+    settings = table_record(5).results.settings
+    rows = curves_picture(settings).table.rows
+    assert [row[6] for row in rows] == ["58.5%", "61.5%", "71.0%", "92.0%", ""]
+    refuted = changed(settings, contradictions=[("a and b",)] * 5)
+    picture = curves_picture(refuted)
+    assert {row[6] for row in picture.table.rows} == {""}
+    assert "hatched" not in picture.description
+    assert "hatched" in curves_picture(settings).description

@@ -1,0 +1,76 @@
+"""A record's status against its own results: what agrees is taken, each slip has its sentence."""
+
+import pytest
+
+from narcissus.study.agreement import OUTCOMES, disagreement
+from narcissus.study.record import read_record
+from narcissus.study.results.game import GameOutcome
+
+
+@pytest.fixture
+def record(old_record):
+    """Give the function that reads a record, changes it, and asks whether it agrees."""
+
+    def changed(name, results=None, **values):
+        found = read_record(old_record("last", name))
+        if results is not None:
+            values["results"] = results(found.results)
+        return disagreement(found.model_copy(update=values))
+
+    return changed
+
+
+def test_records_of_every_kind_agree_with_themselves(any_old_record):
+    assert disagreement(read_record(any_old_record)) == ""
+
+
+def test_every_outcome_of_a_game_has_its_statuses():
+    assert set(OUTCOMES) == set(GameOutcome.__args__)
+    assert not OUTCOMES["no violation found"] & {"met", "exceeded"}
+    for outcome, statuses in OUTCOMES.items():
+        assert ("met" in statuses) == outcome.startswith("resilient")
+        assert ("exceeded" in statuses) == outcome.startswith("violates")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "says"),
+    [
+        ("channel", {"verdict": " "}, "there is no verdict"),
+        ("channel", {"contradictions": ["a and b"]}, "statements of the record contradict"),
+        ("table", {"contradictions": ["a and b"]}, "statements of the record contradict"),
+        ("channel", {"status": "contradicted"}, "no contradiction is named"),
+        ("game", {"status": "inconclusive"}, "'inconclusive', and the outcome 'resilient, proved'"),
+        ("table", {"status": "exceeded"}, "'exceeded', and that of the results 'met'"),
+        ("table", {"verdict": "Another."}, "the verdict is another one"),
+        ("sweep", {"status": "no threshold"}, "'no threshold', and that of the results"),
+    ],
+)
+def test_what_does_not_agree_is_said(record, name, changes, says):
+    assert says in record(name, **changes)
+
+
+def test_a_study_other_than_the_digest_s_is_said(old_record):
+    found = read_record(old_record("last", "channel"))
+    found.study["title"] = "Another"
+    assert "another one than that of the digest" in disagreement(found)
+
+
+def settings_with(status):
+    def change(results):
+        made = [one.model_copy(update={"status": status}) for one in results.settings]
+        return type(results).model_construct(root=tuple(made))
+
+    return change
+
+
+def test_a_sweep_is_met_only_by_one_of_its_settings(record):
+    assert "'met', and that of the results 'exceeded'" in record("sweep", settings_with("exceeded"))
+    assert record("sweep", settings_with("exceeded"), status="exceeded") == ""
+    assert record("sweep", settings_with("no threshold"), status="no threshold") == ""
+
+
+def test_what_an_attack_was_seen_to_do_stands_whatever_is_refuted(record):
+    """Alone among statuses: it needs no statement that a contradiction could refute."""
+    seen = {"status": "exceeded", "contradictions": ["a and b"]}
+    assert record("sweep", settings_with("exceeded"), **seen) == ""
+    assert "contradict each other" in record("game", status="exceeded", contradictions=["a and b"])

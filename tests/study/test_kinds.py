@@ -1,0 +1,24 @@
+"""Every kind of study offers what the protocol says, and is found by its name alone."""
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+
+from narcissus.errors import InputError
+from narcissus.study.kinds import KINDS, study_kind
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_refuses_unknown_keys_and_types_its_results(name):
+    kind = study_kind(name)
+    assert issubclass(kind.model, BaseModel)
+    assert kind.model.model_config["extra"] == "forbid"
+    assert isinstance(kind.results, TypeAdapter)
+    assert kind.results.json_schema()["$defs"]
+    assert callable(kind.check)
+    assert callable(kind.play)
+    assert study_kind(name) is kind
+
+
+def test_a_kind_that_is_not_there_names_the_nearest():
+    with pytest.raises(InputError, match="did you mean `channel`"):
+        study_kind("chanel")

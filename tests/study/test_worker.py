@@ -1,0 +1,103 @@
+"""The inside of a worker process: messages, what a trial prints or raises, and its own end."""
+
+import io
+import os
+import pickle
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from narcissus.study import _worker
+from narcissus.study.pool import play_all
+
+KEYS = [str(n) for n in range(5)]
+
+
+def test_an_exception_that_cannot_be_sent_is_told(dies):
+    how = "class Odd(Exception):\n    def __reduce__(self): return int, ('x',)\nraise Odd('so')"
+    with pytest.raises(RuntimeError, match="Odd: so") as caught:
+        play_all(dies(how), KEYS, store=None, workers=2, what="")
+    assert "in trial 2" in caught.value.__notes__
+
+
+def test_what_a_trial_reads_and_prints_is_kept_from_the_pipes(dies, capfd):
+    how = "import sys; print('printed'); assert sys.stdin.read() == ''"
+    played = play_all(dies(how), KEYS, store=None, workers=2, what="")
+    assert played == {key: key for key in KEYS}
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "printed" in err
+
+
+def test_messages_come_as_they_were_sent_or_not_at_all():
+    stream = io.BytesIO()
+    for message in (b"", b"one", bytes(100_000)):
+        _worker.send(stream, message)
+    whole = stream.getvalue()
+    assert whole[:8] == struct.pack("!Q", 0)
+    stream.seek(0)
+    assert [_worker.receive(stream) for _ in range(4)] == [b"", b"one", bytes(100_000), None]
+    for cut in (1, 7, 8 + 8 + 2, len(whole) - 1):  # the other side is gone in the middle
+        rest = io.BytesIO(whole[:cut])
+        found = list(iter(lambda rest=rest: _worker.receive(rest), None))
+        assert found == [b"", b"one"][: len(found)]
+        assert len(found) < 3
+
+
+@pytest.fixture
+def worker():
+    """Give the function that starts a worker, told who its parent is; it ends with the test."""
+    code = "import sys; from narcissus.study._worker import main; main(int(sys.argv[1]))"
+    begun = []
+
+    def start(parent):
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "-c", code, str(parent)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        )
+        return begun[-1]
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def answer(process):
+    return pickle.loads(_worker.receive(process.stdout))
+
+
+def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe(worker):
+    process = worker(os.getpid())
+    _worker.send(process.stdin, pickle.dumps(int))
+    assert answer(process) == (None, None, "")
+    _worker.send(process.stdin, b"12")
+    assert answer(process) == (12, None, "")
+    _worker.send(process.stdin, b"x")
+    value, error, text = answer(process)
+    assert value is None
+    assert isinstance(error, ValueError)
+    assert "Traceback" in text
+    _worker.send(process.stdin, b"7")  # an error is no end
+    assert answer(process)[0] == 7
+    process.communicate(timeout=60)  # closes its pipe
+    assert process.returncode == 0
+
+
+def test_a_job_that_cannot_be_taken_is_told_and_ends_it(worker):
+    process = worker(os.getpid())
+    _worker.send(process.stdin, b"no pickle")
+    assert isinstance(answer(process)[1], pickle.UnpicklingError)
+    assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="parents are told by their number")
+def test_whose_parent_has_ended_before_does_not_begin(worker):
+    process = worker(os.getppid())  # not the one that started it
+    assert process.wait(60) == 1
+    assert process.stdout.read() == b""
