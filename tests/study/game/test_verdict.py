@@ -7,7 +7,6 @@ import json
 import pytest
 
 from narcissus import load_study, run
-from narcissus.errors import InputError, StudyError
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.shipped import shipped_study
 
@@ -307,37 +306,6 @@ delta = 0.5
     assert "trials of each of 2 distributions" in quiet.verdict
     two = run(study(tmp_path, text), rng=1, workers=2, folder=tmp_path / "out")
     assert two.record.to_json() == audit.record.to_json()
-
-
-def test_singling_out_needs_rows_of_one_law(tmp_path):
-    text = """
-[world]
-{world}
-[mechanism]
-name = "exact-average"
-[success]
-name = "isolates"
-[[attack]]
-name = "bayes"
-[statement]
-name = "singling-out"
-w_max = 1.0
-"""
-    for world in (
-        'name = "bits"\nn = 2\nrate = [0.1, 0.2]',
-        'name = "tardos"\nN = 4\nd = 2\nn = 2',
-        'name = "records"\nn = 2\nprobabilities = [[0.5, 0.5], [0.1, 0.9]]',
-    ):
-        with pytest.raises((InputError, StudyError), match="singling-out"):
-            study(tmp_path, text.format(world=world))
-    both = text.format(
-        world='name = "family"\nparts = [{ name = "bits", n = 2 }, { name = "bits", n = 3 }]'
-    )
-    with pytest.raises(InputError, match="same number of rows"):
-        study(tmp_path, both)
-    audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
-    assert audit.results["exact"]["least"] == pytest.approx(0.328125)
-    assert "0.328125" in audit.results["about"]
 
 
 def test_a_broken_proof_is_seen_where_no_two_limits_cross(tmp_path):
