@@ -241,3 +241,15 @@ def test_people_are_scored_one_by_one_with_exact_chances():
     assert hits["ceiling"] > hits["prior"]
     with pytest.raises(InputError, match="audit the release with a table study"):
         play(little.seat.game, PriorGuess(), trials=2)
+
+
+def test_one_fresh_data_set_is_drawn_unless_more_are_asked_for():
+    class NoFormula(Prefix):
+        def baseline(self, world, attempt):
+            return None
+
+    seat = Seat("", Game(Bits(1), Identity(), NoFormula()), {"a": ReleasedRow("all")})
+    one = play_block(seat, 0, 0, size=40, streams=one_stream).turns["a"]
+    assert (one.fresh, set(one.baseline)) == (1, {0.0, 1.0})
+    three = play_block(seat, 0, 0, size=400, streams=one_stream, fresh=3).turns["a"]
+    assert (three.fresh, set((3 * three.baseline).round(9))) == (3, {0.0, 1.0, 2.0, 3.0})
