@@ -13,7 +13,7 @@ from narcissus.attacks import (
 )
 from narcissus.attacks.base import Answers, Failure
 from narcissus.errors import InputError
-from narcissus.game.asking import JoinedPredicates, ask, guarded
+from narcissus.game.asking import JoinedPredicates, ask, converse, guarded
 from narcissus.knowledge import Told
 from narcissus.mechanisms import (
     Identity,
@@ -206,6 +206,7 @@ def test_predicates_of_single_trials_are_one_batch():
             self.value, self.known = value, weight
 
         def __call__(self, rows):
+            assert len(rows) == 1  # those of its own trial
             return (rows == self.value).astype(float)
 
         def weight(self, world):
@@ -233,3 +234,16 @@ def test_an_error_in_a_part_names_it_and_ours_pass():
     with pytest.raises(InputError, match=r"^as it was$"):
         guarded("world", [], refused)
     assert guarded("world", [], lambda: 3) == 3
+
+
+def test_every_conversation_has_chance_of_its_own():
+    class Talks:
+        interactive = True
+
+        def interact(self, data, player, rng):
+            return int(rng.integers(2**62))
+
+    draw = Bits(1).draw(300, np.random.default_rng(1))
+    found = converse(Talks(), draw, None, np.random.default_rng(2))
+    assert len(set(found.values)) == 300
+    assert found.made.all()

@@ -146,3 +146,26 @@ def test_the_run_ends_with_the_block_in_which_the_statement_falls():
     assert short.refuted < whole.refuted
     other = play(game, ReleasedRow("all"), FixedBaseline(0.0, 0.5), trials=500, rng=1)
     assert other.refuted is None
+
+
+@pytest.mark.parametrize("left_out", [0, 2])
+def test_blocks_that_do_not_come_end_the_run(left_out):
+    def some(player, keys):
+        yield from map(player, keys[:left_out])
+
+    game = Game(Bits(5), Identity(), Prefix())
+    with pytest.raises(ValueError, match="shorter"):
+        play(game, ReleasedRow("all"), trials=9_000, stop=False, through=some)
+
+
+def test_what_is_not_said_is_ten_thousand_trials_at_95_percent():
+    heard = []
+
+    class Hears(SilentObserver):
+        def start(self, what, total, done=0):
+            heard.append(total)
+
+    run = play(Game(Bits(5), Identity(), Prefix()), ReleasedRow("all"), observer=Hears())
+    assert heard == [10_000]
+    assert (run.confidence, run.outcome) == (0.95, "violates")
+    assert (run.statement.epsilon, run.statement.delta) == (0, 0)

@@ -71,7 +71,7 @@ def attacked(success, baseline, made=None, name="one", stopped=False, fresh=1):
         np.full(count, np.nan),
         None if made is None else np.asarray(made, dtype=bool),
     )
-    return summary(name, [BlockScores(scores, 0, [])], 0.9, stopped=stopped)
+    return summary(name, [BlockScores(scores, 0, [])], 0.8, stopped=stopped)
 
 
 def test_a_relation_that_never_held_is_remarked_if_it_held_for_nobody():
@@ -95,14 +95,14 @@ def test_each_rate_has_half_of_the_error_and_the_method_that_allows_for_stopping
         for rate, seen in ((found.success, success), (found.baseline, baseline)):
             values = np.asarray(seen, dtype=float)
             if stopped:
-                expected = anytime_limits(values, confidence=0.95)
+                expected = anytime_limits(values, confidence=0.9)
             elif rate is found.success or fresh == 1:
-                expected = clopper_pearson(int(values.sum()), 200, confidence=0.95)
+                expected = clopper_pearson(int(values.sum()), 200, confidence=0.9)
             else:
-                expected = mean_limits(values, confidence=0.95)
+                expected = mean_limits(values, confidence=0.9)
             assert (rate.low, rate.high) == (expected.low, expected.high)
             assert rate.value == pytest.approx(values.mean())
-            assert rate.confidence == pytest.approx(0.95)
+            assert rate.confidence == pytest.approx(0.9)
 
 
 def test_no_more_than_twenty_failures_are_kept(block):
@@ -120,5 +120,8 @@ def test_a_run_is_told_in_a_line_and_in_full():
     assert run.statement.words() in lines[0]
     assert "of 3 distributions, the numbers are those of pair 2" in lines[1]
     assert lines[-1] == "a remark"
+    for rate in (run.attackers[0].success, run.attackers[0].baseline):
+        assert f"one: {rate}" in lines
     alone = Play("violates", Resilience(0.0, 0.5), 0.95, 100, 7, 3.0, 0.25, [], 1)
     assert "distributions" not in str(alone)
+    assert alone.members == 1

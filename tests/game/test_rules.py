@@ -19,6 +19,7 @@ from narcissus.mechanisms import (
     Sha256,
     XorHalf,
 )
+from narcissus.success import Resilience
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -26,6 +27,7 @@ from narcissus.success.relations import (
     Own,
     SameImage,
 )
+from narcissus.success.statements import Evidence
 from narcissus.worlds import (
     Bits,
     Family,
@@ -87,6 +89,7 @@ def test_what_a_user_wrote_is_found_at_any_depth():
         Bits(3),
         Parity(),
     ]
+    theirs.append(Evidence(Resilience()))  # ours, and no dataclass
     for part in (*theirs, theirs, tuple(theirs)):
         assert not is_own(part)
     for part in (
@@ -136,3 +139,10 @@ def test_a_family_is_checked_member_by_member_and_taken_apart():
     one = Game(Bits(3), Parity(), Member())
     assert one.members() == {"": one}
     assert one.single("a profile") is one
+
+
+def test_what_is_told_must_fit_the_world():
+    with pytest.raises(InputError):
+        Game(Bits(4), Parity(), Member(), side=Candidates())
+    with pytest.raises(InputError):
+        Game(Family([Tardos(6, 3, 3), Bits(4)]), Parity(), Member(), side=Candidates())

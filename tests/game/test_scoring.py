@@ -13,7 +13,7 @@ from narcissus.attacks import (
     TwoCandidates,
 )
 from narcissus.errors import InputError
-from narcissus.game.scoring import exact_baseline, score, weight
+from narcissus.game.scoring import exact_baseline, score, surprising, weight
 from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates
 from narcissus.mechanisms import (
     Constant,
@@ -30,7 +30,7 @@ from narcissus.success.relations import (
     RandomRow,
 )
 from narcissus.success.relations.base import Attempts
-from narcissus.worlds import Bits, Tardos, Uniform
+from narcissus.worlds import Bits, Draw, Tardos, Uniform
 
 
 def test_surprisal_rules_out_what_was_told():
@@ -215,3 +215,43 @@ def test_attempts_without_a_weight_have_none():
 
     assert weight(game, Attempts(Light(True), attempts.made)) == pytest.approx([0.25] * 3)
     assert np.isnan(weight(game, Attempts(Light(False), attempts.made))).all()
+
+
+@pytest.mark.parametrize(
+    ("told", "held"), [(5.0, True), (5.0 - 1e-9, True), (5.0 - 3e-9, False), (9.0, True)]
+)
+def test_a_row_keeps_its_share_of_surprisal_up_to_rounding(told, held):
+    """Half of 10 bits: of the two rows that are recovered one is enough."""
+
+    class Told(Candidates):
+        def check(self, world):
+            pass
+
+        def surprisal(self, world, draw, known, index):
+            return np.where(index == 1, told, 1.0)
+
+    class Known(Tardos):
+        def surprisal(self, draw, index):
+            return np.full(len(index), 10.0)
+
+    game = Game(Known(6, 3, 3), Identity(), Member(), side=Told(), surprisal=0.5)
+    data = np.array([[[1, 1, 1], [1, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]]])
+    attempts = Attempts(np.ones((2, 3)), np.ones(2, dtype=bool))
+    draw = Draw(data, np.zeros(2))
+    assert surprising(game, draw, np.zeros(2), attempts).tolist() == [held, False]
+
+
+def test_attempts_at_data_that_are_no_array_stay_a_list():
+    seen = []
+
+    class Looks:
+        def holds(self, data, attempt, rng):
+            seen.append(attempt)
+            return np.ones(len(attempt), dtype=bool)
+
+    attempts = Attempts([np.zeros(2), np.ones(2)], np.ones(2, dtype=bool))
+    rng = np.random.default_rng(0)
+    assert score(Looks(), [{}, {}], attempts, rng).all()
+    assert seen[0] is attempts.values
+    score(Looks(), np.zeros((2, 2)), attempts, rng)
+    assert seen[1].shape == (2, 2)
