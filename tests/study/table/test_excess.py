@@ -302,6 +302,7 @@ def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, li
     made.members[:30, 2] = False
     made.members[5, 0] = False
     made.members[25:35, 4] = False
+    made.members[:30, 5] = False  # none while `posterior` played
     threshold = {kind: limit}
     spec = ThresholdSpec(**{kind: 0.9}, worst_group=limit)
     found = [e for e in excesses(made.experiment, 1, made.trials, spec) if e.group]
@@ -374,9 +375,11 @@ def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
     assert (bound.trials is not None) <= (bound.value <= 0 < bound.high)
 
 
-def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(ready, made_up):
-    made = made_up(ready(**SWEPT, bounds={"confidence": 0.9}), 40, high=0.5)
-    made.tails[:, 0] = 0.0
+@pytest.mark.parametrize("tail", [0.0, 0.125, 0.2])
+def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(ready, made_up, tail):
+    """Where the people played are within what is accepted, up to its edge, and others may not."""
+    made = made_up(ready(**SWEPT, bounds={"confidence": 0.875}), 40, high=0.5)
+    made.tails[:, 0] = tail
     planned = 0
     for limit in range(12):
         threshold = ThresholdSpec(targets=limit)
@@ -385,14 +388,14 @@ def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(ready, mad
             times: tail_of_population(made.experiment, 1, made.trials, 0, times=times)[limit + 1]
             for times in (1, *(2**k for k in range(1, 11)))
         }
-        assert bound.high == pytest.approx(would[1] - 0.1)
-        enough = [times for times, tail in would.items() if tail <= 1 - 0.9]
-        if not enough or enough[0] == 1:
+        assert bound.high == pytest.approx(would[1] - 0.125)
+        enough = [times for times, chance in would.items() if chance <= 0.125]
+        if not enough or enough[0] == 1 or tail == 0.2:
             assert bound.trials is None
         else:
             assert bound.trials == enough[0] * 40
             planned += 1
-    assert planned
+    assert bool(planned) == (tail < 0.2)
 
 
 def test_lower_limits_are_chosen_from_attacks_settings_and_groups(ready):

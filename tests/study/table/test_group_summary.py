@@ -40,6 +40,8 @@ def test_every_group_from_its_members_trial_by_trial(ready, made_up):
         assert own.guess.share == pytest.approx(guess.value)
         assert [own.guess.low, own.guess.high] == pytest.approx([guess.low, guess.high])
         attacks = {**own.attacks, **({"ceiling": own.ceiling} if own.ceiling else {})}
+        assert own.ceiling is not None
+        assert "ceiling" not in own.attacks
         assert set(attacks) == {"prior", "ceiling"} | ({"posterior"} if g != 2 else set())
         for attack, one in attacks.items():
             count = 25 if attack == "posterior" else 40

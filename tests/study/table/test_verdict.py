@@ -269,7 +269,7 @@ def test_every_group_must_be_kept():
     assert found.trials_needed == 300
     assert found.takes_as_given == ("it is so",)
     # a group that nothing could ever keep leaves it open for good
-    beyond = excess("bound", 0.1, None, 0.2, group="h")
+    beyond = excess("ceiling", 0.1, -0.1, 0.2, trials=60, group="h")
     other = judge(SHARE, [MET, bound, beyond], (), [])
     assert (other.status, other.trials_needed) == ("inconclusive", None)
     assert other.rests_on == (MET, bound, beyond)
