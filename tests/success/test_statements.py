@@ -264,3 +264,14 @@ def test_many_different_baselines_are_rounded_up_by_half_a_percent_at_most():
     assert list(zip(success, baseline, counts, strict=True)) == [
         (0, 0.3, 1), (1, 0.1, 1), (1, 0.3, 2)
     ]  # fmt: skip
+
+
+def test_a_statement_has_as_many_tests_in_every_batch():
+    class Fickle(Resilience):
+        def tests(self, scores):
+            return super().tests(scores) * (2 if len(scores.success) > 1 else 1)
+
+    evidence = Evidence(Fickle())
+    evidence.update(scores([1, 1], [0, 0]))
+    with pytest.raises(ValueError, match="shorter"):
+        evidence.update(scores([1], [0]))

@@ -152,6 +152,9 @@ def test_what_does_not_fit_is_refused(arguments):
 def test_a_matrix_too_large_says_how_large():
     with pytest.raises(TooLargeError, match="25,000,000"):
         ColumnsRight((5000,)).matrix()
+    with pytest.raises(TooLargeError, match="4,004,001"):
+        ColumnsRight((2001,)).matrix()
+    assert ColumnsRight((2000,)).matrix().sum() == 2000  # four million are written out
 
 
 def test_everybody_is_scored_by_their_own_columns():
