@@ -140,6 +140,8 @@ def test_weights_are_one_where_they_differ_by_rounding_relatively():
     sums = achievable(Law(np.arange(3), np.array([0.1, 0.2, 0.7])))
     assert sums == pytest.approx([0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1])
     assert sums.max() <= 1
+    counts = np.array([2, 13, 19, 16, 10, 15])  # over 75, their rounded sum is above 1
+    assert achievable(Law(np.arange(6), counts / 75)).max() == 1
     never = achievable(Law(np.arange(3), np.array([0.5, 0.5, 0.0])))
     assert never.tolist() == [0, 0.5, 1]
 
@@ -164,3 +166,8 @@ def test_without_a_law_every_weight_is_possible():
     assert one.baseline(np.array([0.3, 1.0])).tolist() == [0.25, 1.0]
     # two rows cannot both be isolated by a predicate that always holds
     assert prepared(Records(2, [1.0])).baseline(1.0) == 0
+
+
+def test_statements_that_were_prepared_can_be_compared():
+    assert prepared(QUARTERS) == prepared(QUARTERS)
+    assert prepared(QUARTERS) != prepared(QUARTERS, delta=0.1)

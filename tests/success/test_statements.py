@@ -275,3 +275,13 @@ def test_a_statement_has_as_many_tests_in_every_batch():
     evidence.update(scores([1, 1], [0, 0]))
     with pytest.raises(ValueError, match="shorter"):
         evidence.update(scores([1], [0]))
+
+
+def test_a_fixed_baseline_says_its_number_where_it_has_one():
+    assert "0.25 (best fixed guess)" in FixedBaseline(0.0, 0.1, 0.25).words()
+    assert "x best fixed guess" in FixedBaseline(0.0, 0.1).words()
+
+
+def test_a_data_set_has_a_row():
+    with pytest.raises(InputError, match="`n` must be at least 1"):
+        NotMemorizing(1, 0, 0.1)

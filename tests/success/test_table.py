@@ -176,6 +176,8 @@ def test_everybody_is_scored_by_their_own_columns():
             assert chance[trial, i] == known[trial].chances[i, guess[trial, i]]
     assert held.any()
     assert not held.all()
+    with pytest.raises(ValueError, match="longer"):
+        each.chance(known, guess[:2])
 
 
 def test_a_criterion_is_told_with_what_it_allows():
