@@ -347,7 +347,7 @@ def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, li
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("limit", [0, 4, 5, 6, 8, 11, 12])
+@pytest.mark.parametrize("limit", [0, 4, 5, 6, 8, 11, 12, 20])
 def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
     """More than ``limit`` in more than 1 - level of the releases; the ceiling says nothing here."""
     made = made_up(ready(**SWEPT, bounds={"confidence": [0.5, 0.4]}), 40)
