@@ -11,6 +11,9 @@ from narcissus.attacks import (
     ParityMembership,
     Reencryption,
 )
+from narcissus.attacks.base import Answers, Failure
+from narcissus.errors import InputError
+from narcissus.game.asking import JoinedPredicates, ask, converse, guarded
 from narcissus.knowledge import Told
 from narcissus.mechanisms import (
     Identity,
@@ -23,6 +26,7 @@ from narcissus.success.relations import (
     Prefix,
     RandomRow,
 )
+from narcissus.success.relations.base import Attempts
 from narcissus.worlds import Bits, Pairs, Uniform
 
 
@@ -142,3 +146,104 @@ def test_an_attack_in_batches_loses_only_the_trials_at_which_it_fails():
     attacked = play(game, Predicates(), trials=500, stop=False, rng=2).attackers[0]
     assert 0 < attacked.failed < 80
     assert attacked.success.value == pytest.approx(1 - attacked.failed / 500)
+
+
+def test_a_trial_that_is_asked_again_has_a_seed_of_its_own():
+    """An attack that must not see two releases at once, and makes no attempt at some."""
+    seen = []
+
+    class OneByOne:
+        def attempt(self, release, known, rng):
+            if len(release) > 1:
+                raise RuntimeError("one at a time")
+            assert known.tolist() == release[:, :1].tolist()
+            seen.append(int(rng.integers(2**62)))
+            if release[0].all():
+                raise ValueError("all ones")
+            return Attempts(release, np.array([not release[0, 0]]))
+
+    release = np.random.default_rng(0).integers(0, 2, (200, 3))
+    found = ask(OneByOne(), release, release[:, :1], 200, np.random.default_rng(1))
+    assert len(set(seen)) == 200
+    assert len({failure.seed for failure in found.failures}) == len(found.failures)
+    full = release.all(axis=1)
+    assert [failure.trial for failure in found.failures] == np.flatnonzero(full).tolist()
+    np.testing.assert_array_equal(found.made, release[:, 0] == 0)
+    for trial, value in enumerate(found.values):
+        if full[trial]:
+            assert value is None
+        else:
+            np.testing.assert_array_equal(value, release[trial])
+    [first, *_] = found.failures
+    again = np.random.default_rng(first.seed).integers(2**62)
+    assert again == seen[first.trial]
+
+
+def test_what_an_attack_gives_is_taken_as_it_is():
+    class Gives:
+        def __init__(self, answer):
+            self.answer = answer
+
+        def attempt(self, release, known, rng):
+            return self.answer
+
+    values, made = np.zeros((3, 2)), np.array([True, False, True])
+    rng = np.random.default_rng(0)
+    plain = ask(Gives(values), values, None, 3, rng)
+    assert plain.values is values
+    assert plain.made.tolist() == [True] * 3
+    wrapped = ask(Gives(Attempts(values, made)), values, None, 3, rng)
+    assert (wrapped.values is values, wrapped.made is made, wrapped.failures) == (True, True, [])
+    answers = Answers(values, made, [Failure(1, 2, "x")])
+    assert ask(Gives(answers), values, None, 3, rng) is answers
+
+
+def test_predicates_of_single_trials_are_one_batch():
+    """One that failed holds nowhere; those that know their weight tell it."""
+
+    class Light:
+        def __init__(self, value, weight):
+            self.value, self.known = value, weight
+
+        def __call__(self, rows):
+            assert len(rows) == 1  # those of its own trial
+            return (rows == self.value).astype(float)
+
+        def weight(self, world):
+            return None if self.known is None else np.array([self.known])
+
+    parts = [Light(1, 0.5), None, Light(0, None), lambda rows: np.ones(rows.shape)]
+    joined = JoinedPredicates(parts)
+    rows = np.array([[0, 1], [0, 1], [0, 1], [0, 1]])
+    assert joined(rows).tolist() == [[0, 1], [0, 0], [1, 0], [1, 1]]
+    np.testing.assert_array_equal(joined.weight(None), [0.5, np.nan, np.nan, np.nan])
+    assert len(joined) == 4
+    assert joined.take(np.array([2, 0])).parts == [parts[2], parts[0]]
+    assert joined.take(np.array([2, 0]))(rows[:2]).tolist() == [[1, 0], [0, 1]]
+
+
+def test_an_error_in_a_part_names_it_and_ours_pass():
+    def broken():
+        raise KeyError("lost")
+
+    def refused():
+        raise InputError("as it was")
+
+    with pytest.raises(InputError, match="the world list raised KeyError: 'lost'"):
+        guarded("world", [], broken)
+    with pytest.raises(InputError, match=r"^as it was$"):
+        guarded("world", [], refused)
+    assert guarded("world", [], lambda: 3) == 3
+
+
+def test_every_conversation_has_chance_of_its_own():
+    class Talks:
+        interactive = True
+
+        def interact(self, data, player, rng):
+            return int(rng.integers(2**62))
+
+    draw = Bits(1).draw(300, np.random.default_rng(1))
+    found = converse(Talks(), draw, None, np.random.default_rng(2))
+    assert len(set(found.values)) == 300
+    assert found.made.all()

@@ -241,3 +241,54 @@ def test_people_are_scored_one_by_one_with_exact_chances():
     assert hits["ceiling"] > hits["prior"]
     with pytest.raises(InputError, match="audit the release with a table study"):
         play(little.seat.game, PriorGuess(), trials=2)
+
+
+def test_one_fresh_data_set_is_drawn_unless_more_are_asked_for():
+    class NoFormula(Prefix):
+        def baseline(self, world, attempt):
+            return None
+
+    seat = Seat("", Game(Bits(1), Identity(), NoFormula()), {"a": ReleasedRow("all")})
+    one = play_block(seat, 0, 0, size=40, streams=one_stream).turns["a"]
+    assert (one.fresh, set(one.baseline)) == (1, {0.0, 1.0})
+    three = play_block(seat, 0, 0, size=400, streams=one_stream, fresh=3).turns["a"]
+    assert (three.fresh, set((3 * three.baseline).round(9))) == (3, {0.0, 1.0, 2.0, 3.0})
+
+
+def test_what_is_told_more_is_worked_out_once():
+    seen = []
+
+    class Counted(AllOfIt):
+        def add(self, draw, known):
+            seen.append(known)
+            return draw.data.copy()
+
+    seat = Seat("", Game(Bits(6), Identity(), Prefix(), side=KnownRows(2)), {})
+    played = play_block(seat, 0, 0, size=5, streams=one_stream)
+    more = Counted()
+    assert played.told(more) is played.told(more)
+    assert len(seen) == 1
+
+
+def test_no_fresh_data_set_is_drawn_where_every_baseline_is_exact():
+    class Once(Bits):
+        def fresh(self, draw, rng):
+            raise AssertionError
+
+    seat = Seat("", Game(Once(3), Identity(), Prefix()), {"a": ReleasedRow("all")})
+    turn = play_block(seat, 0, 0, size=5, streams=one_stream).turns["a"]
+    assert turn.baseline == pytest.approx([1 / 8] * 5)
+
+
+def test_fresh_data_sets_are_those_that_fit_what_was_told():
+    """The first two rows are told, and they are all that is asked."""
+    told = Game(Bits(6), Identity(), Prefix(2), side=KnownRows(2))
+
+    class Known:
+        def attempt(self, release, known, rng):
+            return known
+
+    turn = play_block(Seat("", told, {"a": Known()}), 0, 0, size=50, streams=one_stream).turns["a"]
+    assert turn.success.all()
+    assert (turn.baseline == 1).all()
+    assert turn.fresh == 1

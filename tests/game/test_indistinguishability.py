@@ -99,3 +99,38 @@ def test_the_exact_baseline_is_that_of_fresh_secrets():
     )
     # 4.9 standard deviations: a false alarm once in a million
     assert abs(exact.value - sampled.value) < 4.9 * 0.5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize("pair", [(0, 5), (5, 0), (-1, 2), (2, -1), (3, 3)])
+def test_a_pair_is_two_secrets_that_there_are(pair):
+    with pytest.raises(InputError, match="two different secrets"):
+        play_ind_minbay(C, pair)
+    for good in ((0, 4), (4, 0)):
+        assert play_ind_minbay(C, good, trials=1, rng=0).best > 0.5
+
+
+def test_the_best_output_is_one_that_happens():
+    """Of three outputs the last never happens; the middle one tells the secrets apart."""
+    found = play_ind_ldp([[0.6, 0.4, 0.0], [0.9, 0.1, 0.0]], rng=0, trials=1)
+    assert found.best == pytest.approx(0.8)
+
+
+def test_secrets_that_no_output_tells_apart_are_guessed():
+    found = play_ind_ldp([[0.5, 0.5], [0.5, 0.5]], rng=0, trials=400, confidence=1 - ALARM)
+    assert found.best == 0.5
+    assert found.wins.low < 0.5 < found.wins.high
+    alone = play_ind_ldp([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], output=1, rng=0, trials=1)
+    assert alone.best == 0.5
+
+
+def test_the_epsilon_of_a_success():
+    for epsilon in (0.0, 0.3, 5.0):
+        assert epsilon_of_success(1 / (1 + np.exp(-epsilon))) == pytest.approx(epsilon)
+
+
+def test_a_game_may_be_played_without_saying_how():
+    for game in (play_ind_bay(C, rng=1), play_ind_minbay(C, rng=1), play_ind_ldp(C, rng=1)):
+        assert (game.wins.trials, game.wins.confidence) == (10_000, 0.95)
+        assert game.wins.low <= game.best <= game.wins.high
+        assert game.grade == "sampled"
+        assert f"{game.best:.6g}" in str(game)

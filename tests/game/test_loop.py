@@ -20,9 +20,7 @@ from narcissus.mechanisms import (
     Identity,
 )
 from narcissus.observer import SilentObserver
-from narcissus.success import (
-    Resilience,
-)
+from narcissus.success import FixedBaseline, Resilience
 from narcissus.success.relations import (
     Isolates,
     Own,
@@ -104,3 +102,70 @@ def test_isolating_predicates_of_a_user():
 
     run = play(game, OwnAttack(attack), Resilience(1.0, 0.1), trials=400, rng=1)
     assert run.outcome == "violates"
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1, 2])
+def test_a_level_is_strictly_between_0_and_1(confidence):
+    with pytest.raises(InputError, match="`confidence` must be in"):
+        play(Game(Bits(3), Identity(), Prefix()), ReleasedRow(), confidence=confidence, trials=1)
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_an_observer_hears_of_every_trial_and_of_the_end(stop):
+    heard = []
+
+    class Hears:
+        def start(self, what, total, done=0):
+            heard.append((what, total))
+
+        def advance(self, steps=1):
+            heard.append(steps)
+
+        def finish(self):
+            heard.append("end")
+
+        def note(self, message):
+            raise AssertionError(message)
+
+    game = Game(Bits(5), Identity(), Prefix())
+    run = play(game, ReleasedRow("all"), trials=3_000, stop=stop, rng=1, observer=Hears())
+    assert heard[0] == ("trials", 3_000)
+    assert heard[-1] == "end"
+    assert sum(heard[1:-1]) == run.trials == (500 if stop else 3_000)
+
+
+def test_the_run_ends_with_the_block_in_which_the_statement_falls():
+    """The trial is the first at which the capital is e^(1 / alpha); more blocks change nothing."""
+    game = Game(Bits(5), Identity(), Prefix())
+    short = play(game, ReleasedRow("all"), Resilience(0.0, 0.9), trials=9_000, rng=1)
+    whole = play(game, ReleasedRow("all"), Resilience(0.0, 0.9), trials=9_000, rng=1, stop=False)
+    assert short.decided == whole.decided
+    assert short.trials == 500
+    assert whole.trials == 9_000
+    assert short.refuted is not None
+    assert short.refuted < whole.refuted
+    other = play(game, ReleasedRow("all"), FixedBaseline(0.0, 0.5), trials=500, rng=1)
+    assert other.refuted is None
+
+
+@pytest.mark.parametrize("left_out", [0, 2])
+def test_blocks_that_do_not_come_end_the_run(left_out):
+    def some(player, keys):
+        yield from map(player, keys[:left_out])
+
+    game = Game(Bits(5), Identity(), Prefix())
+    with pytest.raises(ValueError, match="shorter"):
+        play(game, ReleasedRow("all"), trials=9_000, stop=False, through=some)
+
+
+def test_what_is_not_said_is_ten_thousand_trials_at_95_percent():
+    heard = []
+
+    class Hears(SilentObserver):
+        def start(self, what, total, done=0):
+            heard.append(total)
+
+    run = play(Game(Bits(5), Identity(), Prefix()), ReleasedRow("all"), observer=Hears())
+    assert heard == [10_000]
+    assert (run.confidence, run.outcome) == (0.95, "violates")
+    assert (run.statement.epsilon, run.statement.delta) == (0, 0)

@@ -6,10 +6,13 @@ import pytest
 from narcissus import Game
 from narcissus._random import child
 from narcissus.attacks import OwnAttack, ReleasedRow
+from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.game.block import Seat, Sources, play_block
-from narcissus.game.outcome import packed, remarks, summary, unpacked
+from narcissus.game.outcome import BlockScores, Play, packed, remarks, summary, unpacked
 from narcissus.mechanisms import Identity
+from narcissus.success import Resilience
 from narcissus.success.relations import Prefix
+from narcissus.success.statements import Scores
 from narcissus.worlds import Bits
 
 
@@ -57,3 +60,68 @@ def test_blocks_are_put_together_with_failures_counted_from_the_start(block):
     assert [f.trial for f in one.moved(80).failures] == [f.trial + 80 for f in one.failures]
     assert f"failed on {both.failed} of 160 trials" in remarks([both])[0]
     assert remarks([summary("all", [unpacked(packed(block), 0)], 0.9, stopped=False)]) == []
+
+
+def attacked(success, baseline, made=None, name="one", stopped=False, fresh=1):
+    count = len(success)
+    scores = Scores(
+        np.asarray(success, dtype=bool),
+        np.asarray(baseline, dtype=float),
+        fresh,
+        np.full(count, np.nan),
+        None if made is None else np.asarray(made, dtype=bool),
+    )
+    return summary(name, [BlockScores(scores, 0, [])], 0.8, stopped=stopped)
+
+
+def test_a_relation_that_never_held_is_remarked_if_it_held_for_nobody():
+    nothing, won = attacked([0, 0], [0, 0]), attacked([1, 0], [0, 0])
+    by_chance = attacked([0, 0], [0, 0.5], fresh=0)
+    assert "the relation never held" in remarks([nothing])[0]
+    assert "the relation never held" in remarks([nothing, nothing])[0]
+    for others in ([won], [by_chance], [nothing, won], [by_chance, nothing]):
+        assert remarks(others) == []
+    silent = attacked([0, 0], [0, 0], made=[0, 0], name="silent")
+    assert remarks([won, silent]) == ["silent made no attempt in any trial"]
+    assert (silent.attempts, won.attempts) == (0, 2)
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_each_rate_has_half_of_the_error_and_the_method_that_allows_for_stopping(stopped):
+    rng = np.random.default_rng(1)
+    success = rng.random(200) < 0.7
+    for fresh, baseline in ((0, rng.random(200) / 2), (1, rng.random(200) < 0.3)):
+        found = attacked(success, baseline, stopped=stopped, fresh=fresh)
+        for rate, seen in ((found.success, success), (found.baseline, baseline)):
+            values = np.asarray(seen, dtype=float)
+            if stopped:
+                expected = anytime_limits(values, confidence=0.9)
+            elif rate is found.success or fresh == 1:
+                expected = clopper_pearson(int(values.sum()), 200, confidence=0.9)
+            else:
+                expected = mean_limits(values, confidence=0.9)
+            assert (rate.low, rate.high) == (expected.low, expected.high)
+            assert rate.value == pytest.approx(values.mean())
+            assert rate.confidence == pytest.approx(0.9)
+
+
+def test_no_more_than_twenty_failures_are_kept(block):
+    one = unpacked(packed(block), 1)
+    assert len(one.failures) == 20
+    both = summary("some", [one, one.moved(80)], 0.9, stopped=False)
+    assert both.failures == one.failures
+
+
+def test_a_run_is_told_in_a_line_and_in_full():
+    run = Play("violates", Resilience(0.0, 0.5), 0.95, 100, 7, 3.0, 0.25, [attacked([1], [0])], 1,
+               ["a remark"], "pair 2", 3)  # fmt: skip
+    assert repr(run) == "Play('violates', trials=100, refuted=0.25)"
+    lines = str(run).splitlines()
+    assert run.statement.words() in lines[0]
+    assert "of 3 distributions, the numbers are those of pair 2" in lines[1]
+    assert lines[-1] == "a remark"
+    for rate in (run.attackers[0].success, run.attackers[0].baseline):
+        assert f"one: {rate}" in lines
+    alone = Play("violates", Resilience(0.0, 0.5), 0.95, 100, 7, 3.0, 0.25, [], 1)
+    assert "distributions" not in str(alone)
+    assert alone.members == 1

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
+from narcissus.game.rules import Game, is_own
+from narcissus.knowledge import Candidates, KnownRows, Told
 from narcissus.mechanisms import (
     Cipher,
     CountingQuery,
@@ -17,12 +19,18 @@ from narcissus.mechanisms import (
     Sha256,
     XorHalf,
 )
+from narcissus.success import Resilience
 from narcissus.success.relations import (
+    AnyOf,
     Hamming,
+    Member,
+    Own,
     SameImage,
 )
+from narcissus.success.statements import Evidence
 from narcissus.worlds import (
     Bits,
+    Family,
     Finite,
     Pairs,
     Records,
@@ -62,3 +70,79 @@ from narcissus.worlds import (
 def test_bad_parameters_are_named(make, match):
     with pytest.raises(InputError, match=match):
         make()
+
+
+def test_what_a_user_wrote_is_found_at_any_depth():
+    class Mine:
+        pass
+
+    theirs = [
+        None,
+        "a",
+        1,
+        2.0,
+        {"a": 1},
+        np.ones(2),
+        np.float64(1),
+        (),
+        [],
+        Bits(3),
+        Parity(),
+    ]
+    theirs.append(Evidence(Resilience()))  # ours, and no dataclass
+    for part in (*theirs, theirs, tuple(theirs)):
+        assert not is_own(part)
+    for part in (
+        Mine(),
+        [1, Mine()],
+        (Bits(3), [Mine()]),
+        Own(Mine),
+        AnyOf(Own(Mine)),
+        AnyOf(Mine()),
+    ):
+        assert is_own(part)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_the_share_of_surprisal_is_a_share(share):
+    world = Tardos(6, 3, 3)
+    with pytest.raises(InputError, match="`surprisal` must be in"):
+        Game(world, Parity(), Member(), side=Candidates(), surprisal=share)
+    for good in (0, 1):
+        Game(world, Parity(), Member(), side=Candidates(), surprisal=good)
+
+
+def test_surprisal_needs_a_relation_about_one_row():
+    class OfAll(Member):
+        targeted = False
+
+    with pytest.raises(InputError, match="needs a targeted relation"):
+        Game(Tardos(6, 3, 3), Parity(), OfAll(), side=Candidates(), surprisal=0.5)
+
+
+def test_surprisal_must_be_known_of_the_world_and_of_what_is_told():
+    for world, side in ((Bits(4), KnownRows(1)), (Tardos(6, 3, 3), Told(lambda data: 1))):
+        with pytest.raises(InputError, match="surprisal is not known"):
+            Game(world, Parity(), Member(), side=side, surprisal=0.5)
+
+
+def test_a_family_is_checked_member_by_member_and_taken_apart():
+    family = Family([Tardos(6, 3, 3), Bits(4)])
+    with pytest.raises(InputError, match="surprisal is not known for the world Bits"):
+        Game(family, Parity(), Member(), side=KnownRows(1), surprisal=0.5)
+    game = Game(Pairs([[[0], [1]], [[1], [2]]]), Parity(), Member())
+    members = game.members()
+    assert [list(one.world.sets.ravel()) for one in members.values()] == [[0, 1], [1, 2]]
+    assert all(one.relation is game.relation for one in members.values())
+    with pytest.raises(InputError, match="a family of 2"):
+        game.single("a profile")
+    one = Game(Bits(3), Parity(), Member())
+    assert one.members() == {"": one}
+    assert one.single("a profile") is one
+
+
+def test_what_is_told_must_fit_the_world():
+    with pytest.raises(InputError):
+        Game(Bits(4), Parity(), Member(), side=Candidates())
+    with pytest.raises(InputError):
+        Game(Family([Tardos(6, 3, 3), Bits(4)]), Parity(), Member(), side=Candidates())

@@ -13,6 +13,7 @@ from narcissus.attacks import (
     TwoCandidates,
 )
 from narcissus.errors import InputError
+from narcissus.game.scoring import exact_baseline, score, surprising, weight
 from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates
 from narcissus.mechanisms import (
     Constant,
@@ -29,7 +30,7 @@ from narcissus.success.relations import (
     RandomRow,
 )
 from narcissus.success.relations.base import Attempts
-from narcissus.worlds import Bits, Tardos, Uniform
+from narcissus.worlds import Bits, Draw, Tardos, Uniform
 
 
 def test_surprisal_rules_out_what_was_told():
@@ -133,3 +134,124 @@ def test_an_attempt_that_is_not_made_has_no_exact_baseline():
     assert one.scores.fresh == 0
     assert one.scores.baseline.tolist() == pytest.approx([0.7, 0] * 3)
     assert not one.scores.success[1::2].any()
+
+
+class Scored:
+    """A relation that gives what it is told to."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def holds(self, data, attempt, rng):
+        return self.held
+
+
+@pytest.mark.parametrize(
+    "held", [np.ones(3, dtype=int), np.ones(4, dtype=bool), np.ones((3, 1), dtype=bool)]
+)
+def test_a_relation_gives_one_true_or_false_for_each_trial(held):
+    attempts = Attempts(np.zeros((3, 2)), np.ones(3, dtype=bool))
+    with pytest.raises(InputError, match="must give one true or false for each trial"):
+        score(Scored(held), np.zeros((3, 2)), attempts, np.random.default_rng(0))
+    good = np.array([True, False, True])
+    np.testing.assert_array_equal(
+        score(Scored(good), np.zeros((3, 2)), attempts, np.random.default_rng(0)), good
+    )
+
+
+def test_only_attempts_that_were_made_are_scored():
+    made = np.array([False, True, False, True])
+    attempts = Attempts(np.array([[1], [0], [0], [0]]), made)
+    data = np.array([[1], [0], [0], [1]])
+    rng = np.random.default_rng(0)
+    assert score(Prefix(), data, attempts, rng).tolist() == [False, True, False, False]
+    none = Attempts(attempts.values, np.zeros(4, dtype=bool))
+    assert score(Scored(None), data, none, rng).tolist() == [False] * 4
+    as_list = Attempts([None, np.array([0]), None, np.array([1])], made)
+    assert score(Prefix(), data, as_list, rng).tolist() == [False, True, False, True]
+
+
+def test_an_exact_baseline_is_there_where_a_formula_is_and_nothing_is_told():
+    """Of the looser relation where there is one; of a user's predicates none, nor of lists."""
+    game = Game(Bits(2, 0.25), Identity(), Prefix())
+    ones = np.ones((3, 2), dtype=int)
+    every = np.ones(3, dtype=bool)
+    made = np.array([True, False, True])
+    assert exact_baseline(game, None, Attempts(ones, made)) == pytest.approx([1 / 16, 0, 1 / 16])
+    looser = Game(Bits(2, 0.25), Identity(), Prefix(), looser=Prefix(1))
+    assert exact_baseline(looser, None, Attempts(ones[:, :1], every)) == pytest.approx([0.25] * 3)
+    told = Game(Bits(2, 0.25), Identity(), Prefix(), side=KnownRows(1))
+    assert exact_baseline(told, None, Attempts(ones, every)) is None
+    own = Game(Bits(2), Identity(), Own(lambda s, z: True))
+    assert exact_baseline(own, None, Attempts(ones, every)) is None
+    assert exact_baseline(game, None, Attempts([ones[0], ones[1]], every[:2])) is None
+    assert exact_baseline(game, None, Attempts([], every[:0])) is None
+    other_world = Game(Uniform(2, 1), Identity(), Pinned(1))
+    assert exact_baseline(other_world, None, Attempts(np.zeros((3, 2, 1)), every)) is None
+
+    class Asked:
+        def holds(self, data, attempt, rng):
+            raise AssertionError
+
+        def baseline(self, world, attempt):
+            return np.array([one(world) for one in attempt])
+
+    predicates = Attempts([lambda world: 0.5, lambda world: 0.25], every[:2])
+    found = exact_baseline(Game(Bits(2), Identity(), Asked()), None, predicates)
+    assert found == pytest.approx([0.5, 0.25])
+
+
+def test_attempts_without_a_weight_have_none():
+    game = Game(Bits(2), Identity(), Prefix())
+    attempts = Attempts(np.zeros((3, 2)), np.ones(3, dtype=bool))
+    assert np.isnan(weight(game, attempts)).tolist() == [True] * 3
+
+    class Light:
+        def __init__(self, known):
+            self.known = known
+
+        def weight(self, world):
+            return np.full(3, 1 / 2**world.n) if self.known else None
+
+    assert weight(game, Attempts(Light(True), attempts.made)) == pytest.approx([0.25] * 3)
+    assert np.isnan(weight(game, Attempts(Light(False), attempts.made))).all()
+
+
+@pytest.mark.parametrize(
+    ("told", "held"), [(5.0, True), (5.0 - 1e-9, True), (5.0 - 3e-9, False), (9.0, True)]
+)
+def test_a_row_keeps_its_share_of_surprisal_up_to_rounding(told, held):
+    """Half of 10 bits: of the two rows that are recovered one is enough."""
+
+    class Told(Candidates):
+        def check(self, world):
+            pass
+
+        def surprisal(self, world, draw, known, index):
+            return np.where(index == 1, told, 1.0)
+
+    class Known(Tardos):
+        def surprisal(self, draw, index):
+            return np.full(len(index), 10.0)
+
+    game = Game(Known(6, 3, 3), Identity(), Member(), side=Told(), surprisal=0.5)
+    data = np.array([[[1, 1, 1], [1, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]]])
+    attempts = Attempts(np.ones((2, 3)), np.ones(2, dtype=bool))
+    draw = Draw(data, np.zeros(2))
+    assert surprising(game, draw, np.zeros(2), attempts).tolist() == [held, False]
+
+
+def test_attempts_at_data_that_are_no_array_stay_a_list():
+    seen = []
+
+    class Looks:
+        def holds(self, data, attempt, rng):
+            seen.append(attempt)
+            return np.ones(len(attempt), dtype=bool)
+
+    attempts = Attempts([np.zeros(2), np.ones(2)], np.ones(2, dtype=bool))
+    rng = np.random.default_rng(0)
+    assert score(Looks(), [{}, {}], attempts, rng).all()
+    assert seen[0] is attempts.values
+    score(Looks(), np.zeros((2, 2)), attempts, rng)
+    assert seen[1].shape == (2, 2)

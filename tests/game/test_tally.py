@@ -63,3 +63,25 @@ def test_failures_are_counted_from_the_start_of_the_run():
         tally.add(40, {**kept(BAD, BAD), "1/failed": np.array(1), "1/failures": told})
     trials = [failure.trial for block in tally.collected["b"] for failure in block.failures]
     assert trials == [3, 43]
+
+
+def test_the_hurdle_is_reached_where_it_is_touched():
+    claim = Resilience(0.0, 0.5)
+    free = Tally(SEAT, claim, math.inf)
+    free.add(40, kept(GOOD, GOOD))
+    assert free.decided is None
+    touched = Tally(SEAT, claim, free.capital)
+    touched.add(40, kept(GOOD, GOOD))
+    assert touched.decided == 40
+    touched.add(40, kept(GOOD, GOOD))
+    assert touched.decided == 40  # the first time counts
+    assert touched.capital > free.capital
+
+
+def test_capital_that_was_lost_again_was_there():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(GOOD, GOOD))
+    most = tally.capital
+    for _ in range(5):
+        tally.add(40, kept(BAD, BAD))
+    assert tally.capital == most

@@ -1,6 +1,7 @@
 """Change one line of the code at a time, and see whether a test of its own room fails.
 
     python tests/mutants/run.py --sample 300          # a sample of all rooms, seed 1
+    python tests/mutants/run.py --room game --sample 100      # a sample of one
     python tests/mutants/run.py --only evidence/scores --sample 0     # every mutant of a module
 
 A mutant is killed if a test of its room fails, or if it runs out of time or memory. Each is played
@@ -41,39 +42,47 @@ QUIET = (
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # imported before: see `warm`
 )
 
-# Where the mutants are made, and the tests that must fail.
+# Where the mutants are made; the tests that must fail are in the mirrors of these places.
 ROOMS = {
-    "bounds": (["bounds"], ["tests/bounds"]),
-    "evidence": (["evidence"], ["tests/evidence"]),
-    "game": (["game"], ["tests/game"]),
-    "success": (["success"], ["tests/success"]),
-    "verdicts": (
-        [
-            "study/table/verdict.py", "study/table/excess.py", "study/table/findings.py",
-            "study/table/summary.py", "study/game/verdict.py", "findings.py",
-        ],
-        [
-            "tests/study/table/test_verdict.py", "tests/study/table/test_excess.py",
-            "tests/study/table/test_findings.py", "tests/study/table/test_summary.py",
-            "tests/study/game/test_verdict.py", "tests/test_findings.py",
-            "tests/study/test_game_verdict.py", "tests/study/test_results.py",
-        ],
-    ),
+    "bounds": ["bounds"],
+    "evidence": ["evidence"],
+    "game": ["game"],
+    "success": ["success"],
+    "verdicts": [
+        "findings.py",
+        "study/game/verdict.py",
+        *(
+            f"study/table/{name}.py"
+            for name in (
+                "attack_summary", "bound_summary", "conclude", "excess", "findings",
+                "group_summary", "proved", "summary", "verdict",
+            )
+        ),
+    ],
 }  # fmt: skip
 LONGEST = 40.0  # seconds that the tests of one mutant may take when nothing is changed
 MEMORY = 8 << 30
 
 
+def there(place: Path) -> Path:
+    """Give a place that a room names; it must be there, else nothing would be measured."""
+    if not place.exists():
+        sys.exit(f"{place.relative_to(ROOT)} is not there: mend ROOMS, or write the tests")
+    return place
+
+
 def files(room: str) -> list[Path]:
-    """List the modules of a room; those that are not there (yet) are passed over."""
-    found = [SOURCE / "narcissus" / place for place in ROOMS[room][0]]
-    return sorted(p for f in found if f.exists() for p in ([f] if f.is_file() else f.rglob("*.py")))
+    """List the modules of a room."""
+    found = [there(SOURCE / "narcissus" / place) for place in ROOMS[room]]
+    return sorted(p for f in found for p in ([f] if f.is_file() else f.rglob("*.py")))
 
 
 def tests(room: str) -> list[str]:
-    """List where the tests of a room are: its folder, and the examples in its modules."""
-    places = [place for place in ROOMS[room][1] if (ROOT / place).exists()]
-    return [*places, *(str(p.relative_to(ROOT)) for p in files(room))]
+    """List where the tests of a room are: its mirror, and the examples in its modules."""
+    where = [Path(place) for place in ROOMS[room]]
+    mirrors = [p.with_name(f"test_{p.name}") if p.suffix else p for p in where]
+    places = [*(there(ROOT / "tests" / p) for p in mirrors), *files(room)]
+    return [str(p.relative_to(ROOT)) for p in places]
 
 
 def digest(paths: Sequence[Path]) -> str:
@@ -252,6 +261,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sample", type=int, default=300, help="how many mutants, 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--room", choices=ROOMS, help="this room alone")
     parser.add_argument("--only", default="", help="modules whose path holds this")
     parser.add_argument("--least", type=float, default=0.9, help="share to be killed")
     asked = parser.parse_args()
@@ -260,10 +270,12 @@ def main() -> int:
     os.environ["PYTHONPATH"] = str(SOURCE)
     KEPT.mkdir(exist_ok=True)
     warm()
-    room_of = {f.relative_to(ROOT).as_posix(): room for room in ROOMS for f in files(room)}
+    rooms = [asked.room] if asked.room else ROOMS
+    room_of = {f.relative_to(ROOT).as_posix(): room for room in rooms for f in files(room)}
     every = [m for f in room_of for m in mutants(ROOT / f, ROOT) if asked.only in f]
     reasons = equivalent()
-    gone = set(reasons) - {m.key for m in every} if not asked.only else set()
+    part = asked.only or asked.room
+    gone = set() if part else set(reasons) - {m.key for m in every}
     sample = [m for m in sampled(every, asked.sample, asked.seed) if m.key not in reasons]
     return report(outcomes(sample, room_of), room_of, gone, asked.least)
 

@@ -38,11 +38,15 @@ def counts_by_hand(criterion, truth, guess):
     return right >= needed
 
 
-def every_real_guess(criterion, column):
-    """One number from each stretch on which what is covered does not change, and the ends."""
+def every_cover(criterion, column):
+    """Which values a number covers, each set once.
+
+    From one number of each stretch on which what is covered does not change, and the ends.
+    """
     numbers, distance = numbers_of(criterion, column), criterion.within[column]
     edges = np.unique(np.concatenate([numbers, numbers - distance, numbers + distance]))
-    return np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
+    real = np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
+    return np.unique(np.abs(real[:, None] - numbers) <= distance, axis=0)
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.4")
@@ -84,8 +88,12 @@ def test_all_of_it_against_brute_force(criterion, seed):
 def test_the_decision_is_the_best_of_all_real_numbers(criterion, seed):
     """An attacker may say any number: none is more likely to count than the decision."""
     every = list(product(*map(range, criterion.shape)))
-    real = product(*(every_real_guess(criterion, c) for c in range(len(criterion.shape))))
-    covered = {tuple(counts_by_hand(criterion, t, g) for t in every) for g in real}
+    columns = range(len(criterion.shape))
+    needed = len(columns) if criterion.at_least is None else criterion.at_least
+    covered = {
+        tuple(sum(cover[c][t[c]] for c in columns) >= needed for t in every)
+        for cover in product(*(every_cover(criterion, c) for c in columns))
+    }
     ours = {tuple(column) for column in criterion.matrix().T.tolist()}
     assert ours <= covered
     beliefs = np.random.default_rng(seed).dirichlet(np.full(len(every), 0.5), 3)
@@ -144,6 +152,9 @@ def test_what_does_not_fit_is_refused(arguments):
 def test_a_matrix_too_large_says_how_large():
     with pytest.raises(TooLargeError, match="25,000,000"):
         ColumnsRight((5000,)).matrix()
+    with pytest.raises(TooLargeError, match="4,004,001"):
+        ColumnsRight((2001,)).matrix()
+    assert ColumnsRight((2000,)).matrix().sum() == 2000  # four million are written out
 
 
 def test_everybody_is_scored_by_their_own_columns():
@@ -165,3 +176,13 @@ def test_everybody_is_scored_by_their_own_columns():
             assert chance[trial, i] == known[trial].chances[i, guess[trial, i]]
     assert held.any()
     assert not held.all()
+    with pytest.raises(ValueError, match="zip"):
+        each.chance(known, guess[:2])
+
+
+def test_a_criterion_is_told_with_what_it_allows():
+    assert "exactly" in exact_match((2, 3)).describe()
+    assert ColumnsRight((2, 3), at_least=1).describe() == "at least 1 of 2 unknown columns right"
+    within = ColumnsRight((2, 3), (0, 1.5)).describe()
+    assert within.startswith("at least 2 of 2 unknown columns right")
+    assert "1.5" in within

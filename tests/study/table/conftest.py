@@ -1,9 +1,130 @@
-"""What the tests of table studies share."""
+"""An experiment that is ready to play, and made-up people whose numbers are known one by one."""
 
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+
+from narcissus.study import load_study
+from narcissus.study.table.prepare import prepare
+
+
+@pytest.fixture
+def ready(study):
+    """Give a function from changes of the small study to its experiment."""
+
+    def make(**changes):
+        loaded = load_study(study(**changes), allow_code=True)
+        with loaded.code.in_use():
+            return prepare(loaded.settings, loaded.folder, entropy=3)
+
+    return make
+
+
+@dataclass
+class MadeUp:
+    """Numbers of people as no game gave them, and the trials that hold their sums."""
+
+    experiment: Any
+    guess: np.ndarray
+    """Chance of the best guess, shape (trials, n); ``guessed`` are its hits."""
+    guessed: np.ndarray
+    proved: np.ndarray
+    """What is proved of each, shape (trials, n); ``single`` and ``theta`` of the count."""
+    single: np.ndarray
+    theta: np.ndarray
+    members: np.ndarray
+    """Who belongs to which group, shape (trials, groups, n)."""
+    share: dict[str, np.ndarray]
+    """For each attack, the score of each person, shape (trials, n); so ``fresh``, ``hits``."""
+    fresh: dict[str, np.ndarray]
+    hits: dict[str, np.ndarray]
+    columns: dict[str, np.ndarray]
+    """Shares of each unknown column, and on fresh people, shape (trials, 2, columns)."""
+    decoy: dict[str, np.ndarray]
+    """Scores on a decoy, and what the prior says of them, shape (trials, 2)."""
+    tails: np.ndarray
+    """Of counts, at each level, then the published ones, shape (trials, levels + 1, n + 2)."""
+    control: np.ndarray
+
+    @property
+    def trials(self):
+        """Give what is kept of each trial, as playing it gives."""
+        return [self._kept(t) for t in range(len(self.guess))]
+
+    def _kept(self, t):
+        own, g = self.members[t].astype(float), self.guess[t]
+        x = self.proved[t]
+        moments = np.stack([x, x**2, g, g**2, x * g], axis=1)
+        found = {
+            "groups": own.sum(axis=1),
+            "guess": np.array([g.sum(), (g**2).sum()]),
+            "guessed": np.array(self.guessed[t].mean()),
+            "group_guess": own @ g,
+            "control": self.control[t],
+            "bound": moments.sum(axis=0),
+            "group_bound": own @ moments,
+            "gain_bound": (moments * [1, 1, 0, 0, 0]).sum(axis=0),
+            "group_gain_bound": own @ (moments * [1, 1, 0, 0, 0]),
+            "published": self.tails[t, -1],
+            "share_single": np.array(((1 + x) / 2).mean()),
+        }
+        for place in range(len(self.experiment.levels)):
+            o, theta = self.single[t], self.theta[t]
+            found[f"tails/{place}"] = self.tails[t, place]
+            found[f"single/{place}"] = np.array([v.sum() for v in (o, o**2, theta, theta**2)])
+        for name, _, most in self.experiment.attacks:
+            if t >= most:
+                continue
+            found |= {
+                f"{name}/hits": np.array(int(self.hits[name][t].sum())),
+                f"{name}/share": self.share[name][t].mean(),
+                f"{name}/fresh": self.fresh[name][t].mean(),
+                f"{name}/columns": self.columns[name][t, 0],
+                f"{name}/columns_fresh": self.columns[name][t, 1],
+                f"{name}/group_share": own @ self.share[name][t],
+                f"{name}/group_fresh": own @ self.fresh[name][t],
+                f"{name}/decoy": self.decoy[name][t],
+            }
+        return found
+
+
+@pytest.fixture
+def made_up():
+    """Give a function that makes people up for an experiment, and the experiment of that size."""
+
+    def make(experiment, trials, *, seed=1, low=0.3, high=0.6):
+        """Guesses are right with chance ``low``, attacks a little more often, at most ``high``."""
+        rng = np.random.default_rng(seed)
+        attacks = tuple((name, a, min(most, trials)) for name, a, most in experiment.attacks)
+        experiment = replace(experiment, trials=trials, attacks=attacks)
+        shape = (trials, experiment.targets)
+        names = [name for name, _, _ in attacks]
+        guess = np.clip(rng.normal(low, 0.1, shape), 0, 1)
+        tails = np.sort(rng.random((trials, len(experiment.levels) + 1, shape[1] + 2)))[..., ::-1]
+        tails[..., -1] = 0
+        columns = (trials, 2, len(experiment.queries.unknown))
+        return MadeUp(
+            experiment=experiment,
+            guess=guess,
+            guessed=(rng.random(shape) < guess).astype(float),
+            proved=np.clip(np.maximum(guess, rng.normal(high, 0.05, shape)), 0, 1),
+            single=rng.uniform(low, high, shape),
+            theta=rng.uniform(0.3, 0.5, shape),
+            members=rng.random((trials, len(experiment.groups.names), shape[1])) < 0.3,
+            share={name: rng.uniform(low, high, shape) for name in names},
+            fresh={name: rng.uniform(low - 0.1, low + 0.1, shape) for name in names},
+            hits={name: rng.random(shape) < (low + high) / 2 for name in names},
+            columns={name: rng.random(columns) for name in names},
+            decoy={name: rng.uniform(low - 0.1, low + 0.1, (trials, 2)) for name in names},
+            tails=tails,
+            control=rng.normal(0, 0.02, trials),
+        )
+
+    return make
 
 
 @pytest.fixture(scope="session")

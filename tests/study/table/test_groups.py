@@ -1,11 +1,92 @@
-"""Groups of people: how often the release singles them out."""
+"""Groups: who belongs to which, and what an attacker can know of that."""
 
 import numpy as np
+import pytest
 
 from narcissus.attacks.table import Targets
 from narcissus.mechanisms import ChosenQueries, MarginalQueries
-from narcissus.study.table.groups import SINGLED, Groups
+from narcissus.study.table.groups import SINGLED, UNUSUAL, Groups
 from narcissus.success import exact_match
+
+STUDY = {
+    "threat": {"unknown": ["ill"], "targets": 12},
+    "groups": {"columns": ["ill", "sex"], "unusual": True, "singled_out": True},
+    "mechanism": {"k": 2},
+}
+
+
+def test_everybody_is_in_one_group_of_each_kind(ready):
+    experiment = ready(**STUDY)
+    groups, played = experiment.groups, experiment.round(0, 0)
+    [people], [targets] = played.draw.data, played.known
+    secrets = people[:, 4].astype(np.int64)
+    masks = groups.masks(people, targets, secrets)
+    names = [by for by, _ in groups.names]
+    assert masks.shape == (len(names), 12)
+    for by in set(names):
+        own = [g for g, name in enumerate(names) if name == by]
+        assert (masks[own].sum(axis=0) == 1).all()
+    labels = dict(zip(groups.names, masks, strict=True))
+    table = experiment.table
+    for column in ("ill", "sex"):
+        index = table.index(column)
+        for value, label in enumerate(table.labels[index]):
+            np.testing.assert_array_equal(labels[column, label], people[:, index] == value)
+    chance = targets.prior[np.arange(12), secrets]
+    limits = [limit for limit, _ in UNUSUAL]
+    for place, (limit, label) in enumerate(UNUSUAL):
+        above = limits[place - 1] if place else np.inf
+        expected = (chance >= limit) & (chance < above)
+        np.testing.assert_array_equal(labels["how unusual the secret is", label], expected)
+
+
+def test_who_is_alone_in_how_many_tables(ready):
+    """Counted from the known columns: with k = 2 each table holds one of them beside the secret."""
+    experiment = ready(**{**STUDY, "mechanism": {"k": 2}})
+    played = experiment.round(1, 0)
+    [people], [targets] = played.draw.data, played.known
+    known = [c for c in range(6) if c != 4]
+    alone = np.array([
+        sum((people[:, c] == people[i, c]).sum() == 1 for c in known) for i in range(12)
+    ]) / len(known)  # fmt: skip
+    masks = experiment.groups.masks(people, targets, people[:, 4].astype(np.int64))
+    labels = dict(zip(experiment.groups.names, masks, strict=True))
+    limits = [limit for limit, _ in SINGLED]
+    for place, (limit, label) in enumerate(SINGLED):
+        above = limits[place - 1] if place else np.inf
+        expected = (alone >= limit) & (alone < above)
+        found = labels["how often the release singles them out", label]
+        np.testing.assert_array_equal(found, expected)
+    assert alone.max() > 0
+    assert len(set(alone)) > 1
+
+
+@pytest.mark.parametrize("unusual", [True, False])
+@pytest.mark.parametrize("singled", [True, False])
+@pytest.mark.parametrize("columns", [[], ["sex"], ["ill", "sex"]])
+def test_what_can_be_told_beforehand_and_what_others_decide(ready, columns, unusual, singled):
+    experiment = ready(**STUDY)
+    groups = Groups.of(experiment.table, columns, unusual, singled)
+    told = groups.by_secret(experiment.queries.unknown)
+    others = groups.by_others
+    assert len(told) == len(others) == len(groups.names)
+    for (by, _), secret, other in zip(groups.names, told, others, strict=True):
+        assert secret == (by in ("ill", "how unusual the secret is"))
+        assert other == (by == "how often the release singles them out")
+    assert {by for by, _ in groups.names} == {
+        *columns,
+        *(["how unusual the secret is"] if unusual else []),
+        *(["how often the release singles them out"] if singled else []),
+    }
+
+
+def test_no_groups_are_no_rows(ready):
+    experiment = ready(**STUDY)
+    none = Groups((), unusual=False, singled_out=False)
+    played = experiment.round(0, 0)
+    assert none.masks(played.draw.data[0], played.known[0], np.zeros(12, int)).shape == (0, 12)
+    assert none.names == []
+
 
 CODES = np.array([[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 2, 1]], dtype=np.int32)
 

@@ -209,3 +209,110 @@ def test_no_record_contradicts_its_verdict(study, seed):
         best = result["attacks"][result["best"]]
         if best["share"] - result["guess"]["share"] > 0.05:
             assert result["evidence_against"]
+
+
+def excess(role, value, low=None, high=None, trials=None, group="", name=None):
+    return Excess(
+        role=role, name=name or role, group=group, value=value, low=low, high=high,
+        kind="sampled", trials=trials,
+    )  # fmt: skip
+
+
+BOUND = Finding("share", "a theorem", high=0.5, assumptions=("it is so",))
+ABOVE = Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95)
+CLASH = contradictions([BOUND, ABOVE])
+SHARE = ThresholdSpec(share=0.6)
+LOST = excess("attack", -0.1, -0.2, 0.1)
+MET = excess("bound", -0.2, None, -0.1)
+CEILING_BELOW = excess("ceiling", -0.1, -0.2, 0.0)
+
+
+def test_the_attack_that_is_surely_furthest_beyond_is_what_it_rests_on():
+    """By its lower limit, not by its value; an attack at the threshold is not beyond it."""
+    wide = excess("attack", 0.4, 0.05, 0.6, name="wide")
+    sure = excess("attack", 0.2, 0.1, 0.3, name="sure", group="g")
+    at_it = excess("attack", 0.2, 0.0, 0.3, name="at it")
+    for clash in ((), CLASH):
+        found = judge(SHARE, [MET, wide, at_it, sure, CEILING_BELOW], clash, ["it is so"])
+        assert (found.status, found.rests_on) == ("exceeded", (sure,))
+        assert found.takes_as_given == ()  # an attack takes nothing as given
+        assert found.grade == "sampled"
+        assert found.contradictions == tuple(clash)
+    assert judge(SHARE, [at_it, MET], (), []).status == "met"
+
+
+def test_a_threshold_is_met_by_a_bound_or_by_the_ceiling_for_everybody():
+    found = judge(SHARE, [LOST, CEILING_BELOW, MET], (), ["it is so"])
+    assert (found.status, found.rests_on) == ("met", (MET,))
+    assert found.takes_as_given == ("it is so",)
+    only = judge(SHARE, [LOST, CEILING_BELOW], (), [])
+    assert (only.status, only.rests_on, only.trials_needed) == ("met", (CEILING_BELOW,), None)
+    open_bound = excess("bound", -0.05, None, 0.01, trials=80)
+    either = judge(SHARE, [LOST, open_bound, CEILING_BELOW], (), [])
+    assert (either.status, either.rests_on) == ("met", (CEILING_BELOW,))
+    # what no attack beats is no limit: nobody is kept by an attack that fails
+    assert judge(SHARE, [excess("attack", -0.5, -0.6, -0.4)], (), []).status == "inconclusive"
+    unlimited = excess("bound", -0.2, None, None)
+    assert judge(SHARE, [unlimited], (), []).status == "inconclusive"
+
+
+def test_every_group_must_be_kept():
+    """By whatever keeps it; the nearest that more trials would settle counts where one is open."""
+    kept = excess("bound", -0.2, None, -0.1, group="g")
+    met = judge(SHARE, [MET, kept], (), [])
+    assert (met.status, met.rests_on) == ("met", (MET, kept))
+    bound = excess("bound", -0.1, None, 0.1, trials=500, group="g")
+    ceiling = excess("ceiling", -0.1, -0.2, 0.1, trials=300, group="g")
+    lost = excess("attack", -0.3, -0.4, 0.0, group="g")
+    found = judge(SHARE, [MET, LOST, lost, bound, ceiling], (), ["it is so"])
+    assert (found.status, found.rests_on) == ("too few trials", (ceiling,))
+    assert found.trials_needed == 300
+    assert found.takes_as_given == ("it is so",)
+    # a group that nothing could ever keep leaves it open for good
+    beyond = excess("ceiling", 0.1, -0.1, 0.2, trials=60, group="h")
+    other = judge(SHARE, [MET, bound, beyond], (), [])
+    assert (other.status, other.trials_needed) == ("inconclusive", None)
+    assert other.rests_on == (MET, bound, beyond)
+    touching = excess("bound", 0.0, None, 0.1, trials=40, group="g")
+    assert judge(SHARE, [MET, touching], (), []).trials_needed == 40
+    two = judge(SHARE, [excess("bound", -0.1, None, 0.1, trials=70), bound], (), [])
+    assert (two.trials_needed, len(two.rests_on)) == (500, 2)
+
+
+def test_an_attack_that_seems_beyond_is_open_before_what_nearly_keeps_it():
+    seems = excess("attack", 0.1, -0.1, 0.2, trials=60)
+    other = excess("attack", 0.05, -0.1, 0.2, trials=90, group="g")
+    below = excess("attack", -0.05, -0.1, 0.2, trials=900)
+    at_it = excess("attack", 0.0, -0.1, 0.2, trials=901)
+    settled = excess("attack", 0.1, -0.1, 0.2)
+    bound = excess("bound", -0.1, None, 0.1, trials=500)
+    found = judge(SHARE, [bound, seems, other, below, at_it, settled], (), [])
+    assert (found.status, found.rests_on) == ("too few trials", (seems, other))
+    assert found.trials_needed == 90
+    assert judge(SHARE, [bound, below, at_it, settled], (), []).rests_on == (bound,)
+
+
+def test_what_is_contradicted_has_the_weaker_grade_and_takes_nothing_as_given():
+    proofs = contradictions([BOUND, Finding("share", "another", low=0.9)])
+    for clash, grade in ((CLASH, "sampled"), (proofs, "proved if"), ([*proofs, *CLASH], "sampled")):
+        for threshold in (SHARE, None):
+            found = judge(threshold, [LOST, MET], clash, ["it is so"])
+            assert (found.status, found.grade) == ("contradicted", grade)
+            assert found.takes_as_given == ()
+            assert found.contradictions == tuple(clash)
+            assert found.rests_on == ()
+
+
+def test_without_a_threshold_what_was_measured_is_sampled():
+    found = judge(None, [], [], ["it is so"])
+    assert (found.status, found.grade, found.rests_on) == ("no threshold", "sampled", ())
+    assert found.takes_as_given == ("it is so",)
+    assert (found.trials_needed, found.held_back_by) == (None, None)
+
+
+def test_a_verdict_has_the_weakest_grade_of_what_it_rests_on():
+    proved = MET.model_copy(update={"kind": "proved"})
+    group = excess("bound", -0.2, None, -0.1, group="g").model_copy(update={"kind": "approximate"})
+    assert judge(SHARE, [proved], (), []).grade == "proved"
+    assert judge(SHARE, [proved, group], (), []).grade == "approximate"
+    assert judge(SHARE, [], (), []).grade == "not assessed"

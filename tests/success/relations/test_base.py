@@ -19,6 +19,7 @@ from narcissus.success.relations import (
     RandomRow,
     TablePredicate,
 )
+from narcissus.success.relations.base import distinct_rows, needs_rows, table, take
 from narcissus.worlds import (
     Bits,
     Records,
@@ -65,10 +66,45 @@ def test_relations_by_hand():
     bits = np.array([[[0, 1, 1, 0], [1, 1, 1, 1]]])
     assert Hamming(0.25).holds(bits, np.array([[1, 1, 1, 0]]), rng)[0]
     assert not Hamming(0.2).holds(bits, np.array([[1, 1, 1, 0]]), rng)[0]
-    table = TablePredicate(np.array([0, 1, 2]), np.array([[True, False, True]]))
-    assert Isolates().holds(np.array([[0, 1, 1]]), table, rng)[0]
-    assert not Isolates().holds(np.array([[0, 2, 1]]), table, rng)[0]
-    assert RandomRow().probability(np.array([[0, 2, 1]]), table)[0] == pytest.approx(2 / 3)
+    some = TablePredicate(np.array([0, 1, 2]), np.array([[True, False, True]]))
+    assert Isolates().holds(np.array([[0, 1, 1]]), some, rng)[0]
+    assert not Isolates().holds(np.array([[0, 2, 1]]), some, rng)[0]
+    assert RandomRow().probability(np.array([[0, 2, 1]]), some)[0] == pytest.approx(2 / 3)
     assert not Isolates().holds(np.array([[0, 1]]), [None], rng)[0]
-    with pytest.raises(InputError, match="predicates"):
-        Isolates().holds(np.array([[0, 1]]), np.array([1]), rng)
+
+
+def test_distinct_rows_are_records_of_any_shape():
+    data = np.array([[1, 0], [1, 2]])
+    assert distinct_rows(data).tolist() == [0, 1, 2]
+    rows = np.array([[[1, 0], [1, 2]], [[1, 0], [0, 0]]])
+    assert distinct_rows(rows).tolist() == [[0, 0], [1, 0], [1, 2]]
+    assert distinct_rows(rows[:, :, None]).tolist() == [[[0, 0]], [[1, 0]], [[1, 2]]]
+
+
+def test_entries_are_taken_from_any_batch():
+    class Batch:
+        def take(self, index):
+            return [10 * i for i in index]
+
+    index = np.array([2, 0])
+    assert take(np.array([5, 6, 7]), index).tolist() == [7, 5]
+    assert take(["a", "b", "c"], index) == ["c", "a"]
+    assert take(Batch(), index) == [20, 0]
+
+
+def test_a_table_has_a_row_for_each_guess_and_a_column_for_each_data_set():
+    """By its probability where a relation has coins of its own."""
+    data = np.array([[0, 1], [1, 1], [0, 0]])
+    guesses = np.array([[0], [1]])
+    found = table(Prefix(1), data, guesses, np.array([1, 0, 1]))
+    assert found.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    ones = TablePredicate(np.array([0, 1]), np.array([[False, True]]))
+    assert table(RandomRow(), data, ones, np.array([0])).tolist() == [[0.5, 1, 0]]
+
+
+def test_rows_of_attributes_are_arrays_of_three_axes():
+    rows = np.zeros((2, 3, 1))
+    assert needs_rows("x", rows) is rows
+    for wrong in (np.zeros((2, 3)), np.zeros((2, 3, 1, 1)), [[1]]):
+        with pytest.raises(InputError, match="the relation `x` needs rows of attributes"):
+            needs_rows("x", wrong)

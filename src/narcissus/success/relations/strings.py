@@ -101,12 +101,12 @@ class Pinned:
         if self.k > n:
             raise InputError(f"`k` is {self.k}, and a data set has {n} places only")
         entries = np.unique(data)
-        chosen = [tuple(range(self.k))] if lumped else list(combinations(range(n), self.k))
-        if len(chosen) * len(entries) ** self.k > 1_000_000:
+        count = (1 if lumped else comb(n, self.k)) * len(entries) ** self.k
+        if count > 1_000_000:
             raise InputError(
-                f"{self.k} of {n} places make {comb(n, self.k) * len(entries) ** self.k} guesses, "
-                "at most 1000000 are written out"
+                f"{self.k} of {n} places make {count} guesses, at most 1000000 are written out"
             )
+        chosen = [tuple(range(self.k))] if lumped else list(combinations(range(n), self.k))
         values = entries[all_tuples(len(entries), self.k)]
         places = np.repeat(np.asarray(chosen), len(values), axis=0)
         return np.stack([places, np.tile(values, (len(chosen), 1))], axis=1)

@@ -1,4 +1,4 @@
-"""What a table audit leaves: keys, sweeps, criteria, users' own classes, no single person."""
+"""A table audit as a whole: every kind of study, users' own classes, policies."""
 
 import csv
 import json
@@ -190,14 +190,8 @@ class Own:
             "vandal": lambda: view.targets.prior.fill(0.5),
             "vandal2": lambda: view.release.fill(0.0),
         }[self.answer]()
-
-class Told(Own):
-    informed = True
-
-class NoGuess:
-    title = uses = "x"
-    informed = False
-
+'''
+PRIOR = """
 class Prior:
     def __init__(self, table):
         from narcissus.priors import fit_independent
@@ -211,19 +205,7 @@ class Prior:
         return self.inner.log_probability(codes)
     def describe(self):
         return "independent, by hand"
-
-class Unnormalised(Prior):
-    def conditional(self, codes, unknown):
-        return 2 * self.inner.conditional(codes, unknown)
-
-class OtherSizes(Prior):
-    def __init__(self, table):
-        super().__init__(table)
-        self.sizes = self.sizes[:-1]
-
-def failing(table):
-    raise KeyError("no such thing")
-'''
+"""
 
 
 def own(study, answer, **changes):
@@ -272,33 +254,8 @@ def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
     assert not Path("results/s/record.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"attacks": {"a": {"kind": "own:Told"}}}, ["`a`", "informed"]),
-        ({"attacks": {"a": {"kind": "own:NoGuess"}}}, ["`a`", "`guess`"]),
-        ({"attacks": {"a": {"kind": "own:Owm"}}}, ["`Own`"]),
-        (
-            {"attacks": {"a": {"kind": "own:Own", "options": {"x": 1}}}},
-            ["`attacks.a.x`", "the options answer"],
-        ),
-        ({"prior": {"kind": "own:Unnormalised"}}, ["sum to 1", "2"]),
-        ({"prior": {"kind": "own:OtherSizes"}}, ["own:OtherSizes", "values"]),
-        ({"prior": {"kind": "own:failing"}}, ["own:failing", "no such thing", "own.py, line"]),
-        ({"prior": {"kind": "own:OWN"}}, ["own", "OWN"]),
-    ],
-)
-def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes, says):
-    Path("own.py").write_text(OWN)
-    code, out, err = narcissus("audit", study(**changes), "--allow-code")
-    assert (code, out) == (2, "")
-    for words in says:
-        assert words in err, err
-    assert not Path("results").exists()
-
-
 def test_a_prior_of_ones_own(study):
-    Path("own.py").write_text(OWN)
+    Path("own.py").write_text(PRIOR)
     mine = play(study(prior={"kind": "own:Prior"})).results
     ours = play(study(prior={"kind": "independent"})).results
     for name, found in mine["attacks"].items():
@@ -325,18 +282,6 @@ def test_policy_takes_the_place_of_a_threshold(study, narcissus):
 def test_thresholds_decide_the_exit_code(study, narcissus, threshold, code):
     path = study(threshold=threshold, run={"trials": 30})
     assert narcissus("audit", path, "--quiet")[0] == code
-
-
-def strings(value):
-    if isinstance(value, dict):
-        for k, v in value.items():
-            yield k
-            yield from strings(v)
-    elif isinstance(value, list):
-        for v in value:
-            yield from strings(v)
-    elif isinstance(value, str):
-        yield value
 
 
 def test_errors_of_the_api_are_ours(study):

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from narcissus import load_study, run
-from narcissus.errors import InputError, StudyError
+from narcissus.game import Attacked, Play
+from narcissus.profiles.family import ROUNDING
 from narcissus.report import page_of, render_html, render_text
+from narcissus.results import Bound, Estimate
+from narcissus.study.game.verdict import Ground, Proof, at_most, findings, judge
+from narcissus.study.results.game import ExactGame
 from narcissus.study.shipped import shipped_study
+from narcissus.success.statements import (
+    FixedBaseline,
+    NotMemorizing,
+    Resilience,
+    Scores,
+    Threshold,
+)
 
 
 def study(folder, text, own=None):
@@ -309,37 +322,6 @@ delta = 0.5
     assert two.record.to_json() == audit.record.to_json()
 
 
-def test_singling_out_needs_rows_of_one_law(tmp_path):
-    text = """
-[world]
-{world}
-[mechanism]
-name = "exact-average"
-[success]
-name = "isolates"
-[[attack]]
-name = "bayes"
-[statement]
-name = "singling-out"
-w_max = 1.0
-"""
-    for world in (
-        'name = "bits"\nn = 2\nrate = [0.1, 0.2]',
-        'name = "tardos"\nN = 4\nd = 2\nn = 2',
-        'name = "records"\nn = 2\nprobabilities = [[0.5, 0.5], [0.1, 0.9]]',
-    ):
-        with pytest.raises((InputError, StudyError), match="singling-out"):
-            study(tmp_path, text.format(world=world))
-    both = text.format(
-        world='name = "family"\nparts = [{ name = "bits", n = 2 }, { name = "bits", n = 3 }]'
-    )
-    with pytest.raises(InputError, match="same number of rows"):
-        study(tmp_path, both)
-    audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
-    assert audit.results["exact"]["least"] == pytest.approx(0.328125)
-    assert "0.328125" in audit.results["about"]
-
-
 def test_a_broken_proof_is_seen_where_no_two_limits_cross(tmp_path):
     """Threshold baseline: 30% success at light attempts where the channel that lies allows 10%.
 
@@ -372,3 +354,214 @@ fresh = 400
     assert "`Lying` releases as its channel says" in audit.verdict
     (said,) = audit.record.contradictions
     assert "the attackers break the statement" in said
+
+
+def estimate(value, low=None, high=None):
+    return Estimate(value, low, high, 0.975, 100)
+
+
+def attacked(name, low, high=1.0):
+    scores = Scores(np.ones(2, dtype=bool), np.zeros(2), 0, np.full(2, np.nan))
+    return Attacked(name, estimate(0.9, low, high), estimate(0.1, 0.0, 0.2), scores, 0, [])
+
+
+def played(outcome="no violation found", attackers=(("a", 0.3),), **more):
+    every = [attacked(*one) for one in attackers]
+    told = {"confidence": 0.95, "trials": 100, "decided": None, "capital": 0.0, "refuted": None}
+    return Play(
+        outcome=outcome, statement=STATEMENT, attackers=every, entropy=1, **{**told, **more}
+    )
+
+
+def exact(least, limit=0.2, given=(), best=0.7, fixed=None):
+    return ExactGame.model_construct(
+        grade="proved if" if given else "proved", least=least, limit=limit, holds=least <= limit,
+        best_success=best, best_fixed_guess=fixed, words="in numbers", assumptions=tuple(given),
+    )  # fmt: skip
+
+
+def proof(value, given=(), limits="delta", valid=True, theorem="T"):
+    return Proof(Bound(value, "delta", theorem, tuple(given), valid), limits)
+
+
+STATEMENT = Resilience(0.5, 0.2)
+
+
+def ground(**known):
+    none = {"statement": STATEMENT, "scope": "this one world", "exact": None, "proofs": (),
+            "played": None}  # fmt: skip
+    return Ground(**{**none, **known})
+
+
+def brief(judged):
+    return judged.outcome, judged.status, judged.grade, judged.assumptions
+
+
+def test_nothing_known_is_not_assessed():
+    assert brief(judge(ground())) == ("not assessed", "not assessed", "not assessed", ())
+
+
+@pytest.mark.parametrize("given", [(), ("it is so",)])
+def test_the_exact_answer_is_the_verdict_before_anything_else(given):
+    grade = "proved if" if given else "proved"
+    met = judge(ground(exact=exact(0.1, given=given), proofs=[proof(0.15)], played=played()))
+    assert brief(met) == (f"resilient, {grade}", "met", grade, given)
+    assert "against every attacker, for this one world (in numbers)" in met.words
+    beyond = judge(ground(exact=exact(0.3, given=given), played=played()))
+    assert brief(beyond) == (f"violates, {grade}", "exceeded", grade, given)
+    assert "in numbers" in beyond.words
+
+
+def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
+    """One that is too large, or known not to hold, proves nothing."""
+    weak = proof(0.01, ("it is so",), theorem="weak")
+    bare, small = proof(0.2, theorem="bare"), proof(0.1, theorem="small")
+    assert "by small," in judge(ground(proofs=[weak, bare, small])).words
+    assert "by bare," in judge(ground(proofs=[weak, bare])).words
+    found = judge(ground(proofs=[weak]))
+    assert brief(found) == ("resilient, proved if", "met", "proved if", ("it is so",))
+    assert brief(judge(ground(proofs=[bare]))) == ("resilient, proved", "met", "proved", ())
+    for useless in (proof(0.21), proof(0.1, valid=False)):
+        assert judge(ground(proofs=[useless])).status == "not assessed"
+    assert judge(ground(proofs=[proof(0.2 + ROUNDING / 2)])).status == "met"
+
+
+def test_what_was_only_played_is_sampled():
+    quiet = judge(ground(played=played(), chosen=("the guess",)))
+    assert brief(quiet) == ("no violation found", "inconclusive", "sampled", ("the guess",))
+    assert "in 100 trials of 1 attacker(s)" in quiet.words
+    several = judge(ground(played=played(members=3, trials=2000)))
+    assert "2,000 trials of each of 3 distributions of 1" in several.words
+    loud = judge(ground(played=played("violates", decided=40), chosen=("the guess",)))
+    assert brief(loud) == ("violates", "exceeded", "sampled", ("the guess",))
+    assert STATEMENT.words() in loud.words
+    assert "with 95% confidence, certain after 40 trials." in loud.words
+    assert " for " not in loud.words
+    assert "epsilon" not in loud.words
+    more = judge(ground(played=played("violates", decided=40, member="pair 2", refuted=1.2)))
+    assert " for pair 2, with" in more.words
+    assert "up to epsilon 1.20" in more.words
+    rows = judge(
+        ground(played=replace(played("violates", decided=9), statement=NotMemorizing(3, 4, 0.1)))
+    )
+    assert "at least 3 of 4 rows" in rows.words
+    assert "at most 0.1" in rows.words
+
+
+def test_a_bound_is_written_no_smaller_than_it_is():
+    for value, text in ((0.1234, "0.124"), (0.123, "0.123"), (1e-9 + 1e-15, "1.01e-9"), (0.0, "0")):
+        assert at_most(Bound(value, "delta", "T")) == f"at most {text}"
+        assert float(text) >= value
+
+
+def test_every_statement_is_compared_on_its_own_quantity():
+    """Success of the best attacker, delta at the statement's epsilon; limits at the joint level."""
+    held = ground(
+        exact=exact(0.1, given=("E",)),
+        proofs=[proof(0.15, ("D",)), proof(0.6, ("S",), "success", theorem="U")],
+        played=played(attackers=(("a", 0.3), ("b", 0.4))),
+        gaps={"a": estimate(0.0, -0.1, 0.1), "b": None},
+    )
+    told = {(f.quantity, f.source): f for f in findings(held)}
+    success, delta = "success of the best attacker", "delta at epsilon 0.5"
+    limits = {key: (f.low, f.high, f.kind, f.assumptions) for key, f in told.items()}
+    assert limits == {
+        (success, "the exact answer"): (0.7, 0.7, "proved", ("E",)),
+        (delta, "the exact answer"): (0.1, 0.1, "proved", ("E",)),
+        (delta, "T"): (None, 0.15, "proved", ("D",)),
+        (success, "U"): (None, 0.6, "proved", ("S",)),
+        (delta, "U"): (None, 0.6, "proved", ("S",)),
+        (success, "the attack `a`"): (0.3, None, "sampled", ()),
+        (success, "the attack `b`"): (0.4, None, "sampled", ()),
+        (delta, "the attack `a`"): (-0.1, None, "sampled", ()),
+    }
+    # success and gap each fail with chance 5%
+    assert all(f.confidence == pytest.approx(0.9) for f in told.values() if f.kind == "sampled")
+    unsure = findings(ground(played=played(confidence=0.3)))
+    assert [f.confidence for f in unsure] == [0.0]
+
+
+def test_a_statement_without_an_own_baseline_has_no_delta_to_compare():
+    threshold = Threshold(0.2, 0.1)
+    held = ground(
+        statement=threshold, exact=exact(0.1), proofs=[proof(0.15), proof(0.6, (), "success")],
+        played=played(), gaps={"a": estimate(0.0, -0.1, 0.1)},
+    )  # fmt: skip
+    assert {f.quantity for f in findings(held)} == {"success of the best attacker"}
+    assert len(findings(held)) == 3
+
+
+def test_the_fixed_guess_that_the_study_names_is_compared_with_the_best_there_is():
+    chosen = ("the best guess succeeds with chance 0.3",)
+    statement = FixedBaseline(0.0, 0.2, 0.3)
+    quantity = "chance of the best fixed guess"
+
+    def limits(**known):
+        found = findings(ground(statement=statement, exact=exact(0.1, fixed=0.4), **known))
+        return [(f.low, f.high, f.assumptions) for f in found if f.quantity == quantity]
+
+    assert limits(chosen=chosen) == [(0.4, 0.4, ()), (None, 0.3, chosen)]
+    assert limits() == [(0.4, 0.4, ())]  # the number is the world's own
+    no_best = ground(statement=FixedBaseline(), exact=exact(0.1, fixed=0.4), chosen=chosen)
+    assert len([f for f in findings(no_best) if f.quantity == quantity]) == 1
+    unknown = ground(statement=statement, exact=exact(0.1), chosen=chosen)
+    assert all(f.quantity != quantity for f in findings(unknown))
+    other = ground(exact=exact(0.1, fixed=0.4), chosen=chosen)
+    assert all(f.quantity != quantity for f in findings(other))
+    judged = judge(ground(statement=statement, exact=exact(0.1, fixed=0.4), chosen=chosen))
+    assert judged.status == "contradicted"
+    assert chosen[0] in judged.words
+
+
+def test_numbers_that_contradict_each_other_are_the_verdict():
+    given = ("it is so",)
+    held = ground(proofs=[proof(0.1, given)], played=played(), gaps={"a": estimate(0.5, 0.4, 0.6)})
+    found = judge(held)
+    assert brief(found) == ("contradicted", "contradicted", "sampled", ())
+    assert found.words.startswith("Refuted: that it is so.")
+    [said] = found.contradictions
+    assert "at least 40% by the attack `a`" in said
+    bare = judge(replace(held, proofs=[proof(0.1)]))
+    assert "a false alarm or an error in this software" in bare.words
+    two = judge(replace(held, proofs=[proof(0.1, given), proof(0.2, ("B", *given))]))
+    assert two.words.startswith("Refuted: that it is so; and that B.")
+    assert len(two.contradictions) == 2
+
+
+def test_a_violation_that_is_proved_is_said_beside_a_contradiction():
+    """Not one that assumes something, and not one that was only played."""
+    clash = {"proofs": [proof(0.1, ("it is so",))], "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
+    proved = judge(ground(exact=exact(0.45), played=played(), **clash))
+    assert proved.status == "contradicted"
+    assert "Violated, proved: the best attacker" in proved.words
+    for known in (
+        {"exact": exact(0.45, given=("E",)), "played": played()},
+        {"played": played("violates", decided=4)},
+    ):
+        assert "iolate" not in judge(ground(**known, **clash)).words
+
+
+@pytest.mark.parametrize("given", [(), ("it is so",)])
+def test_attackers_that_break_what_is_called_proved_contradict_it(given):
+    """Though no two limits cross: the bets are stronger than limits of rates."""
+    broken = played("violates", attackers=(("a", 0.1),), decided=50)
+    found = judge(ground(exact=exact(0.1, given=given), played=broken))
+    assert brief(found) == ("contradicted", "contradicted", "sampled", ())
+    [said] = found.contradictions
+    assert "certain after 50 trials" in said
+    assert "95% confidence (" in said
+    assert ("Refuted: that it is so (" in said) == bool(given)
+    assert ("chance at most 0.05" in said) != bool(given)
+    assert found.words.startswith("Refuted: that it is so." if given else "Numbers that are")
+    member = replace(broken, member="pair 2")
+    [said] = judge(ground(exact=exact(0.1), played=member)).contradictions
+    assert "confidence, for pair 2 (" in said
+    # where two limits cross as well, that says it
+    loud = played("violates", attackers=(("a", 0.8),), decided=50)
+    crossed = judge(ground(exact=exact(0.1, given=given), played=loud))
+    [said] = crossed.contradictions
+    assert "break the statement" not in said
+    for quiet in (played(attackers=(("a", 0.1),)), None):
+        assert judge(ground(exact=exact(0.1, given=given), played=quiet)).status == "met"
+    also = judge(ground(exact=exact(0.3, given=given), played=broken))
+    assert also.status == "exceeded"

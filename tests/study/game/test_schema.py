@@ -1,8 +1,10 @@
-"""An option that a part of a game does not use is refused, with the part and its options."""
+"""The study file of a game: mistakes are named, options that a part does not use are refused."""
 
 from __future__ import annotations
 
-import numpy as np
+import tomllib
+
+import jsonschema
 import pytest
 
 from narcissus import Game, load_study, run
@@ -21,6 +23,7 @@ from narcissus.errors import InputError, StudyError
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
 from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.shipped import shipped_studies
 from narcissus.study.signatures import options_of
 from narcissus.success.relations import (
     FirstBit,
@@ -140,14 +143,6 @@ def test_bucket_hashing_takes_its_levels_from_the_world(tmp_path):
         load(tmp_path, attack='name = "bucket-hashing"\nlevels = 5')
 
 
-def test_a_prefix_longer_than_the_data():
-    data = np.zeros((1, 4), dtype=int)
-    with pytest.raises(InputError, match="`length` must be at most 4"):
-        Prefix(9).holds(data, data, np.random.default_rng(0))
-    with pytest.raises(InputError, match="`length` must be at most 4"):
-        Prefix(9).guesses(data)
-
-
 def test_the_share_of_surprisal_needs_something_that_is_told(tmp_path):
     tardos = 'name = "tardos"\nN = 9\nd = 4\nn = 3'
     with pytest.raises(InputError, match="`surprisal` needs side information"):
@@ -194,3 +189,91 @@ def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
         run(capped, rng=1)
     with pytest.raises((StudyError, InputError), match="has the options tries"):
         load(tmp_path, side=side.format("coins", 5).replace("tries =", "attempts ="), **both)
+
+
+SMALL = """
+kind = "game"
+[world]
+name = "bits"
+n = 4
+[mechanism]
+name = "identity"
+[success]
+name = "prefix"
+[[attack]]
+name = "released-row"
+row = "all"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+delta = 0.1
+"""
+
+
+def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
+    from narcissus.cli.schema import study_schema
+
+    schema = study_schema("game")
+    validator = jsonschema.Draft202012Validator(schema)
+    for shipped in shipped_studies():
+        assert validator.is_valid(tomllib.loads(shipped.path.read_text(encoding="utf-8")))
+    good = tomllib.loads(SMALL)
+    assert validator.is_valid(good)
+    for section, key, value in (("world", "name", "bitz"), ("world", "m", 1), ("run", "trial", 5)):
+        bad = {**good, section: {**good.get(section, {}), key: value}}
+        assert not validator.is_valid(bad)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ('name = "bits"', 'name = "bitz"', r"line 4: `world.name.*did you mean `bits`"),
+        ("n = 4", "m = 4", r"line 5: unknown key `world.m`"),
+        ("n = 4", "n = 0", r"line 5: `world.n`: `n` must be at least 1"),
+        ("n = 4", 'n = "four"', r"line 5: `world.n`"),
+        ("n = 4", "", r"the key `world.n` is missing"),
+        (
+            'name = "narcissus"',
+            'name = "narcisus"',
+            r"line 14: `statement.name`.*did you mean `narcissus`",
+        ),
+        ("epsilon = 1.0", "epsilon = -1", r"line 15: `statement.epsilon`"),
+        ("delta = 0.1", "delta = 2", r"line 16: `statement.delta`"),
+        (
+            'row = "all"',
+            "column = 3",
+            r"unknown key `attack.1.column`: the attack `released-row` has the options row",
+        ),
+        ('name = "prefix"', 'name = "mine:nothing"', r"cannot import 'mine'"),
+        ('name = "narcissus"', 'name = "pairs"', r"needs a world of pairs"),
+        ('name = "narcissus"', 'name = "two-criteria"', r"needs a section \[looser\]"),
+        ('name = "narcissus"', 'name = "side-information"', r"needs a section \[side-info"),
+        ('name = "identity"', 'name = "parallel"\nparts = [{ name = "xor" }]', r"must be one of"),
+        ('[success]\nname = "prefix"', "", r"`success` is missing"),
+    ],
+)
+def test_mistakes_in_a_study_are_named_with_their_place(tmp_path, old, new, match):
+    assert old in SMALL
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises((StudyError, InputError), match=match):
+        load_study(path, allow_code=True)
+
+
+def test_singling_out_needs_rows_of_one_law(tmp_path):
+    singling = {
+        "mechanism": 'name = "exact-average"',
+        "relation": 'name = "isolates"',
+        "attack": 'name = "bayes"',
+        "statement": 'name = "singling-out"\nw_max = 1.0',
+    }
+    for world in (
+        'name = "bits"\nn = 2\nrate = [0.1, 0.2]',
+        'name = "tardos"\nN = 4\nd = 2\nn = 2',
+        'name = "records"\nn = 2\nprobabilities = [[0.5, 0.5], [0.1, 0.9]]',
+    ):
+        with pytest.raises((InputError, StudyError), match="singling-out"):
+            load(tmp_path, world=world, **singling)
+    both = 'name = "family"\nparts = [{ name = "bits", n = 2 }, { name = "bits", n = 3 }]'
+    with pytest.raises(InputError, match="same number of rows"):
+        load(tmp_path, world=both, **singling)

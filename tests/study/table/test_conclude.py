@@ -1,0 +1,150 @@
+"""From trials to verdicts: every setting by its own trials, what is refuted at one at all."""
+
+import numpy as np
+import pytest
+
+from narcissus.study.table.conclude import conclude
+from narcissus.study.table.excess import excesses
+from narcissus.study.table.schema import ThresholdSpec
+from narcissus.study.table.summary import summarise
+
+STUDY = {
+    "threat": {"unknown": ["ill"], "targets": 10},
+    "mechanism": {"epsilon": [0.5, 4.0]},
+    "run": {"trials": 30},
+}
+ROWS = {"threat": {**STUDY["threat"], "people": "rows"}}
+
+
+@pytest.fixture
+def concluded(ready, made_up):
+    """Give a function: conclude from made-up people at two settings; each may be changed."""
+
+    def make(threshold=None, at=None, changes=(), **study):
+        experiment = ready(**{**STUDY, **study})
+        made = [made_up(experiment, 30, seed=seed) for seed in (1, 2)]
+        for number, one in enumerate(made):
+            one.proved[:] = np.maximum(one.guess, 0.55 + 0.1 * number)
+            # the prior says the same of guesses and decoys as they score, so it is not refuted
+            one.guessed[:] = one.guess
+            for name in one.decoy:
+                one.decoy[name][:, 1] = one.decoy[name][:, 0]
+        for number, change in changes:
+            change(made[number])
+        trials = {
+            f"{t}/{number}": kept
+            for number, one in enumerate(made)
+            for t, kept in enumerate(one.trials)
+        }
+        return made, conclude(made[0].experiment, trials, threshold, at)
+
+    return make
+
+
+def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
+    threshold = ThresholdSpec(share=0.7, reason="r", origin="o")
+    made, found = concluded(threshold)
+    for number, (one, result) in enumerate(zip(made, found, strict=True)):
+        numbers = summarise(made[0].experiment, number, one.trials)
+        assert {k: getattr(result, k) for k in type(numbers).model_fields} == dict(numbers)
+        expected = excesses(made[0].experiment, number, one.trials, threshold)
+        assert result.excesses == tuple(expected)
+        assert result.threshold.model_dump() == {
+            "share": 0.7, "advantage": None, "targets": None, "worst_group": None,
+            "decided_at": None, "reason": "r", "origin": "o",
+        }  # fmt: skip
+        assert result.status == "met"
+        assert result.decides
+        assert result.contradictions == ()
+        assert result.findings
+        assert "is met" in result.verdict
+        assert result.evidence_for
+
+
+def test_without_a_threshold_nothing_is_held_against_one(concluded):
+    _, found = concluded()
+    for result in found:
+        assert (result.threshold, result.excesses, result.status) == (None, (), "no threshold")
+
+
+def test_one_setting_decides_where_one_is_named(concluded):
+    label = "ε = 4"
+    _, found = concluded(ThresholdSpec(share=0.7), label)
+    assert [(one.label == label, one.decides) for one in found] == [(False, False), (True, True)]
+    assert {one.threshold.decided_at for one in found} == {label}
+
+
+def test_a_claim_is_held_back_after_a_setting_with_more_noise_lost_it(concluded):
+    """And nothing is then said in favour; the advantage is above what more noise allows."""
+
+    def beyond(made):
+        made.proved[:], made.share["ceiling"][:] = 1.0, 0.9
+
+    _, found = concluded(ThresholdSpec(share=0.7), changes=[(0, beyond)])
+    low, high = found
+    assert low.status == "inconclusive"
+    assert (high.status, high.held_back_by) == ("inconclusive", low.label)
+    assert high.evidence_for == ()
+    _, named = concluded(ThresholdSpec(share=0.7), "ε = 4", changes=[(0, beyond)])
+    assert (named[1].status, named[1].held_back_by) == ("met", None)
+    assert named[1].evidence_for
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_what_is_refuted_at_one_setting_is_refuted_at_all(concluded, where):
+    """The prior is assumed of the same people at every setting."""
+
+    def wrong(made):
+        made.guessed[:] = 1.0
+
+    _, found = concluded(ThresholdSpec(share=0.7), changes=[(where, wrong)], **ROWS)
+    for result in found:
+        assert result.status == "contradicted"
+        assert len(result.contradictions) == 1
+        assert "the fitted prior is right about these real people" in result.contradictions[0]
+        assert result.assumptions == ()
+        assert result.evidence_for == ()
+        assert any("Refuted" in one for one in result.evidence_against)
+    _, fine = concluded(ThresholdSpec(share=0.7), **ROWS)
+    for result in fine:
+        assert result.status == "met"
+        assert result.assumptions == ("the fitted prior is right about these real people",)
+
+
+def test_an_error_at_one_setting_is_none_at_another(concluded):
+    """Nothing is assumed, so nothing is refuted: an attack above a bound stays where it is."""
+
+    def impossible(made):
+        made.share["posterior"][:], made.share["prior"][:] = 0.95, 0.95
+        made.share["ceiling"][:] = 0.95
+
+    _, found = concluded(changes=[(1, impossible)])
+    assert [one.status for one in found] == ["no threshold", "contradicted"]
+    assert "an error in this software" in found[1].contradictions[0]
+    assert found[0].contradictions == ()
+
+
+def test_the_joint_level_pays_for_attacks_and_settings(concluded):
+    _, found = concluded()
+    levels = {
+        f.confidence
+        for one in found
+        for f in one.findings
+        if f.source.startswith("the attack") and "of the group" not in f.quantity
+    }
+    assert list(levels) == pytest.approx([1 - 0.05 / 4])
+
+
+def test_few_trials_say_how_many_would_do(concluded):
+    def near(made):
+        made.share["posterior"][:] = 0.72
+        made.share["posterior"][::2] = 0.70
+        made.share["ceiling"][:], made.proved[:] = 0.8, 1.0
+
+    _, found = concluded(ThresholdSpec(share=0.7), changes=[(0, near), (1, near)])
+    for result in found:
+        assert result.status == "too few trials"
+        assert result.trials_needed == max(
+            e.trials for e in result.excesses if e.name == "posterior"
+        )
+        assert result.grade == "sampled"

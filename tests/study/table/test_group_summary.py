@@ -1,0 +1,71 @@
+"""Groups: whom a share is about, what it is compared with, at which level limits hold."""
+
+import numpy as np
+import pytest
+
+from narcissus.evidence import difference_limits, mean_limits
+from narcissus.study.table.group_summary import group_results
+
+STUDY = {
+    "threat": {"unknown": ["ill"], "targets": 10},
+    "mechanism": {"epsilon": [1.0, 4.0]},
+    "attacks": {"prior": {}, "posterior": {"trials": 25}, "ceiling": {}},
+    "groups": {"columns": ["sex", "ill"], "unusual": False},
+    "run": {"trials": 40, "confidence": 0.9},
+}
+
+
+def test_every_group_from_its_members_trial_by_trial(ready, made_up):
+    """Trials without a member are left out; limits hold for all groups, attacks and settings."""
+    made = made_up(ready(**STUDY), 40)
+    groups = made.experiment.groups.names
+    made.members[3, 0] = False
+    made.members[:, 1] = False
+    made.members[:30, 2] = False
+    joint = 1 - 0.1 / (2 * 2 * len(groups))
+    found = {(one.by, one.group): one for one in group_results(made.experiment, made.trials)}
+    assert set(found) == {name for g, name in enumerate(groups) if g != 1}
+    for g, name in enumerate(groups):
+        if g == 1:
+            continue
+        own, members = found[name], made.members[:, g]
+        assert own.by_secret == (name[0] == "ill")
+        assert own.share_of_people == pytest.approx(members.mean())
+        some = members.any(axis=1)
+
+        def means(values, count, members=members, some=some):
+            return np.array([v[m].mean() for v, m, s in zip(values[:count], members, some) if s])
+
+        guess = mean_limits(means(made.guess, 40), confidence=joint)
+        assert own.guess.share == pytest.approx(guess.value)
+        assert [own.guess.low, own.guess.high] == pytest.approx([guess.low, guess.high])
+        attacks = {**own.attacks, **({"ceiling": own.ceiling} if own.ceiling else {})}
+        assert own.ceiling is not None
+        assert "ceiling" not in own.attacks
+        assert set(attacks) == {"prior", "ceiling"} | ({"posterior"} if g != 2 else set())
+        for attack, one in attacks.items():
+            count = 25 if attack == "posterior" else 40
+            shares = means(made.share[attack], count)
+            limits = mean_limits(shares, confidence=joint)
+            assert one.share == pytest.approx(limits.value)
+            assert [one.low, one.high] == pytest.approx([limits.low, limits.high])
+            over = difference_limits(shares, means(made.guess, count), confidence=joint)
+            assert [one.over_guess, one.over_guess_low] == pytest.approx([over.value, over.low])
+            assert one.baseline == pytest.approx(means(made.fresh[attack], count).mean())
+            assert one.people == members[:count].sum()
+
+
+def test_a_study_without_a_ceiling_has_none_of_any_group(ready, made_up):
+    made = made_up(ready(**{**STUDY, "attacks": {"prior": {}}}), 4)
+    assert all(one.ceiling is None for one in group_results(made.experiment, made.trials))
+
+
+def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
+    made = made_up(ready(**STUDY), 4)
+    made.share["prior"][:], made.guess[:] = 1 + 1e-12, -1e-12
+    made.share["posterior"][:] = -1e-12
+    for one in group_results(made.experiment, made.trials):
+        assert one.attacks["prior"].share == 1
+        assert one.attacks["prior"].over_guess == 1
+        assert one.attacks["posterior"].share == 0
+        assert one.guess.share == 0

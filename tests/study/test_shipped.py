@@ -1,0 +1,75 @@
+"""Every shipped study: what comes out, what it shows, that all parts are in one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import jsonschema
+import pytest
+
+from narcissus import load_study, run
+from narcissus.errors import InputError
+from narcissus.report import page_of
+from narcissus.report.page import Figure, Grid
+from narcissus.study.game.kind import KIND
+from narcissus.study.game.schema import DEFINITIONS
+from narcissus.study.registry import ROOMS
+from narcissus.study.shipped import shipped_studies, shipped_study
+
+NAMES = [study.name for study in shipped_studies()]
+
+
+def fewer_trials(study, most):
+    how = study.settings.run
+    how = how.model_copy(update={"trials": min(how.trials, most)})
+    return dataclasses.replace(study, settings=study.settings.model_copy(update={"run": how}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_study_comes_out_as_its_source_says(name):
+    """Seeded; few trials do, since the outcomes are far apart. Also drawn as a report."""
+    shipped = shipped_study(name)
+    study = load_study(shipped.path)
+    audit = run(fewer_trials(study, 1500), rng=11)
+    results = audit.results
+    assert shipped.expected
+    assert results["outcome"].startswith(shipped.expected), audit.verdict
+    jsonschema.validate(results, KIND.results.json_schema())
+    page = page_of(audit.record)
+    blocks = [block for section in page.sections for block in section.blocks]
+    assert any(isinstance(block, Grid | Figure) for block in blocks)
+    assert audit.verdict
+    assert json.loads(audit.record.to_json())["kind"] == "game"
+
+
+def test_every_statement_and_part_is_in_some_shipped_study():
+    studies = [load_study(study.path).to_dict() for study in shipped_studies()]
+    used = {
+        "statement": {study["statement"]["name"] for study in studies},
+        "world": {study["world"]["name"] for study in studies},
+        "mechanism": {study["mechanism"]["name"] for study in studies},
+        "attack": {part["name"] for study in studies for part in study["attack"]},
+        "relation": {study["success"]["name"] for study in studies},
+        "side-information": {
+            study["side-information"]["name"] for study in studies if study["side-information"]
+        },
+    }
+    assert set(DEFINITIONS) == used["statement"]
+    for room, named in used.items():
+        assert named == set(ROOMS[room].parts), room
+
+
+def test_shipped_studies_say_what_they_show_and_where_it_is_from():
+    for study in shipped_studies():
+        assert study.about.endswith(".")
+        assert study.source
+    with pytest.raises(InputError, match="did you mean `counting-query`"):
+        shipped_study("counting-querry")
+
+
+def test_what_the_singling_out_study_says_of_itself_is_what_comes_out():
+    """Three records of four values, their average exactly: 3/4 less 27/64."""
+    audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
+    assert audit.results["exact"]["least"] == pytest.approx(0.75 - 27 / 64)
+    assert str(0.75 - 27 / 64) in audit.results["about"]
