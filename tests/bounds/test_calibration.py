@@ -51,23 +51,6 @@ def test_the_number_of_targets_is_used_up():
     assert largest_epsilon(danger, both) < epsilon
 
 
-def test_at_most_is_the_least_count_that_the_tails_allow():
-    for guarantee in (PureDP(1), ApproximateDP(0.5, 1e-4), GaussianDP(0.7)):
-        danger = threat(values=[0.4, 0.3, 0.3], targets=30, guesses=25)
-        found = int(at_most(danger, guarantee, 0.95).value)
-        assert best(bounds_on(danger, guarantee, found + 1)).value <= 0.05
-        assert best(bounds_on(danger, guarantee, found)).value > 0.05
-
-
-@pytest.mark.parametrize("prior", [0.02, 0.5])
-def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
-    danger = threat(prior=prior, targets=40)
-    for guarantee in (GaussianDP(0.3), GaussianDP(1.5)):
-        tails = [best(bounds_on(danger, guarantee, v)).value for v in range(42)]
-        least = next(v for v in range(41) if tails[v + 1] <= 0.05)
-        assert at_most(danger, guarantee, 0.95).value == least
-
-
 def test_dp_sgd_noise():
     danger, limit = threat(prior=0.5, inseparable=0.5), Limit(advantage=0.2)
     noise = smallest_noise(danger, limit, rate=0.05, steps=9, digits=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.bounds import certify, domination, follow_attempts
+from narcissus.bounds import certify, domination
 from narcissus.guarantees import ApproximateDP, PureDP
 
 
@@ -46,21 +46,6 @@ def test_different_targets_and_shared_guesses():
         assert certify(bound, rows, guarantee, v, success).holds
         # One guess serving both targets is one of the attacks that the theorem covers.
         assert certify(bound, rows, guarantee, v, success, shared=True).holds
-
-
-@pytest.mark.states("Narcissus theory", "4.4")
-def test_following_the_attempts_holds_for_all_joint_attempts():
-    rng = np.random.default_rng(8)
-    for _ in range(60):
-        prior, success = world(rng, targets=2)
-        guarantee = draw_guarantee(rng)
-        delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
-        p = prior @ success
-        joint = np.array([(a, b) for a in p for b in p])
-        bound = follow_attempts(
-            joint, guarantee.epsilon, delta, 2, least=float(p.min()), worst=True
-        )
-        assert certify(bound, [prior] * 2, guarantee, 2, success).holds
 
 
 @pytest.mark.states("Narcissus theory", "4.4")

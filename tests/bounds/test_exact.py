@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from narcissus.bounds import certify, optimum_program
+from narcissus.bounds import certify
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import PureDP
 
@@ -22,7 +21,5 @@ def test_certify_says_what_it_found():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(TooLargeError, match="fewer targets"):
         certify(0.5, [[0.25] * 4] * 5, PureDP(1))
-    with pytest.raises(TooLargeError, match="at most 64"):
-        optimum_program(np.full(100, 0.01), PureDP(1))
     with pytest.raises(InputError, match="guesses"):
         certify(0.5, [[0.5, 0.5]] * 2, PureDP(1), 1, guesses=1, shared=True)
