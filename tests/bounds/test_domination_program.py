@@ -117,3 +117,15 @@ def test_the_pair_is_feasible_whatever_the_solver_s_tolerance(monkeypatch):
         assert o + world[-1] * work >= truth - TOLERANCE
         near += o + world[-1] * work < truth + 0.2
     assert near > 30
+
+
+def test_all_is_given_away_where_the_repair_does_not_end(monkeypatch):
+    """Never a ``mu`` above the prior, which the theorem does not allow."""
+    one = np.ones(1)
+    prior = np.array([0.6, 0.4])
+    for share, allowed in ((1.001, False), (1.5, False), (1.0, True), (0.9, True)):
+        need = (share * prior)[:, None]
+        monkeypatch.setattr(domination_program, "_repair", lambda *_, need=need: need)
+        found = dominate(prior, np.eye(2), one, 0.1 * one, 1.0)
+        assert found[0] == pytest.approx(min(share, 1.0))
+        assert (found[1] > 0) is allowed

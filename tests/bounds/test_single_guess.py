@@ -79,7 +79,7 @@ def test_the_bound_is_the_sum_of_the_suprema(guarantee):
         (found,) = multiplier_bound(row[None], SUCCESS, guarantee, multipliers[None])
         # never more than by giving nothing away, nor less than the best guess
         assert found == pytest.approx(
-            np.clip(truth, (row @ SUCCESS).max(), 1.0), abs=2e-4 if truth < 1 else 0
+            np.clip(truth, (row @ SUCCESS).max(), 1.0), abs=2e-4 if truth < 1 else 1e-12
         )
         informed += truth < 1
     assert informed
@@ -132,9 +132,9 @@ def test_the_constraints_are_those_of_single_guesses():
     rng = np.random.default_rng(10)
     points = np.array([-1.5, -0.4, 0.0, 0.7, 2.0])
     met = 0
-    for _ in range(400):
+    for _ in range(150):
         values, guesses = int(rng.integers(2, 4)), int(rng.integers(1, 4))
-        q = rng.dirichlet(np.full(guesses, 20.0), values)
+        q = rng.dirichlet(np.full(guesses, 4.0), values)
         deltas = GaussianDP(float(rng.uniform(0.2, 2))).profile(points)
         upper, limits, sums = single_guess_constraints(values, guesses, points, deltas)
         high, low = q.max(axis=0), q.min(axis=0)
@@ -149,4 +149,4 @@ def test_the_constraints_are_those_of_single_guesses():
             assert (upper @ np.concatenate(wrong) > limits + 1e-12).any()
         assert np.abs(upper).max() <= 1
         met += kept
-    assert 50 < met < 350
+    assert 30 < met < 120
