@@ -68,6 +68,7 @@ def tails(r: int, epsilon: float) -> list[Fraction]:
 
 
 @pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
+@pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-4, 1e-2])
 def test_the_p_value_takes_the_worst_of_all_ranges_below_the_count(epsilon, delta):

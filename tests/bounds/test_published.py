@@ -42,6 +42,7 @@ def tails(r: int, p: float, e: float) -> list[float]:
     return [float(sum(mass[j:], start=Fraction(0))) for j in range(r + 2)]
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem F.1")
 @pytest.mark.parametrize("p", [0.0, 1e-200, 0.01, 0.5, 0.9, 1.0])
 def test_formulas_for_one_target(p):
     with mp.workdps(50):
@@ -80,6 +81,7 @@ def test_the_renyi_bound_is_where_the_divergence_is_used_up(alpha, gamma):
         assert found <= says("stock", RenyiDP(alpha, gamma), prior=p)
 
 
+@pytest.mark.states("Yeom et al. 2018", "Theorem 1")
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.5, 0.01), (2.0, 0.2), (0.0, 0.3)])
 def test_membership_is_limited_by_the_total_variation(epsilon, delta):
     """The best mechanism for a fair coin: what the program finds, and the formula gives."""
