@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from itertools import product
 
 import numpy as np
@@ -148,6 +149,29 @@ def test_few_values_share_the_work_among_points_where_that_is_smaller():
         gained += shared < alone - 1e-4
         assert certify(shared, rows[:2], curve, v).holds or v > 2
     assert gained
+
+
+def test_the_program_is_for_up_to_20_priors_of_up_to_6_values(monkeypatch):
+    """Beyond, and under one point, the closed form; other success always takes it."""
+    asked = []
+
+    def all_given_away(prior, *_):
+        asked.append(prior)
+        return 1.0, 0.0
+
+    monkeypatch.setattr(sys.modules["narcissus.bounds.domination"], "dominate", all_given_away)
+    curve, point = ProfileCurve((0.3, 1.0), (0.02, 0.005)), ApproximateDP(0.3, 0.02)
+    for values, count, told in ((2, 20, True), (2, 21, False), (6, 1, True), (7, 1, False)):
+        top = 0.4 + 0.001 * np.arange(count)[:, None]
+        rows = np.hstack([top, np.repeat((1 - top) / (values - 1), values - 1, axis=1)])
+        for guarantee, success, solved in [
+            (curve, None, told),
+            (point, None, False),
+            (point, np.eye(values), True),
+        ]:
+            asked.clear()
+            assert domination(rows, guarantee, count, success).value <= 1
+            assert (len(asked) > 0) is solved
 
 
 def test_rows_stand_for_as_many_targets_as_are_told():

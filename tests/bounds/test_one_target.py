@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from narcissus.bounds import exact_match_optimum, exact_optimum, optimum, optimum_program
+from narcissus.bounds import (
+    THEOREMS,
+    Question,
+    exact_match_optimum,
+    exact_optimum,
+    optimum,
+    optimum_program,
+    threat,
+)
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -141,6 +149,14 @@ def test_other_success_is_limited_by_programs(guarantee):
     assert optimum(rows, guarantee, np.eye(3)) == pytest.approx(optimum(rows, guarantee), abs=1e-4)
 
 
-def test_only_replaced_records_are_meant():
+def test_a_question_needs_the_whole_prior_and_replaced_records():
     with pytest.raises(InputError, match="replace-one"):
         optimum([0.5, 0.5], PureDP(1.0, adjacency="add-remove"))
+    theorem = THEOREMS["one-target-optimum"]
+    assert theorem.own
+    assert not theorem.dear
+    question = Question(threat(prior=0.5), PureDP(1.0))
+    assert "the whole prior" in theorem.lacks(question)
+    near = threat(values=[0.2, 0.3, 0.5], within=1)
+    said = theorem.bound(near, GaussianDP(1.0))
+    assert said.value == optimum([0.2, 0.3, 0.5], GaussianDP(1.0), near.success)[0]

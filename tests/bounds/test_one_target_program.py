@@ -100,6 +100,8 @@ def test_what_is_too_large_or_about_other_neighbours_is_refused():
 
 def test_a_question_is_answered_by_the_program_where_it_is_small():
     theorem = THEOREMS["one-target-optimum-program"]
+    assert theorem.dear
+    assert theorem.own
     for values, guarantee, answered in [
         (20, ApproximateDP(0.5, 0.01), True),
         (21, ApproximateDP(0.5, 0.01), False),
