@@ -129,3 +129,28 @@ def test_the_f_dp_p_value_at_its_ends():
     # fifty fair bits under no information: 2^-50; a thousand: below what the levels reach
     assert f_dp_one_run_p_value(50, 50, 50, PureDP(0.0)) == pytest.approx(2.0**-50, rel=1e-3)
     assert f_dp_one_run_p_value(1200, 1200, 1200, PureDP(0.0)) == pytest.approx(1e-300)
+
+
+def test_what_each_is_called_and_asked():
+    coins = threat(prior=0.5, targets=4)
+    one_run, recursion = THEOREMS["one-run"], THEOREMS["f-dp-one-run"]
+    for theorem in (one_run, recursion):
+        # several statements may come from one source
+        assert theorem.statement.startswith(f"{theorem.source} (")
+        assert theorem.audits
+        assert not theorem.own
+    assert recursion.dear
+    assert not one_run.dear
+    for guarantee, told in ((PureDP(1.0), True), (ApproximateDP(1.0, 0.1), True)):
+        assert (one_run.lacks(Question(coins, guarantee, 2)) is None) is told
+        assert one_run.valid(Question(coins, guarantee, 2)) is isinstance(guarantee, PureDP)
+    for danger, guarantee in ((coins, GaussianDP(1.0)), (threat(prior=0.4), PureDP(1.0))):
+        assert one_run.lacks(Question(danger, guarantee, 1)) is not None
+    said = one_run.bound(threat(prior=0.5, targets=9, guesses=6), ApproximateDP(0.5, 1e-3), 5)
+    assert said.value == one_run_p_value(9, 6, 5, 0.5, 1e-3)
+    even = threat(values=[0.25] * 4, targets=9, guesses=6)
+    asked = recursion.bound(even, GaussianDP(0.5), 5)
+    assert asked.value == f_dp_one_run_p_value(9, 6, 5, GaussianDP(0.5), 4)
+    for count, answered in ((500, True), (501, False)):
+        many = Question(threat(values=[0.5] * 2, targets=900), GaussianDP(1.0), count)
+        assert (recursion.lacks(many) is None) is answered
