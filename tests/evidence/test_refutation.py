@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from narcissus.bounds import f_dp_one_run_p_value, swap_program, swap_tail, threat
+from narcissus.bounds import (
+    THEOREMS,
+    Theorem,
+    f_dp_one_run_p_value,
+    swap_program,
+    swap_tail,
+    threat,
+)
 from narcissus.errors import InputError
 from narcissus.evidence import refute
 from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted
@@ -262,3 +269,23 @@ def test_the_search_ends_within_its_tolerance(edge, tolerance):
     # from a start that is refuted it goes on, from one that is not it stays
     assert edge - 1e-9 * max(1.0, edge) <= largest_refuted(p_value, 0.05, 1e-9, start=0.05) <= edge
     assert largest_refuted(p_value, 0.05, 1e-9, start=2 * edge) == 2 * edge
+
+
+def test_a_theorem_that_does_not_hold_refutes_nothing(monkeypatch):
+    """It is shown beside the others."""
+    before = refute(40, 40, 30)
+    wrong = Theorem(
+        id="wrong",
+        source="Nobody 2026, Theorem 1",
+        says="Nothing is ever right.",
+        about=("tail",),
+        limit=lambda q: 0.0,
+        holds=None,
+        why="Guesses are right by chance.",
+        audits=True,
+    )
+    monkeypatch.setitem(THEOREMS, "wrong", wrong)
+    after = refute(40, 40, 30)
+    assert (after.epsilon, after.mu, after.p_value) == (before.epsilon, before.mu, before.p_value)
+    (shown,) = (method for method in after.methods if method.id == "wrong")
+    assert (shown.epsilon, shown.p_value, shown.valid) == (1e4, 0.0, False)
