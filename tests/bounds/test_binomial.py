@@ -16,7 +16,7 @@ from narcissus.bounds import (
     swap_tail,
     threat,
 )
-from narcissus.bounds.binomial import log_mass, lower_tail, tail_over_mass, upper_tail
+from narcissus.bounds.binomial import log_mass, lower_tail, mass, tail_over_mass, upper_tail
 from narcissus.guarantees import PureDP
 
 DIGITS = 1e-11  # relative; ten thousand trials have no more than this in their log odds
@@ -77,6 +77,38 @@ def test_tails_and_masses_keep_their_digits_down_to_1e_300():
             assert ratio == pytest.approx(float(tail / mass), rel=DIGITS, abs=0)
     # every stretch of exponents was met, those where the incomplete beta function fails included
     assert np.histogram(reached, bins=np.arange(-305, 1, 20))[0].min() >= 5
+
+
+@pytest.mark.parametrize("r", [16, 20, 32, 33, 40, 200, 3000])
+def test_masses_near_the_peak_are_right_to_the_last_digit(r):
+    """Where no log is large: Stirling's series has errors of a unit in the last place."""
+    for v in {r // 2, r // 2 + 1, r // 3, 16, r - 16} - {0, r}:
+        for off in (-0.2, 0.0, 0.1):
+            log_odds = math.log(v / (r - v)) + off
+            with mp.workdps(40):
+                odds = mp.exp(mp.mpf(log_odds))
+                truth = mp.log(mp.binomial(r, v)) + v * mp.mpf(log_odds) - r * mp.log(1 + odds)
+            # below 16 the logs of factorials themselves have an error of 1e-14
+            last = 5e-15 if min(v, r - v) >= 16 else 2e-14
+            found = float(log_mass(r, v, log_odds))
+            assert found == pytest.approx(float(truth), abs=last * (1 + r * off**2 + r / 1000))
+
+
+def test_a_mass_is_the_exponential_of_its_log():
+    assert mass(5, [0, 2, 5], 0.0) == pytest.approx([1 / 32, 10 / 32, 1 / 32], rel=1e-14)
+    assert mass(5, 5, -1e4) == 0
+
+
+def test_counts_and_odds_broadcast():
+    found = upper_tail(6, [[1], [3]], np.array([-np.inf, -1.0, 0.0, 30.0]))
+    assert found.shape == (2, 4)
+    for i, v in enumerate((1, 3)):
+        for j, odds in enumerate((-np.inf, -1.0, 0.0, 30.0)):
+            assert found[i, j] == upper_tail(6, v, odds)
+    assert log_mass(6, [[1], [6]], [0.0, 1.0]).shape == (2, 2)
+    ratio = tail_over_mass(50, [[45], [50]], [-1.0, 0.0, 0.1])
+    assert ratio.shape == (2, 3)
+    assert ratio[1].tolist() == pytest.approx([1, 1, 1])
 
 
 # Where SciPy 1.17's incomplete beta function is off by a tenth to a factor of three.

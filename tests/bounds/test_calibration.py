@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
 from narcissus.bounds import (
     Limit,
     advantage,
+    advantage_by_value,
     at_most,
     best,
     bounds_on,
@@ -18,6 +22,7 @@ from narcissus.bounds import (
     threat,
     typical_priors,
 )
+from narcissus.bounds.calibration import largest
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, dp_sgd
 
@@ -51,23 +56,6 @@ def test_the_number_of_targets_is_used_up():
     assert largest_epsilon(danger, both) < epsilon
 
 
-def test_at_most_is_the_least_count_that_the_tails_allow():
-    for guarantee in (PureDP(1), ApproximateDP(0.5, 1e-4), GaussianDP(0.7)):
-        danger = threat(values=[0.4, 0.3, 0.3], targets=30, guesses=25)
-        found = int(at_most(danger, guarantee, 0.95).value)
-        assert best(bounds_on(danger, guarantee, found + 1)).value <= 0.05
-        assert best(bounds_on(danger, guarantee, found)).value > 0.05
-
-
-@pytest.mark.parametrize("prior", [0.02, 0.5])
-def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
-    danger = threat(prior=prior, targets=40)
-    for guarantee in (GaussianDP(0.3), GaussianDP(1.5)):
-        tails = [best(bounds_on(danger, guarantee, v)).value for v in range(42)]
-        least = next(v for v in range(41) if tails[v + 1] <= 0.05)
-        assert at_most(danger, guarantee, 0.95).value == least
-
-
 def test_dp_sgd_noise():
     danger, limit = threat(prior=0.5, inseparable=0.5), Limit(advantage=0.2)
     noise = smallest_noise(danger, limit, rate=0.05, steps=9, digits=2)
@@ -75,6 +63,117 @@ def test_dp_sgd_noise():
     assert advantage(kept, 0.5) <= 0.2
     less = dp_sgd(noise * 0.9, 0.05, 9, interval=1e-3)
     assert advantage(best(bounds_on(danger, less)).value, 0.5) > 0.2
+
+
+def test_no_noise_keeps_what_is_lost_without_a_release():
+    with pytest.raises(InputError, match="sees no release"):
+        smallest_noise(threat(prior=0.5, targets=10), Limit(at_most=2), rate=0.1, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "median", "most"),
+    [
+        # counted by mass from the least likely: .1 .1 .2 | .3 .3
+        ([0.3, 0.1, 0.3, 0.2, 0.1], 0.1, 0.3, 0.3),
+        # the half ends with a value: it is that one
+        ([0.26, 0.2, 0.24, 0.2, 0.1], 0.1, 0.2, 0.26),
+        ([0.1] * 5 + [0.5], 0.1, 0.1, 0.5),
+        ([0.0, 0.4, 0.0, 0.6], 0.4, 0.6, 0.6),
+        ([1.0], 1.0, 1.0, 1.0),
+        ([0.01] * 100, 0.01, 0.01, 0.01),
+    ],
+)
+def test_half_of_all_targets_have_a_likelier_value_than_the_median(values, least, median, most):
+    found = typical_priors(values)
+    assert (found.least, found.median, found.most) == (least, median, most)
+    likelier = sum(v for v in values if v > median)
+    assert likelier <= 0.5 + 1e-12
+    assert sum(v for v in values if v >= median) >= 0.5 - 1e-12
+
+
+def test_each_typical_value_is_calibrated_alone():
+    values, limit = [0.5, 0.2, 0.1, 0.1, 0.1], Limit(0.05)
+    found = epsilon_by_value(values, limit, delta=1e-6)
+    for epsilon, prior in zip(astuple(found), (0.1, 0.2, 0.5), strict=True):
+        assert epsilon == largest_epsilon(threat(prior=prior), limit, delta=1e-6)
+    gained = advantage_by_value(values, PureDP(1.0))
+    for gain, prior in zip(astuple(gained), (0.1, 0.2, 0.5), strict=True):
+        grown = math.e * prior / (1 + prior * (math.e - 1))
+        assert gain == pytest.approx((grown - prior) / (1 - prior), rel=1e-12)
+
+
+@pytest.mark.states("Narcissus theory", "4.8")
+@pytest.mark.parametrize("prior", [1e-6, 0.1, 0.5])
+@pytest.mark.parametrize("gain", [0.01, 0.5])
+def test_under_pure_dp_the_largest_epsilon_has_a_closed_form(prior, gain):
+    """The odds grow by ``e^epsilon``: from those of the prior to those of what is allowed."""
+    allowed = prior + gain * (1 - prior)
+    truth = math.log(allowed / (1 - allowed)) - math.log(prior / (1 - prior))
+    found = largest_epsilon(threat(prior=prior), Limit(gain))
+    assert truth - 2e-9 * max(1, truth) <= found <= truth + 1e-12
+    # Gaussian noise is searched alike, and a parameter above 10^4 is not told from it
+    assert largest_mu(threat(prior=prior), Limit(1.0)) == 1e4
+
+
+def test_the_search_goes_up_by_doubling_and_ends_within_the_digits():
+    class Between:
+        """A limit that is kept up to a parameter."""
+
+        def __init__(self, edge):
+            self.edge, self.asked = edge, 0
+
+        def kept(self, danger, guarantee):
+            self.asked += 1
+            return guarantee.epsilon <= self.edge
+
+    for edge in (1e-7, 0.3, 1.0, 5.5, 9000.0):
+        for digits in (3, 9):
+            limit = Between(edge)
+            found = largest(PureDP, threat(prior=0.5), limit, digits=digits)
+            assert edge * (1 - 10.0**-digits) <= found <= edge
+            assert limit.asked <= 80
+    assert largest(PureDP, threat(prior=0.5), Between(-1.0)) is None
+    assert largest(PureDP, threat(prior=0.5), Between(9999.0)) == pytest.approx(9999.0)
+    assert largest(PureDP, threat(prior=0.5), Between(1e5)) == 1e4
+    assert largest(PureDP, threat(prior=0.5), Between(0.0)) == pytest.approx(0.0, abs=1e-11)
+
+
+def test_a_limit_is_kept_by_formulas_first_and_by_programs_for_few_guesses():
+    """The program proves a count that the formulas do not; for many guesses it is not asked."""
+    guarantee, few = GaussianDP(1.0), threat(prior=0.5, targets=100)
+    count = int(at_most(few, guarantee, 0.95).value)
+    assert best(bounds_on(few, guarantee, count + 1, dear=False)).value > 0.05
+    assert Limit(at_most=count).kept(few, guarantee)
+    assert not Limit(at_most=count - 1).kept(few, guarantee)
+    many = threat(prior=0.5, targets=101)
+    count = int(at_most(many, guarantee, 0.95).value)
+    assert not Limit(at_most=count).kept(many, guarantee)
+    enough = next(
+        v for v in range(102) if best(bounds_on(many, guarantee, v + 1, dear=False)).value <= 0.05
+    )
+    assert Limit(at_most=enough).kept(many, guarantee)
+    # both limits are to be kept
+    assert not Limit(advantage=0.01, at_most=enough).kept(many, guarantee)
+    assert not Limit(advantage=0.9, at_most=enough - 1).kept(many, guarantee)
+    assert Limit(advantage=0.9, at_most=enough).kept(many, guarantee)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"advantage": 1.5},
+        {"advantage": -0.1},
+        {"at_most": -1},
+        {"at_most": 1.5},
+        {"at_most": 1, "confidence": 1.0},
+        {"at_most": 1, "confidence": -0.1},
+    ],
+)
+def test_limits_that_are_none_are_refused(wrong):
+    with pytest.raises(InputError):
+        Limit(**wrong)
+    assert Limit(at_most=0, confidence=0.0).advantage is None
+    assert Limit(advantage=0.0).confidence == 0.95
 
 
 def test_typical_values():

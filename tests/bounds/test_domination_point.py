@@ -6,11 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from narcissus.bounds import optimum, optimum_program
 from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.domination_program import dominate
-from narcissus.bounds.single_guess import optimum_at_points
-from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 
 ROUNDING = 1e-12
 
@@ -73,27 +70,3 @@ def _least_work(prior, mu, success, epsilon):
     cost[: len(pairs)] = 1
     found = optimize.linprog(cost, A_ub=np.array(rows), b_ub=limits, bounds=(0, 1))
     return found.fun if found.success else np.inf  # infeasible: no work would be enough
-
-
-@pytest.mark.states("Narcissus theory", "4.6")
-@pytest.mark.parametrize(
-    "guarantee", [PureDP(0.7), GaussianDP(0.4), GaussianDP(1.5), ApproximateDP(0.5, 0.02)]
-)
-def test_limits_at_points_against_the_whole_program(guarantee):
-    """The order that the bounds must have, and that each step up is small."""
-    rng = np.random.default_rng(11)
-    success = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1.0]])
-    rows = rng.dirichlet(np.ones(4), 6)
-    whole = optimum_program(rows, guarantee, success)
-    single = optimum(rows, guarantee, success)
-    points = optimum_at_points(rows, guarantee, success, 10)
-    # The programs know the profile at some points only, and may be that much above the truth.
-    assert (whole <= single + 2e-4).all()
-    assert (single <= points + 2e-3).all()
-    assert (points <= single + 0.1).all()
-    if isinstance(guarantee, PureDP):
-        np.testing.assert_allclose(points, whole, atol=1e-6)
-    # Targets are solved many at a time. Alone, each gets the same but for the choice among
-    # multipliers that are equally good at the tangents and not quite so between them.
-    alone = np.concatenate([optimum(row, guarantee, success) for row in rows])
-    np.testing.assert_allclose(single, alone, atol=5e-3)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from narcissus.bounds import PoissonBinomial
+from narcissus.bounds import PoissonBinomial, binomial, poisson_binomial
 from narcissus.errors import InputError
 
 SHOWN = 1e-290  # below this a float no longer has all its digits
@@ -109,3 +111,86 @@ def test_a_million_trials_of_two_kinds():
     truth = float(first @ second)
     assert 0 < truth < 1e-100
     assert distribution.tail(v) == pytest.approx(truth, rel=1e-9, abs=0)
+
+
+def test_many_trials_with_certain_and_impossible_ones_among_them():
+    rng = np.random.default_rng(11)
+    inner = np.concatenate([rng.random(400), rng.random(150) * 1e-6])
+    p = rng.permutation(np.concatenate([inner, np.ones(30), np.zeros(70)]))
+    mass = [float(m) for m in exact_mass(inner)]
+    distribution = PoissonBinomial(p)
+    assert distribution.n == 650
+    assert distribution.mean == pytest.approx(math.fsum(inner) + 30)
+    table, own = distribution.tails(), distribution.pmf()
+    assert (table.shape, own.shape) == ((652,), (651,))
+    for v in [*range(0, 60, 7), *range(200, 320, 9), *range(320, 651, 30), 31, 579, 580, 581]:
+        upper = math.fsum(mass[max(v - 30, 0) :])  # none are left beyond 580
+        lower = math.fsum(mass[: max(v - 29, 0)])
+        here = mass[v - 30] if 30 <= v <= 580 else 0.0
+        for found, truth in [
+            (table[v], upper),
+            (distribution.tail(v), upper),
+            (distribution.tail(v - 0.5), upper),
+            (distribution.sf(v - 1), upper),
+            (distribution.sf(v - 0.5), upper),
+            (distribution.cdf(v), lower),
+            (distribution.cdf(v + 0.5), lower),
+            (own[v], here),
+        ]:
+            if truth > SHOWN or truth == 0:
+                assert found == pytest.approx(truth, rel=1e-11, abs=0)
+            else:
+                assert found <= 2 * SHOWN
+    for confidence in (1e-9, 0.3, 0.5, 1 - 1e-9):
+        found = distribution.quantile(confidence)
+        assert distribution.cdf(found) >= confidence > distribution.cdf(found - 1)
+    assert distribution.quantile(0.0) == 30
+
+
+@pytest.mark.parametrize("n", [600, 5000, 40_000])
+def test_the_tilted_trials_have_the_wanted_mean_and_a_window_that_carries_all(n):
+    rng = np.random.default_rng(12)
+    p = np.sort(rng.beta(0.5, 2, n))
+    log_p, log_q = np.log(p), np.log1p(-p)
+    for v in (1, n // 50, n // 4, n - 3):
+        theta = poisson_binomial._tilt(log_p, log_q, float(v))
+        tilted = special.expit(log_p - log_q + theta)
+        assert tilted.sum() == pytest.approx(v, rel=2e-9)
+        first, mass = poisson_binomial._convolve(tilted, 1 - tilted)
+        counts = first + np.arange(mass.size)
+        mean, variance = tilted.sum(), (tilted * (1 - tilted)).sum()
+        assert mass.sum() == pytest.approx(1, abs=1e-12)
+        assert mass @ counts == pytest.approx(mean, rel=1e-11)
+        assert mass @ (counts - mean) ** 2 == pytest.approx(variance, rel=1e-9)
+        # no wider than what Bernstein's inequality asks for at each joining, and so quick
+        assert mass.size <= 4 * (35 + math.sqrt(310 + 104 * variance)) + 2 * 32 + 10
+
+
+def test_a_table_of_large_sums_is_that_of_the_binomial_over_all_counts():
+    """Stretch by stretch, down to the smallest float on both sides."""
+    for n, rate in ((2000, 0.3), (3000, 0.97)):
+        distribution, counts = PoissonBinomial(np.full(n, rate)), np.arange(n + 1)
+        log_odds = math.log(rate) - math.log1p(-rate)
+        own, truth = distribution.pmf(), binomial.mass(n, counts, log_odds)
+        shown = truth > SHOWN
+        # a stretch is trusted down to a ten-thousandth of its largest, with four digits less
+        assert own[shown] == pytest.approx(truth[shown], rel=1e-10, abs=0)
+        assert (own[~shown] <= 2 * SHOWN).all()
+        upper = binomial.upper_tail(n, counts, log_odds)
+        seen = upper > SHOWN
+        assert distribution.tails()[:-1][seen] == pytest.approx(upper[seen], rel=1e-10, abs=0)
+
+
+def test_all_and_none_keep_their_digits():
+    p = np.full(700, 0.6)
+    assert PoissonBinomial(p).tail(700) == pytest.approx(0.6**700, rel=1e-11, abs=0)
+    assert PoissonBinomial(p).cdf(0) == pytest.approx(0.4**700, rel=1e-11, abs=0)
+    assert PoissonBinomial(p).tail(701) == 0
+    assert PoissonBinomial(p).cdf(-1) == 0
+    assert PoissonBinomial(p).cdf(700) == 1
+    assert PoissonBinomial(p).tail(0) == 1
+    # below the smallest float nothing is left, and nothing overflows
+    tiny = PoissonBinomial(np.full(1000, 1e-5))
+    assert tiny.tail(1000) == tiny.tail(500) == 0
+    assert tiny.tail(999) == 0
+    assert PoissonBinomial(1 - np.full(1000, 1e-5)).cdf(3) == 0

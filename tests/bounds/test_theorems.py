@@ -45,6 +45,7 @@ from narcissus.guarantees import (
     ProfileCurve,
     PureDP,
     RenyiDP,
+    ZeroConcentratedDP,
 )
 from narcissus.results import NotAssessed
 
@@ -427,3 +428,72 @@ def test_rounding_is_no_advantage():
     assert advantage(0.1 + 0.2, 0.3) == 0.0
     assert advantage(1.0, 1.0) == 0.0
     assert advantage(0.75, 0.5) == 0.5
+    assert advantage(0.2, 0.5) == 0.0
+    assert advantage(0.3 + 1e-14, 0.3) == pytest.approx(1e-14 / 0.7, rel=0.05)
+    assert advantage(1.0, 0.25) == 1.0
+    for wrong in ((1.5, 0.5), (0.5, -0.1)):
+        with pytest.raises(InputError):
+            advantage(*wrong)
+
+
+KINDS = [
+    *(PureDP(0.5), ApproximateDP(0.5, 0.01), GaussianDP(1.0), RenyiDP(2.0, 0.5)),
+    *(ZeroConcentratedDP(0.1), BayesSecurity(0.9), ProfileCurve((0.5, 1.0), (0.1, 0.01))),
+]
+
+
+@pytest.mark.parametrize("guarantee", KINDS)
+def test_every_question_is_answered_by_each_theorem_or_refused_by_it(guarantee):
+    """Whatever the guarantee, and whatever is known of the prior: never an error."""
+    dangers = [
+        threat(prior=0.5, targets=3, inseparable=0.5),
+        threat(prior=0.2, exact_match=True, targets=3),
+        threat(values=[0.5, 0.3, 0.2], within=1, targets=3, guesses=2),
+    ]
+    for danger in dangers:
+        for count in (None, 1, 2):
+            answered = {b.id for b in bounds_on(danger, guarantee, count)}
+            lacking = {
+                t.id
+                for t in THEOREMS.values()
+                if t.lacks(Question(danger, guarantee, count)) is not None
+            }
+            assert answered == set(THEOREMS) - lacking
+            # something is proved about one target by what needs no program, and about many
+            cheap = bounds_on(danger, guarantee, count, dear=False)
+            assert any(b.valid and THEOREMS[b.id].own for b in cheap)
+
+
+def test_a_theorem_is_named_by_one_statement_and_says_which_number_it_has():
+    statements = [t.statement for t in THEOREMS.values()]
+    assert len(set(statements)) == len(statements)
+    for theorem in THEOREMS.values():
+        assert theorem.own is theorem.source.startswith("Narcissus theory")
+        # a section of ours holds several, so that each has a name
+        assert theorem.title or not theorem.own
+
+
+def test_which_theorems_are_dear_and_which_audits_test_by():
+    dear = {t.id for t in THEOREMS.values() if t.dear}
+    assert dear == {"swap-program", "f-dp-one-run", "one-target-optimum-program"}
+    audits = [t for t in THEOREMS.values() if t.audits]
+    assert {t.id for t in audits} == {"swap", "swap-program", "one-run", "f-dp-one-run"}
+    coins = threat(values=[0.5, 0.5], targets=8, guesses=6)
+    for theorem in audits:  # whose tails must rise with the guarantee
+        weaker = [ApproximateDP(e, 0.01) for e in (0.0, 0.2, 1.0)]
+        if theorem.needs.several_points:
+            weaker = [GaussianDP(mu) for mu in (0.1, 0.4, 1.0)]
+        for v in (2, 4, 6):
+            tails = [theorem.value(Question(coins, guarantee, v)) for guarantee in weaker]
+            assert tails == sorted(tails)
+
+
+def test_the_limits_of_many_people_are_the_least_of_each_theorem():
+    rng = np.random.default_rng(5)
+    people, success = rng.dirichlet(np.ones(3), 4), 1 - np.eye(3)
+    for guarantee in (PureDP(1.0), GaussianDP(0.7), ApproximateDP(0.5, 0.02)):
+        for matrix in (None, success):
+            limits = each_success(people, guarantee, matrix)
+            alone = [each_success([p], guarantee, matrix)[0] for p in people]
+            assert limits == pytest.approx(alone, abs=5e-3)
+            assert (limits <= optimum(people, guarantee, matrix) + 1e-12).all()

@@ -72,3 +72,113 @@ def test_one_guess_for_each_value_is_exact_match_in_whatever_order():
     assert threat(values=[0.5, 0.3, 0.2], success=np.eye(3)[:, [2, 0, 1]]) == plain
     assert threat(values=[0.5, 0.3, 0.2], within=0) == plain
     assert not threat(values=[0.5, 0.3, 0.2], within=1).exact_match
+
+
+def test_what_is_not_given_together_is_refused():
+    for wrong, said in [
+        ({}, "must be given, and not both"),
+        ({"prior": 0.5, "values": [0.5, 0.5]}, "not both"),
+        ({"prior": 0.5, "success": [[1.0], [0.0]]}, "need `values`"),
+        ({"prior": 0.5, "within": 1}, "need `values`"),
+        ({"prior": 0.5, "exact_match": True, "within": 0}, "need `values`"),
+        ({"values": [0.5, 0.5], "within": 1, "success": np.eye(2)}, "not both be given"),
+        ({"values": [0.5, 0.5], "within": -1}, "within"),
+        ({"values": [0.5, 0.6]}, "values"),
+        ({"prior": 1.5}, "prior"),
+        ({"prior": 0.5, "inseparable": -0.5}, "inseparable"),
+        ({"prior": 0.5, "targets": 0}, "targets"),
+        ({"prior": 0.5, "targets": 10**10 + 1}, "targets"),
+        ({"prior": 0.5, "targets": 3, "guesses": 4}, "at most the 3 targets, got 4"),
+        ({"prior": 0.5, "targets": 3, "guesses": -1}, "guesses"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            threat(**wrong)
+
+
+def test_one_target_and_all_guessed_unless_told():
+    assert (threat(prior=0.5).targets, threat(prior=0.5).guesses) == (1, 1)
+    many = threat(prior=0.5, targets=10**10, guesses=0)
+    assert (many.targets, many.guesses) == (10**10, 0)
+    assert threat(values=[0.5, 0.5], targets=7).guesses == 7
+
+
+def test_what_is_known_is_said():
+    best, worst, given = (
+        threat(prior=0.3, inseparable=0.2),
+        threat(prior=0.3, exact_match=True),
+        threat(values=[0.7, 0.3], targets=2),
+    )
+    assert [t.known for t in (best, worst, given)] == [False, False, True]
+    assert [t.exact_match for t in (best, worst, given)] == [False, True, True]
+    assert (best.inseparable, best.values, best.success) == (0.2, None, None)
+    assert threat(prior=0.3).inseparable == 0
+    assert "as given" in given.about_prior
+    assert worst.about_prior == "no value is likelier a priori than 0.3, and a guess must name it"
+    assert [t.uniform for t in (best, worst, given)] == [False, False, False]
+    assert threat(values=[0.2] * 5).uniform
+    assert not threat(values=[0.2] * 5, within=1).uniform
+    assert not threat(values=[1.0]).uniform  # one value is no choice
+    assert threat(prior=0.2, exact_match=True).uniform
+
+
+def brute(values, success) -> tuple[float, float]:
+    """The best guess's success, and the chance that no guess is right for one draw alone."""
+    size, guesses = len(values), range(len(success[0]))
+    told = sum(
+        values[x] * values[y]
+        for x in range(size)
+        for y in range(size)
+        if any(success[x][z] and not success[y][z] for z in guesses)
+    )
+    return max(sum(values[x] * success[x][z] for x in range(size)) for z in guesses), 1 - told
+
+
+def test_the_best_guess_and_kappa_follow_from_the_values():
+    rng = np.random.default_rng(9)
+    kept = 0
+    for _ in range(60):
+        size = int(rng.integers(1, 5))
+        values = rng.dirichlet(np.ones(size))
+        success = (rng.random((size, int(rng.integers(1, 5)))) < 0.5).astype(float)
+        danger = threat(values=values, success=success, targets=3, guesses=2)
+        prior, kappa = brute(values, success)
+        assert danger.prior == pytest.approx(prior, abs=1e-15)
+        assert danger.inseparable == pytest.approx(kappa, abs=1e-12)
+        assert (danger.values, danger.targets, danger.guesses) == (tuple(values.tolist()), 3, 2)
+        if danger.exact_match:
+            assert danger.success is None
+            once = np.unique(success, axis=1)  # a guess that comes twice counts once
+            assert (once.sum(axis=0) == 1).all()
+            assert (once.sum(axis=1) == 1).all()
+        else:
+            assert sorted(zip(*danger.success, strict=True)) == sorted(
+                {tuple(guess) for guess in success.T.tolist()}
+            )
+        kept += danger.exact_match
+    assert 0 < kept < 30
+
+
+def test_near_means_at_most_so_many_places_away():
+    values = [0.1, 0.2, 0.3, 0.4]
+    for reach in range(4):
+        near = [[float(abs(x - z) <= reach) for z in range(4)] for x in range(4)]
+        told, given = threat(values=values, within=reach), threat(values=values, success=near)
+        assert (told.prior, told.inseparable) == (given.prior, given.inseparable)
+        assert told.exact_match is given.exact_match is (reach == 0)
+        if reach:
+            assert list(map(list, told.success)) == near
+    assert threat(values=values, within=1).prior == pytest.approx(0.9)
+    assert threat(values=values, within=3).prior == 1
+
+
+def test_a_worst_prior_of_very_many_values_is_not_written_out():
+    most = threat(prior=1 / 999, exact_match=True)
+    assert len(most.values) == 999
+    assert threat(prior=1 / 1000, exact_match=True).values is None
+    assert threat(prior=1 / 1000, exact_match=True).inseparable == pytest.approx(1e-3)
+    rest = threat(prior=0.3, exact_match=True)
+    assert rest.values == pytest.approx((0.3, 0.3, 0.3, 0.1))
+    assert rest.inseparable == pytest.approx(0.28)
+    none = threat(prior=1e-301, exact_match=True)
+    assert (none.values, none.inseparable) == (None, 0)
+    assert threat(prior=0.0, exact_match=True).inseparable == 0

@@ -56,3 +56,13 @@ def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest(value
     )
     assert (several[counts] < 1 / values).sum() <= stats.binom.isf(1e-6, repeats, error)
     assert (one[counts] < 1 / values).mean() > 2 * error  # the test has power
+
+
+@pytest.mark.parametrize("hits", [[1, 11], [1, -1], [1, 0.5], [[1, 2]]])
+def test_one_impossible_count_among_good_ones_is_refused(hits):
+    for samples in (10, [10, 10]):
+        with pytest.raises(InputError, match="hits"):
+            upper_priors(hits, samples, error=0.05, attempts=3)
+    with pytest.raises(InputError, match="hits"):
+        upper_priors([0, 0], [1, 0], error=0.05, attempts=3)
+    assert upper_priors([0, 10], 10, error=0.05, attempts=3)[1] == 1

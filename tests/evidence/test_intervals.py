@@ -34,3 +34,13 @@ def test_bernstein_limits_follow_the_theorem():
         bernstein_limits(10.1, 5, 10)
     assert limits.low == pytest.approx(values.mean() - reach, abs=1e-12)
     assert limits.high == pytest.approx(values.mean() + reach, abs=1e-12)
+
+
+def test_counts_that_cannot_be_are_refused():
+    for successes, trials, name in ((3, 2, "successes"), (-1, 2, "successes"), (0, 0, "trials")):
+        with pytest.raises(InputError, match=name):
+            clopper_pearson(successes, trials)
+    assert clopper_pearson(2, 2).high == 1
+    assert clopper_pearson(0, 1).low == 0
+    with pytest.raises(InputError, match="count"):
+        bernstein_limits(0.5, 0.5, 1)

@@ -71,3 +71,9 @@ def test_no_limits_are_nearer_than_valid_ones_can_be(values, people):
 def test_people_are_a_whole_number(bad):
     with pytest.raises(InputError, match="people"):
         mean_limits([0.5], people=bad)
+
+
+def test_a_value_is_of_one_target_unless_told():
+    values = np.random.default_rng(6).random(40)
+    assert mean_limits(values) == mean_limits(values, people=1)
+    assert mean_limits(values) != mean_limits(values, people=2)

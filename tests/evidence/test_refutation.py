@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from narcissus.bounds import swap_tail
+from narcissus.bounds import (
+    THEOREMS,
+    Theorem,
+    f_dp_one_run_p_value,
+    swap_program,
+    swap_tail,
+    threat,
+)
 from narcissus.errors import InputError
 from narcissus.evidence import refute
-from narcissus.evidence.refutation import closed_p_value, largest_refuted
-from narcissus.guarantees import PureDP
+from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted
+from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 
 FALSE_ALARM = 1e-6
 
@@ -188,3 +195,97 @@ def test_pure_dp_counts_of_a_true_mechanism():
     assert closed_p_value(50, 50, 40, 1.0, 0.0) == pytest.approx(
         stats.binom.sf(39, 50, q), rel=1e-9
     )
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_a_late_choice_refutes_mu_by_one_point_of_its_profile(delta):
+    """At the delta given, else at ``(1 - confidence) / (2 canaries)``, and at half the level."""
+    found = refute(1000, 100, 75, delta=delta, confidence=0.9, guesses_chosen="after")
+    point = delta or 0.1 / 2000
+    for mu, refuted in ((found.mu * (1 - 1e-5), True), (found.mu * (1 + 1e-5), False)):
+        profile = GaussianDP(mu).profile
+        epsilon = optimize.brentq(lambda e, f=profile: float(f(e)) - point, 0.0, 20.0, xtol=1e-13)
+        chance = float(swap_tail(1000, 0.5, epsilon, point, 75, guesses=100, inseparable=0.5))
+        assert (chance <= 0.05) is refuted
+
+
+def test_programs_are_solved_for_up_to_300_guesses():
+    for guesses, asked in ((300, True), (301, False)):
+        danger = threat(prior=0.5, exact_match=True, targets=400, guesses=guesses)
+        by = _tests(danger, GaussianDP(1.0), 200)
+        assert ("swap-program" in {theorem.id for theorem in by}) is asked
+        assert [theorem.dear for theorem in by] == sorted(theorem.dear for theorem in by)
+    # about one point it has nothing to add
+    danger = threat(prior=0.5, exact_match=True, targets=40)
+    ids = {theorem.id for theorem in _tests(danger, ApproximateDP(1.0, 1e-3), 20)}
+    assert ids == {"swap", "one-run", "f-dp-one-run"}
+
+
+def test_mu_is_refuted_up_to_where_the_program_crosses_the_level():
+    found = refute(60, 60, 48, confidence=0.9)
+    danger = threat(prior=0.5, exact_match=True, targets=60)
+    tails = {
+        mu: min(
+            swap_program(danger, GaussianDP(mu), 48),
+            f_dp_one_run_p_value(60, 60, 48, GaussianDP(mu)),
+        )
+        for mu in (found.mu, found.mu + 3e-3)
+    }
+    assert tails[found.mu] <= 0.1 < tails[found.mu + 3e-3]
+
+
+def test_what_was_found_is_told():
+    found = refute(60, 40, 30, delta=1e-4, claimed=0.2, confidence=0.9, values=3)
+    counted = (found.canaries, found.guesses, found.correct, found.values, found.chosen_on)
+    assert counted == (60, 40, 30, 3, 0)
+    assert (found.claimed, found.delta, found.confidence) == (0.2, 1e-4, 0.9)
+    assert (found.grade, found.guesses_chosen) == ("sampled", "before")
+    assert found.p_value == pytest.approx(closed_p_value(60, 40, 30, 0.2, 1e-4, values=3))
+    assert "30 of 40 guesses about 60 canaries with 3 values were right" in str(found)
+    assert f"90% confidence the mechanism is not ({found.epsilon:.6g}, 0.0001)-DP" in str(found)
+    assert str(found).count("assuming") == len(found.assumptions) == 3
+    rests = {
+        (chosen, delta): refute(9, 9, 9, delta=delta, guesses_chosen=chosen).assumptions[2]
+        for chosen in ("before", "after")
+        for delta in (0.0, 1e-3)
+    }
+    assert "fixed before" in rests["before", 0.0] == rests["before", 1e-3]
+    assert "at delta 0 it may be late" in rests["after", 0.0]
+    assert "half the level" in rests["after", 1e-3]
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
+@pytest.mark.parametrize("edge", [0.1, 0.25, 3.0, 77.0])
+def test_the_search_ends_within_its_tolerance(edge, tolerance):
+    asked = []
+
+    def p_value(e):
+        asked.append(e)
+        return e / (20 * edge)
+
+    found = largest_refuted(p_value, 0.05, tolerance)
+    assert edge - tolerance * max(1.0, edge) <= found <= edge
+    assert len(asked) <= 60
+    # from a start that is refuted it goes on, from one that is not it stays
+    assert edge - 1e-9 * max(1.0, edge) <= largest_refuted(p_value, 0.05, 1e-9, start=0.05) <= edge
+    assert largest_refuted(p_value, 0.05, 1e-9, start=2 * edge) == 2 * edge
+
+
+def test_a_theorem_that_does_not_hold_refutes_nothing(monkeypatch):
+    """It is shown beside the others."""
+    before = refute(40, 40, 30)
+    wrong = Theorem(
+        id="wrong",
+        source="Nobody 2026, Theorem 1",
+        says="Nothing is ever right.",
+        about=("tail",),
+        limit=lambda q: 0.0,
+        holds=None,
+        why="Guesses are right by chance.",
+        audits=True,
+    )
+    monkeypatch.setitem(THEOREMS, "wrong", wrong)
+    after = refute(40, 40, 30)
+    assert (after.epsilon, after.mu, after.p_value) == (before.epsilon, before.mu, before.p_value)
+    (shown,) = (method for method in after.methods if method.id == "wrong")
+    assert (shown.epsilon, shown.p_value, shown.valid) == (1e4, 0.0, False)

@@ -62,12 +62,3 @@ def test_exact_match_with_two_different_targets_and_with_delta():
     assert domination(rows, PureDP(1), 2).value == pytest.approx(0.41436, abs=5e-4)
     found = domination([[0.7, 0.3]] * 2, ApproximateDP(1, 0.01), 2).value
     assert found == pytest.approx(0.539825, abs=6e-7)
-
-
-def test_a_row_may_stand_for_many_targets():
-    rows = [[0.7, 0.3], [0.5, 0.5]]
-    counts = [3, 4]
-    for guarantee in (PureDP(1), ApproximateDP(0.5, 1e-3), GaussianDP(0.5)):
-        short = domination(rows, guarantee, 6, repeats=counts).value
-        spread = domination(np.repeat(rows, counts, axis=0), guarantee, 6).value
-        assert short == pytest.approx(spread, abs=1e-9)

@@ -39,8 +39,9 @@ class PoissonBinomial:
 
     Notes
     -----
-    Source: Narcissus theory 4.9. `tail`, `sf`, `cdf` and `tails` have a relative error of about
-    1e-12 wherever the result is a normal float, for ``n`` up to 10^6.
+    Source: Narcissus theory 4.9. `tail`, `sf` and `cdf` have a relative error of about 1e-12
+    wherever the result is a normal float, for ``n`` up to 10^6; `tails` and `pmf` of more than 512
+    trials have one of 1e-10 where two stretches meet.
 
     Examples
     --------
