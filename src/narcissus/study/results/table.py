@@ -151,7 +151,7 @@ class NoiseResult(ResultModel):
 TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
 
 
-class OwnAttack(ResultModel):
+class CountedAttack(ResultModel):
     """What one attack recovered of the people of a release that was made."""
 
     recovered: Count
@@ -166,7 +166,7 @@ class OwnRelease(ResultModel):
     people: Positive
     guessed: Count = Field(description="By the best guess without the release.")
     by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")
-    attacks: Mapping[str, OwnAttack]
+    attacks: Mapping[str, CountedAttack]
 
     @model_validator(mode="after")
     def _within(self) -> Self:

@@ -16,7 +16,7 @@ from narcissus._random import child
 from narcissus.attacks.table import Targets
 from narcissus.knowledge import OtherColumns
 from narcissus.observer import Observer
-from narcissus.study.results.table import OwnAttack, OwnRelease
+from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
 from narcissus.worlds import RealRows
@@ -50,7 +50,7 @@ def attack_own_release(
     mechanism = experiment.settings[0].mechanism
     [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
     guess = success.score(secrets, targets.chances.argmax(axis=1))
-    found: dict[str, OwnAttack] = {}
+    found: dict[str, CountedAttack] = {}
     for name, attack in experiment.attacks_at(0).items():
         if attack.informed:
             continue
@@ -61,7 +61,7 @@ def attack_own_release(
             [attempt] = attack.attempt([shown], [targets], rng)
             return int(success.score(secrets, attempt).sum())
 
-        found[name] = OwnAttack(recovered=hits(release, 0), from_decoy=hits(decoy, 1))
+        found[name] = CountedAttack(recovered=hits(release, 0), from_decoy=hits(decoy, 1))
     return OwnRelease(
         path=path,
         digest=digest,
