@@ -14,7 +14,6 @@ from narcissus.errors import InputError, StudyError, TooLargeError
 from narcissus.report import page_of, render_html, render_text
 from narcissus.report.page import Figure, Grid
 from narcissus.study.game.kind import KIND
-from narcissus.study.game.schema import DEFINITIONS
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
 
@@ -81,9 +80,41 @@ def test_every_statement_and_part_is_in_some_shipped_study():
             study["side-information"]["name"] for study in studies if study["side-information"]
         },
     }
-    assert set(DEFINITIONS) == used["statement"]
+    used["relation"] |= {"exact", "hamming-ball", "strings"}  # played below
     for room, named in used.items():
         assert named == set(ROOMS[room].parts), room
+
+
+@pytest.mark.parametrize(
+    ("relation", "records"),
+    [
+        ({"name": "exact"}, ["abcdefgh", "ijklmnop", "qrstuvwx", "yzABCDEF"]),
+        ({"name": "strings", "k": 1}, ["abcdefgh", "ijklmnop", "qrstuvwx", "yzABCDEF"]),
+        (
+            {"name": "hamming-ball", "share": 0.1},
+            ["000101110011", "110100011101", "011100010110", "101011100100"],
+        ),
+    ],
+)
+def test_what_a_program_prints_is_scored_in_a_game_too(relation, records):
+    """A model of one line prints that line, which is in a fresh data set once in four."""
+    attack = {"name": "ranking", "samples": 5, "length": 12, "top": 1}
+    found = run(
+        load_study(
+            {
+                "kind": "game",
+                "world": {"name": "pool", "records": records, "size": 1},
+                "mechanism": {"name": "trained-ngram", "order": 13},
+                "success": relation,
+                "attack": [attack],
+                "statement": {"name": "narcissus"},
+                "run": {"trials": 60, "stop": False},
+            }
+        ),
+        rng=1,
+    ).results["attackers"][0]
+    assert found["success"]["value"] == 1
+    assert 0.1 < found["baseline"]["value"] < 0.45
 
 
 def test_shipped_studies_say_what_they_show_and_where_it_is_from():

@@ -9,11 +9,12 @@ Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._options import FilledIn
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
 from narcissus.bounds.one_target import optimum
@@ -99,7 +100,7 @@ class PosteriorGuess:
     shadow_models
         Models that the attacker trains.
     seed
-        Of their noise.
+        Seed of their noise.
 
     Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
     weakness, section 5.3).
@@ -107,8 +108,8 @@ class PosteriorGuess:
 
     shadow_models: int = 4000
     seed: int = 0
-    likelihood: _Likelihood | None = None
-    log_prior: FloatArray | None = None
+    likelihood: Annotated[_Likelihood | None, FilledIn()] = None
+    log_prior: Annotated[FloatArray | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> PosteriorGuess:
         """Train the shadow models, which are public but for their noise."""

@@ -14,7 +14,7 @@ from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
 from narcissus.mechanisms.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.randomized_response import RandomizedResponse
-from narcissus.mechanisms.through_channel import ThroughChannel
+from narcissus.mechanisms.through_channel import ThroughChannel, through_channel
 
 __all__ = [
     "Cipher",
@@ -46,4 +46,5 @@ __all__ = [
     "ThroughChannel",
     "XorHalf",
     "published_cut",
+    "through_channel",
 ]
