@@ -85,6 +85,7 @@ def _attacker(one: Attacked, gaps: Mapping[str, Estimate | None]) -> AttackerRes
 def _proof(proof: Proof, statement: Any) -> ProofResult:
     bound = proof.bound
     return ProofResult(
+        id=bound.id,
         theorem=bound.theorem,
         limits=proof.limits,
         quantity=bound.quantity,

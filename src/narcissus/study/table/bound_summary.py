@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.bounds import Theorem
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import proofs
@@ -34,7 +35,7 @@ def bound_results(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=proofs.tail_theorem(experiment.success, n).statement,
+                **_by(proofs.tail_theorem(experiment.success, n)),
                 name="domination",
                 guarantee=guarantee,
                 for_comparison=False,
@@ -49,7 +50,7 @@ def bound_results(
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(
         limits="share",
-        theorem=proofs.share_theorem(experiment.success, n, setting.guarantee).statement,
+        **_by(proofs.share_theorem(experiment.success, n, setting.guarantee)),
         name="mean share",
         guarantee=guarantee,
         for_comparison=False,
@@ -78,6 +79,11 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
         ),
         ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None),
     )
+
+
+def _by(theorem: Theorem) -> dict[str, str]:
+    """Give how a bound names its theorem."""
+    return {"id": theorem.id, "theorem": theorem.statement}
 
 
 def _given(experiment: Experiment, setting: Setting) -> dict[str, Any]:
@@ -117,6 +123,7 @@ def _for_comparison(
         bounds.append(
             ShareBound(
                 limits="share",
+                id=share.id,
                 theorem=share.theorem,
                 name="mean share from one (epsilon, delta)",
                 **same,
@@ -134,7 +141,7 @@ def _for_comparison(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=proofs.published_theorem(setting.single).statement,
+                **_by(proofs.published_theorem(setting.single)),
                 name="published",
                 **same,
                 confidence=level,
