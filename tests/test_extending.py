@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from narcissus import bounds, load_study, run
-from narcissus.errors import InputError, StudyError
+from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.study import registry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -99,6 +99,32 @@ def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkey
     (own,) = [bound for bound in after if bound.theorem == theorem.statement]
     assert own == before["asked"]
     assert own.value >= bounds.best(before["known"]).value
+
+
+def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
+    """With whatever number of workers, as a bound of its own on how many fall."""
+    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS["A record prior"]))
+    for file, text in (files | dict(BLOCK.findall(THEOREM))).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    theorem = runpy.run_path(str(tmp_path / "ask.py"))["UNION"]
+    study = tmp_path / "study.toml"
+    text = study.read_text(encoding="utf-8").replace(
+        "epsilon = 1", 'epsilon = 0.1\nnoise = "laplace"\n[bounds]\nconfidence = [0.3]'
+    )
+    study.write_text(text, encoding="utf-8")
+    before = run(load_study(study, allow_code=True), workers=1).results["bounds"]
+    monkeypatch.setitem(bounds.THEOREMS, theorem.id, theorem)
+    for workers in (1, 2):
+        after = run(load_study(study, allow_code=True), workers=workers).results["bounds"]
+        own = [bound for bound in after if bound["id"] == theorem.id]
+        assert [(one["limits"], one["grade"]) for one in own] == [("count", "proved")]
+        assert 3 <= own[0]["at_most"] < own[0]["at_most_of_population"] == own[0]["of"] == 6
+        assert [bound for bound in after if bound["id"] != theorem.id] == before
+    run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
+    monkeypatch.delitem(bounds.THEOREMS, theorem.id)
+    with pytest.raises(StoreError):  # its trials lack what the theorem says, or have it
+        run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
 
 
 def test_every_kind_of_part_has_an_example():

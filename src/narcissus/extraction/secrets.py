@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._options import FilledIn
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
-from narcissus.bounds.one_target import optimum
+from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.extraction.secret_training import (
     FloatArray,
@@ -142,7 +142,8 @@ class SecretAttack(Result):
     prior
         Success of naming the likeliest secret without any model.
     bound
-        What no attacker exceeds: the optimum of theory 4.6; None without noise.
+        What no attacker exceeds in naming the secret, by the best theorem that applies; None
+        without noise.
     remarks
         What a reader should know: an attack that failed, for one.
     """
@@ -203,13 +204,7 @@ def attack_secrets(
     )
     bound = None
     if training.noise > 0:
-        guarantee = training.guarantee
-        bound = Bound(
-            float(optimum(weights, guarantee)[0]),
-            "success in naming the secret, of any attacker",
-            "Narcissus theory 4.6",
-            (f"the training is {guarantee.describe()}", "the secret is drawn from the prior"),
-        )
+        bound = best(bounds_on(threat(values=weights), training.guarantee, dear=False))
     return SecretAttack(
         found[PUBLISHED],
         found[POSTERIOR],

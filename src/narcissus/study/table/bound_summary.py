@@ -13,7 +13,7 @@ from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.population import mean_of_people, tail_of_population
+from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.settings import Setting
 
 Trial = Mapping[str, NDArray[Any]]
@@ -46,6 +46,22 @@ def bound_results(
                 at_most_of_population=proofs.not_exceeded(whole, level),
             )
         )
+    for theorem, tails, whole in other_tails(experiment, number, trials):
+        bounds += [
+            CountBound(
+                limits="count",
+                **_by(theorem),
+                name=theorem.title,
+                guarantee=guarantee,
+                for_comparison=False,
+                **given,
+                confidence=level,
+                at_most=proofs.not_exceeded(tails, level),
+                of=n,
+                at_most_of_population=proofs.not_exceeded(whole, level),
+            )
+            for level in experiment.levels
+        ]
     sums = np.array([t["bound"] for t in trials])
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(

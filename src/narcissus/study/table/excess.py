@@ -25,7 +25,7 @@ from narcissus.evidence import (
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.population import tail_of_population
+from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 
 Floats = NDArray[np.float64]
@@ -280,3 +280,6 @@ def _of_counts(experiment: Experiment, number: int, trials: Trials, limit: int) 
                 needed = times * len(trials)
                 break
     yield _excess("bound", "domination", "", (value, None, high), needed)
+    for theorem, played, whole in other_tails(experiment, number, trials):
+        limits = (float(played[place]) - alpha, None, float(whole[place]) - alpha)
+        yield _excess("bound", theorem.id, "", limits, None)
