@@ -272,7 +272,7 @@ def test_an_installed_part_of_a_game_is_played_in_worker_processes_too(inside, s
     source = (site / "parts_of_others.py").read_bytes()
     assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()
     path.write_text(GAME.format(**PARTS | {"world": world.replace("n =", "rat = 0.5\nn =")}))
-    with pytest.raises(StudyError, match="unknown key `world.rat`.*did you mean `rate`"):
+    with pytest.raises(StudyError, match=r"unknown key `world.rat`.*did you mean `rate`"):
         narcissus.load_study(path, allow_code=True)
 
 
