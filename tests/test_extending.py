@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from narcissus import bounds, load_study, run
+from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.study import registry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -19,6 +20,7 @@ BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
 LINE = re.compile(r'([A-Z_]+) = \{"([\w-]+)": "(narcissus[\w.]+):(\w+)"\}')
 SHARED, *SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")
 PARTS = {text.partition("\n")[0]: text for text in SECTIONS if "study.toml" in text}
+STATEMENT = PARTS.pop("A statement")
 (THEOREM,) = (text for text in SECTIONS if text.startswith("A theorem\n"))
 
 
@@ -28,6 +30,15 @@ def play(path, *, allow_code):
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
         results = [results["trials"], (results["exact"] or {}).get("least")]
     return json.dumps(results, sort_keys=True), record["status"]
+
+
+def register(source, rooms, name, module, attribute, monkeypatch):
+    """Put a file into the package, and its line into the registry."""
+    spec = importlib.util.spec_from_file_location(module, source)
+    made = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, module, made)
+    spec.loader.exec_module(made)
+    monkeypatch.setitem(getattr(registry, rooms), name, f"{module}:{attribute}")
 
 
 @pytest.mark.parametrize("title", PARTS)
@@ -41,15 +52,36 @@ def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monke
     assert by_file[1] in ("no threshold", "met", "inconclusive")
 
     source = tmp_path / f"{module.rpartition('.')[2]}.py"
-    spec = importlib.util.spec_from_file_location(module, source)
-    made = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, module, made)
-    spec.loader.exec_module(made)
-    monkeypatch.setitem(getattr(registry, rooms), name, f"{module}:{attribute}")
+    register(source, rooms, name, module, attribute, monkeypatch)
     text = study.read_text(encoding="utf-8")
     assert f'"{source.stem}:{attribute}"' in text
     study.write_text(text.replace(f"{source.stem}:{attribute}", name), encoding="utf-8")
     assert play(study, allow_code=False) == by_file
+
+
+def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
+    files = dict(BLOCK.findall(STATEMENT))
+    rooms, name, module, attribute = LINE.search(files.pop("registry.py")).groups()
+    for file, text in files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    study = tmp_path / "study.toml"
+    with pytest.raises(StudyError, match="one of bayesian, "):
+        load_study(study)
+    register(tmp_path / f"{name}.py", rooms, name, module, attribute, monkeypatch)
+    record = run(load_study(study), workers=1).to_dict()
+    assert record["status"] == "exceeded"
+    assert record["results"]["statement"] == {
+        "name": name,
+        "words": "success <= 0.5",
+        "definition": "Example 2026, Definition 1",
+        "scope": "this one world",
+        "epsilon": None,
+        "delta": 0.5,
+    }
+    told = study.read_text(encoding="utf-8") + '[side-information]\nname = "rows"\nrows = 1\n'
+    study.write_text(told, encoding="utf-8")
+    with pytest.raises(InputError, match="told nothing"):
+        load_study(study)
 
 
 def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkeypatch):
@@ -67,6 +99,32 @@ def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkey
     (own,) = [bound for bound in after if bound.theorem == theorem.statement]
     assert own == before["asked"]
     assert own.value >= bounds.best(before["known"]).value
+
+
+def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
+    """With whatever number of workers, as a bound of its own on how many fall."""
+    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS["A record prior"]))
+    for file, text in (files | dict(BLOCK.findall(THEOREM))).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    theorem = runpy.run_path(str(tmp_path / "ask.py"))["UNION"]
+    study = tmp_path / "study.toml"
+    text = study.read_text(encoding="utf-8").replace(
+        "epsilon = 1", 'epsilon = 0.1\nnoise = "laplace"\n[bounds]\nconfidence = [0.3]'
+    )
+    study.write_text(text, encoding="utf-8")
+    before = run(load_study(study, allow_code=True), workers=1).results["bounds"]
+    monkeypatch.setitem(bounds.THEOREMS, theorem.id, theorem)
+    for workers in (1, 2):
+        after = run(load_study(study, allow_code=True), workers=workers).results["bounds"]
+        own = [bound for bound in after if bound["id"] == theorem.id]
+        assert [(one["limits"], one["grade"]) for one in own] == [("count", "proved")]
+        assert 3 <= own[0]["at_most"] < own[0]["at_most_of_population"] == own[0]["of"] == 6
+        assert [bound for bound in after if bound["id"] != theorem.id] == before
+    run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
+    monkeypatch.delitem(bounds.THEOREMS, theorem.id)
+    with pytest.raises(StoreError):  # its trials lack what the theorem says, or have it
+        run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
 
 
 def test_every_kind_of_part_has_an_example():

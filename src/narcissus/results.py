@@ -75,7 +75,8 @@ class Bound(Result):
     valid
         False for a published formula that is known not to hold; kept for comparison only.
     id
-        Short name of the theorem in the registry `narcissus.bounds.THEOREMS`, if it is there.
+        Short name of the theorem, the same for ever: that of `narcissus.bounds.THEOREMS`, for what
+        is there.
     takes_as_given
         What is believed and not proved, such as that the prior is the true one.
     """

@@ -158,6 +158,9 @@ def test_own_objects_are_played_by_worker_processes(quick):
     [
         ({"unkown": ["ill"]}, "no argument `unkown`; did you mean `unknown`"),
         ({"advantage": 0.1}, r"`advantage` belongs to `threshold`: write threshold=\{'adv"),
+        ({"parents": 3}, r"option of `bayesian-network`: write prior=\{'name': 'bayes.*'parents'"),
+        ({"sweeps": 3}, r"option of `gibbs`: write attacks=\{'gibbs': \{'sweeps': ...\}\}"),
+        ({"seed": 3}, "the seed is `rng`"),
         ({"unknown": ["il"]}, "no column `il`; did you mean `ill`"),
         ({"unknown": "ill"}, "`threat.unknown`: Input should be a valid list, got 'ill'"),
         ({"targets": -1}, "`threat.targets`: Input should be greater than 0, got -1"),

@@ -36,6 +36,7 @@ from narcissus.bounds import (
     optimum_program,
     threat,
 )
+from narcissus.bounds.theorems import from_outside, of_tails
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -416,7 +417,13 @@ def test_a_theorem_of_ones_own_takes_part_in_the_choice(monkeypatch):
     )
     people = [[0.7, 0.3], [0.5, 0.5]]
     before = each_success(people, PureDP(1.0))
+    assert from_outside() == {}
     monkeypatch.setitem(THEOREMS, "own", own)
+    assert from_outside() == {"own": own}
+    assert of_tails(PureDP(1.0)) == []
+    monkeypatch.setitem(THEOREMS, "tails", replace(own, id="tails", tails=own.each))
+    assert [theorem.id for theorem in of_tails(PureDP(1.0))] == ["tails"]
+    monkeypatch.delitem(THEOREMS, "tails")
     chosen = best(bounds_on(threat(prior=0.3), PureDP(1.0)))
     # never below what is reached without the release
     assert (chosen.id, chosen.value, chosen.theorem) == ("own", 0.3, own.source)

@@ -1,5 +1,7 @@
 """The command line as a whole: what it loads, what it never loads, and how it ends."""
 
+import errno
+import os
 import pickle
 import pkgutil
 import subprocess
@@ -44,6 +46,19 @@ def test_unknown_command_is_a_usage_error():
     assert "No such command" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["schema", "parts"], ["--help"]])
+def test_a_closed_pipe_is_no_verdict(words):
+    """As in ``narcissus ... | head``: 1 would say that a threshold is exceeded."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run(
+        [sys.executable, "-m", "narcissus", *words],
+        stdout=writes, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
@@ -52,7 +67,7 @@ def test_unknown_command_is_a_usage_error():
         (OSError("odd"), 2, "error: odd\n"),
         (MemoryError(), 2, "error: there is not enough memory for this\n"),
         (RuntimeError("slip"), 4, "internal error: RuntimeError('slip'); please report it"),
-        (BrokenPipeError(), 141, ""),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), 141, ""),
         (KeyboardInterrupt(), 130, ""),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

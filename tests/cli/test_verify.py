@@ -189,3 +189,22 @@ def test_a_record_of_version_0_1_is_one_of_the_study_in_the_words_of_today(
     Path("other.toml").write_text(example.read_text().replace("uses = 2", "uses = 3"))
     code, _, err = narcissus("verify", record, "other.toml", "--quiet")
     assert (code, "another study" in err) == (2, True)
+
+
+def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch, narcissus):
+    """And one with another id is not: what is there is compared."""
+    monkeypatch.chdir(tmp_path)
+    assert narcissus("examples", "dp-implies-narcissus", "--out", "g.toml")[0] == 0
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 0
+    record = Path("out/record.json")
+    assert [proof["id"] for proof in json.loads(record.read_text())["results"]["proofs"]] == [
+        "cohen-a.4"
+    ]
+    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text")[1]
+    forged(record, lambda r: r["results"]["proofs"][0].pop("id"))
+    assert narcissus("report", "out/record.json", "--text")[0] == 0
+    assert narcissus("verify", "out", "g.toml", "--quiet")[0] == 0
+    forged(record, lambda r: r["results"]["proofs"][0].update(id="cohen-e.1"))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 1
+    assert "proofs[1].id" in out

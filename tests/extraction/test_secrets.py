@@ -1,11 +1,13 @@
 """n-gram secrets: exact accounting, bounds that hold, attacks that reach them where they can."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import special
 
+from narcissus.bounds import THEOREMS, optimum
 from narcissus.errors import InputError
 from narcissus.extraction.secret_training import SecretTraining
 from narcissus.extraction.secrets import PosteriorGuess, attack_secrets, zipf_prior
@@ -83,3 +85,14 @@ def test_same_seed_same_attack():
         attack_secrets(PRIORS["bit"], SecretTraining(1.0), models=50, rng=3) for _ in range(2)
     )
     assert first == again
+
+
+def test_the_bound_is_the_best_of_the_theorems(monkeypatch):
+    training = SecretTraining.private(1.0)
+    few = {"models": 50, "shadow_models": 200, "rng": 1}
+    found = attack_secrets(PRIORS["skewed"], training, **few).bound
+    assert (found.id, found.quantity) == ("one-target-optimum", "success on one target")
+    assert found.value == optimum(PRIORS["skewed"], training.guarantee)[0]
+    own = replace(THEOREMS["one-target-optimum"], id="own", limit=lambda q: 0.0)
+    monkeypatch.setitem(THEOREMS, "own", own)
+    assert attack_secrets(PRIORS["skewed"], training, **few).bound.id == "own"

@@ -169,3 +169,29 @@ def test_what_is_not_said_is_ten_thousand_trials_at_95_percent():
     assert heard == [10_000]
     assert (run.confidence, run.outcome) == (0.95, "violates")
     assert (run.statement.epsilon, run.statement.delta) == (0, 0)
+
+
+class Fading:
+    """Knows the data set at the first trials, and nothing later."""
+
+    def __init__(self, good):
+        self.left = good
+
+    def attempt(self, release, known, rng):
+        knows = np.arange(len(release)) < self.left
+        self.left = max(0, self.left - len(release))
+        return np.where(knows[:, None], release, 1 - release)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.7])
+def test_what_is_violated_is_refuted_whatever_comes_later(epsilon):
+    """The bet is won after some trials; all of them together would not even tell epsilon 0."""
+    game = Game(Bits(3), Identity(), Prefix(3))
+    run = play(game, Fading(40), Resilience(epsilon), trials=5000, stop=False, rng=1)
+    assert run.decided < 40
+    assert run.attackers[0].success.value < run.attackers[0].baseline.value
+    assert (run.outcome, run.refuted) == ("violates", epsilon)
+    early = play(game, Fading(40), Resilience(epsilon), trials=40, stop=False, rng=1)
+    assert early.refuted > epsilon
+    never = play(game, Fading(0), Resilience(epsilon), trials=5000, stop=False, rng=1)
+    assert (never.outcome, never.refuted) == ("no violation found", None)

@@ -19,6 +19,17 @@ class Mine:
     def guess(self, view, *, rng):
         return view.targets.prior.argmax(axis=1)
 """
+COINS = """
+import numpy as np
+from narcissus.worlds import Draw
+class Coins:
+    def __init__(self, n: int, rate: float = 0.5):
+        self.n, self.rate = n, rate
+    def draw(self, trials, rng):
+        return Draw((rng.random((trials, self.n)) < self.rate).astype(int))
+    def fresh(self, draw, rng):
+        return self.draw(draw.trials, rng).data
+"""
 TOUCH = "import pathlib\npathlib.Path('ran').touch()\n"
 GAME = """
 kind = "game"
@@ -228,17 +239,44 @@ def test_a_helper_is_named_with_the_way_to_import_it(study, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_an_installed_part_is_run_only_where_its_package_declares_it(study, tmp_path, monkeypatch):
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Install a package that declares two of its classes, and something that is not its own."""
     site = tmp_path / "site"
     (site / "parts_of_others-1.0.dist-info").mkdir(parents=True)
-    (site / "parts_of_others.py").write_text(ATTACK + "\nclass Hidden(Mine):\n    pass\n")
+    (site / "parts_of_others.py").write_text(ATTACK + "\nclass Hidden(Mine):\n    pass\n" + COINS)
     (site / "parts_of_others-1.0.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: parts-of-others\nVersion: 1.0\n"
     )
     (site / "parts_of_others-1.0.dist-info" / "entry_points.txt").write_text(
         f"[{GROUP}]\nmine = parts_of_others:Mine\nshell = subprocess:getoutput\n"
+        "coins = parts_of_others:Coins\n"
     )
     monkeypatch.syspath_prepend(str(site))
+    yield site
+    sys.modules.pop("parts_of_others", None)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_installed_part_of_a_game_is_played_in_worker_processes_too(inside, site, workers):
+    path = inside / "g.toml"
+    world = '"parts_of_others:Coins"\nn = 4'
+    path.write_text(GAME.format(**PARTS | {"world": world}))
+    with pytest.raises(InputError, match="--allow-code"):
+        narcissus.load_study(path)
+    loaded = narcissus.load_study(path, allow_code=True)
+    assert loaded.settings.world.options == {"n": 4, "rate": 0.5}
+    audit = narcissus.run(loaded, workers=workers, rng=1)
+    assert audit.results["attackers"][0]["success"]["value"] == 1
+    digests = audit.record.provenance.digests
+    source = (site / "parts_of_others.py").read_bytes()
+    assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()
+    path.write_text(GAME.format(**PARTS | {"world": world.replace("n =", "rat = 0.5\nn =")}))
+    with pytest.raises(StudyError, match=r"unknown key `world.rat`.*did you mean `rate`"):
+        narcissus.load_study(path, allow_code=True)
+
+
+def test_an_installed_part_is_run_only_where_its_package_declares_it(study, site):
     assert "parts-of-others" in {d.name for d in metadata.distributions()}
     path = study(attacks={"a": {"kind": "parts_of_others:Mine"}})
     with pytest.raises(InputError, match="--allow-code"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._options import FilledIn
 from narcissus.errors import InputError
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.worlds.base import Array, Batch
@@ -26,7 +27,7 @@ class BayesGuess:
     Source: Chatzikokolakis et al. 2023, section II.
     """
 
-    guesses: NDArray[np.intp] | None = None
+    guesses: Annotated[NDArray[np.intp] | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> BayesGuess:
         """Find the likeliest secret for every output.

@@ -17,6 +17,7 @@ from narcissus.audits.play import run
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import study_kind
+from narcissus.study.listing import listed
 from narcissus.study.load import load_study
 from narcissus.tables import Bins, Table
 from narcissus.tables.read import MissingPolicy
@@ -31,6 +32,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "run": ("trials", "precision", "training", "confidence", "workers"),
 }
 """The arguments that are keys of a section of the study; any other is a section by itself."""
+
+PARTS = {
+    "prior": ("record-prior", False),
+    "mechanism": ("table-mechanism", False),
+    "attacks": ("table-attack", True),
+}
+"""The arguments that name parts: of which room, and whether there are several by name."""
 
 
 class Arguments(TypedDict, total=False):
@@ -262,6 +270,15 @@ def _no_argument(name: str) -> str:
     for section, field in study_kind("table").model.model_fields.items():
         if section in Arguments.__annotations__ and name in _keys(field.annotation):
             return f"`{name}` belongs to `{section}`: write {section}={{'{name}': ...}}"
+    for argument, (room, is_listed) in PARTS.items():
+        for part, _, options in listed(room):
+            if name in (option.name for option in options):
+                section = f"{{'name': '{part}', '{name}': ...}}"
+                if is_listed:
+                    section = f"{{'{part}': {{'{name}': ...}}}}"
+                return f"`{name}` is an option of `{part}`: write {argument}={section}"
+    if name == "seed":
+        return "the seed is `rng`: write rng=..."
     known = signature(audit).parameters
     return f"narcissus.audit has no argument `{name}`{did_you_mean(name, known)}"
 

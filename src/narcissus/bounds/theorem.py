@@ -24,6 +24,9 @@ from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
 
+ForPeople = Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray]
+"""From priors, a guarantee and a success matrix (None for exact match) to numbers."""
+
 About = Literal["success", "tail"]
 """The success on one target (and so the mean share of many), or the chance that many fall."""
 
@@ -228,6 +231,11 @@ class Theorem:
         Limits the success on each of many people at once: from their priors, shape (m, V), the
         guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
         take the least of all theorems that offer it. None if it is not offered.
+    tails
+        Limits the chance that at least v of many people fall, for all v at once: from the same
+        three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it beside
+        the domination theorem, which they ask at points of the guarantee that they choose
+        beforehand. None if it is not offered.
     """
 
     id: str
@@ -245,7 +253,8 @@ class Theorem:
     dear: bool = False
     audits: bool = False
     own: bool = False
-    each: Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray] | None = None
+    each: ForPeople | None = None
+    tails: ForPeople | None = None
 
     @property
     def statement(self) -> str:

@@ -99,6 +99,8 @@ THEOREMS: dict[str, Theorem] = {
 }
 """All theorems by their id, ours first: among equal numbers the first is named."""
 
+_OF_THE_PACKAGE = frozenset(THEOREMS)
+
 
 def bounds_on(
     threat: Threat, guarantee: Guarantee, at_least: int | None = None, *, dear: bool = True
@@ -137,6 +139,11 @@ def best(bounds: Iterable[Bound]) -> Bound:
     return min(valid, key=lambda bound: bound.value)
 
 
+def from_outside() -> dict[str, Theorem]:
+    """Give the theorems that were added to `THEOREMS` in this process: no other one has them."""
+    return {name: one for name, one in THEOREMS.items() if name not in _OF_THE_PACKAGE}
+
+
 def for_each(guarantee: Guarantee) -> list[Theorem]:
     """List the theorems that limit the success on each of many people at once; see `each_success`.
 
@@ -146,6 +153,17 @@ def for_each(guarantee: Guarantee) -> list[Theorem]:
         theorem
         for theorem in THEOREMS.values()
         if theorem.each is not None
+        and theorem.holds is not None
+        and isinstance(guarantee, theorem.needs.guarantee)
+    ]
+
+
+def of_tails(guarantee: Guarantee) -> list[Theorem]:
+    """List the theorems that limit how many of many people fall at once: ``tails``."""
+    return [
+        theorem
+        for theorem in THEOREMS.values()
+        if theorem.tails is not None
         and theorem.holds is not None
         and isinstance(guarantee, theorem.needs.guarantee)
     ]

@@ -35,7 +35,7 @@ class LeakageEstimate(Result):
         Error of the best attacker, for the prior from which secrets were drawn.
     guessing_error
         Error of the commonest secret, on the samples set aside on which the estimate of the Bayes
-        risk was made.
+        risk was made. Approximate: it has no limits, and no verdict rests on it.
     pair
         The two secrets that seem easiest to tell apart.
     secrets, samples

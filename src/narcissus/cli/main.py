@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +40,19 @@ OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
 
 
+class PipeClosedError(Exception):
+    """Whoever read our output has enough of it."""
+
+
+@contextmanager
+def _closed_pipes() -> Generator[None]:
+    """Keep a closed pipe from click, which would exit with 1: that is a verdict here."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise PipeClosedError from error
+
+
 class LazyGroup(click.Group):
     """A group that imports a command only when it is called, so that ``--help`` is quick."""
 
@@ -62,6 +77,16 @@ class LazyGroup(click.Group):
 
             hint = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(error.message.rstrip(".") + hint, ctx) from error
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """Read the words; ``--help`` prints already here."""
+        with _closed_pipes():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _closed_pipes():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their one-line texts, without importing them."""
@@ -106,8 +131,8 @@ def _run(argv: list[str] | None) -> int:
         return USAGE
     except click.Abort:
         raise KeyboardInterrupt from None
-    except BrokenPipeError:  # whoever read our output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except PipeClosedError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in buffers goes nowhere
         return PIPE_CLOSED
     except (NarcissusError, OSError, MemoryError) as error:
         click.echo(f"error: {_said(error)}", err=True)

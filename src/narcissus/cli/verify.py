@@ -150,13 +150,15 @@ def differences(
 ) -> Iterator[str]:
     """Yield where two values differ, with both; numbers are compared exactly.
 
-    With ``recorded_only``, what the old one does not hold is passed over: null, an empty list, a
-    grade that was not recorded.
+    What the first records of a format lack is passed over. With ``recorded_only`` all that the old
+    one does not hold is: null, an empty list, a grade that was not recorded.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
             inner = f"{place}.{key}" if place else key
+            if key not in one and _came_later(key):
+                continue
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
             elif not (recorded_only and _is_missing(key, one[key])):
@@ -170,6 +172,13 @@ def differences(
             yield from differences(a, b, f"{place}[{number}]", recorded_only=recorded_only)
     elif not _same(old, new):
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
+
+
+def _came_later(key: str) -> bool:
+    """Tell whether the first records of this format lack a key."""
+    from narcissus.study.results.base import LATER
+
+    return key in LATER
 
 
 def _is_missing(key: str, value: Any) -> bool:

@@ -43,6 +43,7 @@ from narcissus.extraction.ranking import (
     lead_over_shadows,
     memorised,
     rank_samples,
+    ranking_attack,
 )
 from narcissus.extraction.relations import (
     Close,
@@ -61,7 +62,12 @@ from narcissus.extraction.sandbox import (
     run_program,
     without_isolation,
 )
-from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret, train_models
+from narcissus.extraction.secret_training import (
+    SecretTraining,
+    TrainedOnSecret,
+    train_models,
+    trained_on_secret,
+)
 from narcissus.extraction.secrets import (
     PosteriorGuess,
     PublishedGuess,
@@ -125,10 +131,12 @@ __all__ = [
     "perplexity",
     "prg_example",
     "rank_samples",
+    "ranking_attack",
     "run_program",
     "self_extracting",
     "train_classifier",
     "train_models",
+    "trained_on_secret",
     "without_isolation",
     "zipf_prior",
 ]

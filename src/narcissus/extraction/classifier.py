@@ -157,8 +157,12 @@ class TrainedClassifier:
 
     Parameters
     ----------
-    width, steps, noise
-        As `train_classifier` takes them.
+    width
+        Neurons.
+    steps
+        Steps of gradient descent.
+    noise
+        Standard deviation of the noise on the summed gradient of a step; 0 adds none.
     """
 
     width: int = 400

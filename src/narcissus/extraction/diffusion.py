@@ -171,7 +171,13 @@ def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float,
 
 @dataclass(frozen=True)
 class TrainedDiffusion:
-    """The mechanism that releases a diffusion model of the rows of a data set."""
+    """The mechanism that releases a diffusion model of the rows of a data set.
+
+    Parameters
+    ----------
+    components
+        Gaussians that the model is a mixture of.
+    """
 
     components: int = 30
 
@@ -186,8 +192,10 @@ class DensestAttack:
 
     Parameters
     ----------
-    radius, samples
-        As `densest_samples` takes them.
+    radius
+        Within which samples count as the same.
+    samples
+        Rows drawn from the generator.
     """
 
     radius: float

@@ -199,8 +199,14 @@ class KktAttack:
 
     Parameters
     ----------
-    box, points, starts, steps
-        As `kkt_reconstruct` takes them.
+    box
+        Largest absolute value of an entry of a row.
+    points
+        Rows that are looked for.
+    starts
+        0: only what pairs of neurons give; 1: improved from there; more: from noise.
+    steps
+        Steps of each search.
     """
 
     box: float

@@ -204,7 +204,13 @@ class CharacterNgram:
 
 @dataclass(frozen=True)
 class TrainedNgram:
-    """The mechanism that releases an n-gram model of the records of a data set."""
+    """The mechanism that releases an n-gram model of the records of a data set.
+
+    Parameters
+    ----------
+    order
+        Characters that it looks at, the predicted one included.
+    """
 
     order: int = 6
 

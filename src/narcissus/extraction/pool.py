@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
@@ -33,15 +33,17 @@ class Pool:
         near as may be. None: there are no classes.
     """
 
-    records: Sequence[str] | NDArray[np.float64]
+    records: Sequence[str] | Sequence[Sequence[float]] | NDArray[np.float64]
     size: int
-    labels: ArrayLike | None = None
+    labels: Sequence[int] | NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         integer("size", self.size, low=1, high=len(self.records))
+        if not self._is_text and len({len(np.atleast_1d(row)) for row in self.records}) > 1:
+            raise InputError("`records` must be rows of equally many numbers, or lines of text")
         if self.labels is None:
             return
-        if isinstance(self.records, Sequence):
+        if self._is_text:
             raise InputError("`labels` are for rows of numbers")
         each = [int((np.asarray(self.labels) == sign).sum()) for sign in (1, -1)]
         if sum(each) != len(self.records) or min(each) < (self.size + 1) // 2:
@@ -49,6 +51,10 @@ class Pool:
                 f"`labels` must be -1 or 1 for each of {len(self.records)} records, with enough of "
                 f"both for {self.size}; got {each[0]} of 1 and {each[1]} of -1"
             )
+
+    @property
+    def _is_text(self) -> bool:
+        return isinstance(self.records[0], str)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, a list of `DataSet`."""
@@ -59,10 +65,11 @@ class Pool:
         return self.draw(draw.trials, rng).data
 
     def _data_set(self, rng: np.random.Generator) -> DataSet:
-        records: Any = self.records
-        if isinstance(self.records, Sequence):
+        if self._is_text:
+            records: Any = self.records
             chosen = rng.choice(len(self.records), self.size, replace=False)
             return DataSet("\n".join(records[i] for i in chosen).encode())
+        records = np.asarray(self.records, dtype=np.float64)
         if self.labels is None:
             return DataSet.of_rows(records[rng.choice(len(records), self.size, replace=False)])
         labels, half = np.asarray(self.labels), self.size // 2

@@ -21,7 +21,7 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.ngram import Generator
+from narcissus.extraction.ngram import CharacterNgram, Generator
 from narcissus.extraction.relations.base import lines_of
 
 FloatArray = NDArray[np.float64]
@@ -171,6 +171,32 @@ class RankingAttack:
         return ["\n".join(self.best(model, rng)).encode() for model in release]
 
 
+def ranking_attack(
+    samples: int = 1000,
+    length: int = 256,
+    top: int = 100,
+    reference: Sequence[str] = (),
+    order: int = 6,
+) -> RankingAttack:
+    """Print what a model finds likelier than it ought to, sampled and ranked.
+
+    Parameters
+    ----------
+    samples
+        Texts that are drawn.
+    length
+        The most tokens in each.
+    top
+        How many are printed by each score.
+    reference
+        Public lines on which the attacker trains a model to compare with; none: no such score.
+    order
+        Characters that this model looks at, the predicted one included.
+    """
+    other = CharacterNgram(reference, order=order) if reference else None
+    return RankingAttack(other, samples, length, top)
+
+
 @dataclass(frozen=True)
 class Memorises:
     """Enough stretches of the printed lines stand in the data, as `memorised` finds them.
@@ -179,8 +205,10 @@ class Memorises:
     ----------
     at_least
         Lines that must have one, each a different stretch.
-    window, k
-        As `memorised` takes them.
+    window
+        Characters of a stretch, which must agree.
+    k
+        Most records in which a stretch may occur.
     """
 
     at_least: int = 1

@@ -149,3 +149,34 @@ class TrainedOnSecret:
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """Train a model for each secret; logits of shape (trials, values)."""
         return train_models(data, self.values, self.training, rng=rng)
+
+
+def trained_on_secret(
+    values: int,
+    noise: float,
+    clip: float = math.sqrt(2),
+    steps: int = 100,
+    learning_rate: float = 0.01,
+) -> TrainedOnSecret:
+    """Release a model that was trained on a secret character with DP-SGD, as its logits.
+
+    Parameters
+    ----------
+    values
+        How many characters there are.
+    noise
+        Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
+    clip
+        Largest L2 norm of the gradient.
+    steps
+        Steps of training, each on the whole data.
+    learning_rate
+        Step size.
+
+    Examples
+    --------
+    >>> trained_on_secret(10, 2.0).training.guarantee.mu
+    5.0
+    """
+    training = SecretTraining(noise, clip, steps, learning_rate)
+    return TrainedOnSecret(training, integer("values", values, low=2))

@@ -9,14 +9,15 @@ Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._options import FilledIn
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
-from narcissus.bounds.one_target import optimum
+from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.extraction.secret_training import (
     FloatArray,
@@ -99,7 +100,7 @@ class PosteriorGuess:
     shadow_models
         Models that the attacker trains.
     seed
-        Of their noise.
+        Seed of their noise.
 
     Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
     weakness, section 5.3).
@@ -107,8 +108,8 @@ class PosteriorGuess:
 
     shadow_models: int = 4000
     seed: int = 0
-    likelihood: _Likelihood | None = None
-    log_prior: FloatArray | None = None
+    likelihood: Annotated[_Likelihood | None, FilledIn()] = None
+    log_prior: Annotated[FloatArray | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> PosteriorGuess:
         """Train the shadow models, which are public but for their noise."""
@@ -141,7 +142,8 @@ class SecretAttack(Result):
     prior
         Success of naming the likeliest secret without any model.
     bound
-        What no attacker exceeds: the optimum of theory 4.6; None without noise.
+        What no attacker exceeds in naming the secret, by the best theorem that applies; None
+        without noise.
     remarks
         What a reader should know: an attack that failed, for one.
     """
@@ -202,13 +204,7 @@ def attack_secrets(
     )
     bound = None
     if training.noise > 0:
-        guarantee = training.guarantee
-        bound = Bound(
-            float(optimum(weights, guarantee)[0]),
-            "success in naming the secret, of any attacker",
-            "Narcissus theory 4.6",
-            (f"the training is {guarantee.describe()}", "the secret is drawn from the prior"),
-        )
+        bound = best(bounds_on(threat(values=weights), training.guarantee, dear=False))
     return SecretAttack(
         found[PUBLISHED],
         found[POSTERIOR],

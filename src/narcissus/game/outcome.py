@@ -71,8 +71,9 @@ class Play:
         Log of the largest capital of the gambler against the statement.
     refuted
         Largest epsilon refuted at the statement's delta, by all attackers together; None if none
-        is, or the statement has no such epsilon. Holds at the confidence singly, not jointly with
-        the outcome.
+        is, or the statement has no such epsilon. Where the statement is violated at least its own,
+        since with it every smaller one falls. Holds at the confidence singly, not jointly with the
+        outcome.
     attackers
         One entry for each attacker.
     entropy

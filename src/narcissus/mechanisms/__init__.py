@@ -30,7 +30,7 @@ from narcissus.mechanisms.table import (
     TableMechanism,
     Tables,
 )
-from narcissus.mechanisms.through_channel import ThroughChannel
+from narcissus.mechanisms.through_channel import ThroughChannel, through_channel
 
 __all__ = [
     "CellRule",
@@ -76,4 +76,5 @@ __all__ = [
     "ThroughChannel",
     "XorHalf",
     "published_cut",
+    "through_channel",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from narcissus.channels import Channel, local_dp_epsilon
+from narcissus.channels import Channel, channel, local_dp_epsilon
 from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.worlds.base import Array
 
@@ -43,3 +44,19 @@ class ThroughChannel:
     def privacy(self, data: Array) -> tuple[float, float]:
         """Give (epsilon, delta): the channel's own local epsilon, and 0."""
         return local_dp_epsilon(self.matrix), 0.0
+
+
+def through_channel(matrix: Sequence[Sequence[float]]) -> ThroughChannel:
+    """Release an output of a channel for a secret, by the row of the secret.
+
+    Parameters
+    ----------
+    matrix
+        Chances of the outputs: a row for each secret, which sums to 1.
+
+    Examples
+    --------
+    >>> through_channel([[0.9, 0.1], [0.2, 0.8]]).matrix.shape
+    (2, 2)
+    """
+    return ThroughChannel(channel(matrix))

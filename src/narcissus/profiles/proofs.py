@@ -77,11 +77,11 @@ def from_privacy(
 def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) -> Bound | None:
     world = game.world.pairs if isinstance(game.world, RandomNeighbours) else game.world
     if isinstance(world, Pairs) and all(_neighbours(a, b) for a, b in world.sets):
-        theorem, data = "Cohen et al. 2024, Theorem A.4", world.sets[:, 0]
+        theorem, name, data = "Cohen et al. 2024, Theorem A.4", "cohen-a.4", world.sets[:, 0]
     elif isinstance(world, Finite) and all(_neighbours(world.sets[0], b) for b in world.sets):
         if len(world.sets) > 2:
             return None
-        theorem, data = "Cohen et al. 2024, Theorem E.1", world.sets
+        theorem, name, data = "Cohen et al. 2024, Theorem E.1", "cohen-e.1", world.sets
     else:
         return None
     promised = _promise(game, data) if privacy is None else privacy
@@ -99,6 +99,7 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
         f"delta at epsilon {epsilon:g}, against every attacker",
         theorem if assumed else f"{theorem} ({said})",
         assumed,
+        id=name,
     )
 
 
@@ -178,10 +179,11 @@ def _one_lemma(game: Game) -> Bound | None:
     world: Any = game.world
     if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):
         limit = hamming_limit(world.n, world.d, gamma)
-        theorem = "Kaplan et al. 2025, Lemma 3.5, with its tail computed"
+        theorem, name = "Kaplan et al. 2025, Lemma 3.5, with its tail computed", "kaplan-3.5"
     elif isinstance(world, Uniform) and world.levels == 2 and isinstance(game.mechanism, Parity):
         limit = parity_limit(world.n, world.d, gamma)
-        theorem = "Kaplan et al. 2025, Example 1.3, with its tail computed"
+        theorem, name = "Kaplan et al. 2025, Example 1.3, with its tail computed", "kaplan-1.3"
     else:
         return None
-    return Bound(limit, "success of any attacker, and so delta at every epsilon", theorem)
+    limited = "success of any attacker, and so delta at every epsilon"
+    return Bound(limit, limited, theorem, id=name)

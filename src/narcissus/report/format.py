@@ -8,6 +8,7 @@ from typing import Literal
 
 from narcissus.report.page import Cell
 from narcissus.results import Grade
+from narcissus.study.results.base import ByTheorem
 
 MISSING = "\N{EM DASH}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -120,3 +121,8 @@ def contradicted(contradictions: Sequence[str]) -> str:
         return first
     pairs = "pair of statements contradicts" if len(more) == 1 else "pairs of statements contradict"
     return f"{first} {len(more)} more {pairs} each other."
+
+
+def theorem_of(bound: ByTheorem) -> str:
+    """Name the theorem of a bound as the record does, with its id where it has one."""
+    return f"{bound.theorem} [{bound.id}]" if bound.id else bound.theorem

@@ -25,7 +25,7 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.study.parts import Part
 from narcissus.study.plugins import load_attribute
 from narcissus.study.registry import ROOMS, loaded
-from narcissus.study.signatures import Option, marked, options_of, takes_any, waits
+from narcissus.study.signatures import Option, in_a_file, marked, options_of, takes_any, waits
 
 UNKNOWN = "unknown_option"
 """Type of the error of an option that a part does not take: its message names the key itself."""
@@ -223,7 +223,7 @@ def strict(hint: Any) -> Any:
     if origin is Literal or not inner:
         return hint if _is_known(hint) else Any
     if origin in (Union, UnionType):
-        return Union[tuple(strict(one) for one in inner)]  # noqa: UP007
+        return Union[tuple(strict(one) for one in in_a_file(inner))]  # noqa: UP007
     if origin in (list, Sequence):
         return list[strict(inner[0])]
     return hint if _is_known(hint) else Any

@@ -77,6 +77,11 @@ def waits(maker: Callable[..., Any]) -> bool:
     )
 
 
+def in_a_file(alternatives: tuple[Any, ...]) -> list[Any]:
+    """Leave out the arrays among the types of an option: a file writes them as lists."""
+    return [one for one in alternatives if getattr(get_origin(one), "__name__", "") != "ndarray"]
+
+
 def marked(hint: Any, mark: type) -> bool:
     """Say whether a type carries a mark of `narcissus._options`, at any depth."""
     own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
@@ -124,11 +129,12 @@ def described(maker: Any) -> dict[str, str]:
     'So many of its first parameters are given by the study, not by the file.'
     """
     found: dict[str, str] = {}
-    for owner in inspect.getmro(maker) if isinstance(maker, type) else (maker,):
-        for text in (owner.__doc__, getattr(owner.__init__, "__doc__", None)):
-            for names, said in _entries(inspect.cleandoc(text or "")):
-                for name in names:
-                    found.setdefault(name, said)
+    # what a class does not say of a parameter, the class that it is made from does
+    makers = [*getattr(maker, "__mro__", [maker]), getattr(maker, "__init__", None)]
+    for text in map(inspect.getdoc, makers):
+        for names, said in _entries(text or ""):
+            for name in names:
+                found.setdefault(name, said)
     return found
 
 
@@ -162,7 +168,7 @@ def _words(hint: Any) -> list[str]:
     if origin is Literal:
         return [f"`{value}`" if isinstance(value, str) else str(value) for value in arguments]
     if origin is Union or origin is UnionType:
-        return [word for one in arguments for word in _words(one) if word]
+        return [word for one in in_a_file(arguments) for word in _words(one) if word]
     if origin is not None:
         inner = [word for one in arguments[:1] for word in _words(one)]
         listed = f"list of {' or '.join(_plural(word) for word in inner)}"

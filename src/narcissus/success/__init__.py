@@ -1,24 +1,46 @@
 """Success: when an attempt counts, and the statements that are made about it."""
 
+from narcissus.success.claim import Claim
+from narcissus.success.definitions import (
+    BayesianSafety,
+    EncryptionSecurity,
+    MembershipResilience,
+    NarcissusResilience,
+    NarcissusSinglingOut,
+    OneWayness,
+    PairResilience,
+    SafetyGivenKnowledge,
+    SurprisalResilience,
+    TwoCriteriaSafety,
+)
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
     Resilience,
     Statement,
-    SurprisalResilience,
     Threshold,
 )
 from narcissus.success.table import ColumnsRight, exact_match
 
 __all__ = [
+    "BayesianSafety",
+    "Claim",
     "ColumnsRight",
+    "EncryptionSecurity",
     "FixedBaseline",
+    "MembershipResilience",
+    "NarcissusResilience",
+    "NarcissusSinglingOut",
     "NotMemorizing",
+    "OneWayness",
+    "PairResilience",
     "Resilience",
+    "SafetyGivenKnowledge",
     "SinglingOut",
     "Statement",
     "SurprisalResilience",
     "Threshold",
+    "TwoCriteriaSafety",
     "exact_match",
 ]

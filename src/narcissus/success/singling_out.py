@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 
 from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
+from narcissus.errors import InputError
+from narcissus.success.claim import Claim
 from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
+from narcissus.worlds import (
+    Bits,
+    Finite,
+    Pairs,
+    RandomNeighbours,
+    Records,
+    Superset,
+    Tardos,
+    members,
+)
 from narcissus.worlds.base import Law
 
 SAME = 1e-12
@@ -59,7 +71,7 @@ def _distinct(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class SinglingOut:
+class SinglingOut(Claim):
     """Predicate singling out: for every ``w <= w_max``, isolating with weight at most ``w``.
 
     Parameters
@@ -97,6 +109,7 @@ class SinglingOut:
         default=None, repr=False, compare=False
     )
     rule: ClassVar[Literal["mean", "min"]] = "mean"
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.4"
 
     def __post_init__(self) -> None:
         integer("n", self.n, low=1)
@@ -104,6 +117,23 @@ class SinglingOut:
         probability("delta", self.delta)
         between("w_max", self.w_max, 0, 1, open_low=True)
         integer("points", self.points, low=1, high=1000)
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Refuse a world whose rows are not drawn independently from one distribution."""
+        for world in members(game.world).values():
+            name = type(world).__name__
+            if isinstance(world, Bits | Records) and world.law is None:
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn from one "
+                    f"distribution, and those of the world {name} are not alike"
+                )
+            if isinstance(world, Finite | Pairs | RandomNeighbours | Superset | Tardos):
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn independently from "
+                    f"one distribution, and those of the world {name} are not; it works for bits, "
+                    "records, uniform, mona-lisa, or a world of your own"
+                )
 
     def prepare(self, game: Any) -> SinglingOut:
         """Take the weights of predicates from the world, where it has a law of one record."""

@@ -7,7 +7,7 @@ for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy import special
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
+from narcissus.success.claim import Claim
 
 LARGEST_EPSILON = 100.0
 """Of a statement: beyond, nothing can violate it in floating point."""
@@ -86,13 +87,13 @@ class Statement(Protocol):
 
 
 @dataclass(frozen=True)
-class Resilience:
+class Resilience(Claim):
     """Success is at most ``e^epsilon`` times the attacker's own baseline, plus ``delta``.
 
     One inequality for most of the table in theory, section 1: Narcissus resiliency, the variant
     over pairs, Bayesian extraction-safety with one or two criteria, with side information, with
     surprisal, membership inference, one-way functions and encryption. They differ in the world,
-    the relation and what the attacker is told.
+    the relation and what the attacker is told; each has its name in `success.definitions`.
 
     Parameters
     ----------
@@ -105,6 +106,7 @@ class Resilience:
     epsilon: float = 0.0
     delta: float = 0.0
     rule: ClassVar[Literal["mean", "min"]] = "mean"
+    definition: ClassVar[str] = "Narcissus theory 1"
 
     def __post_init__(self) -> None:
         between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
@@ -122,32 +124,7 @@ class Resilience:
 
 
 @dataclass(frozen=True)
-class SurprisalResilience(Resilience):
-    """Resilience where only rows count that the attacker was not told too much about.
-
-    Parameters
-    ----------
-    epsilon
-        At least 0, at most 100.
-    delta
-        In [0, 1].
-    share
-        xi: share of its surprisal that a row keeps, in [0, 1].
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11.
-    """
-
-    share: float = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        probability("share", self.share)
-
-
-@dataclass(frozen=True)
-class FixedBaseline:
+class FixedBaseline(Claim):
     """Success is at most ``e^epsilon`` times the best fixed guess, plus ``delta``.
 
     Parameters
@@ -169,6 +146,7 @@ class FixedBaseline:
     delta: float = 0.0
     best: float | None = None
     rule: ClassVar[Literal["mean", "min"]] = "mean"
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.4"
 
     def __post_init__(self) -> None:
         between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
@@ -199,7 +177,7 @@ _SLACK = 1e-3
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(Claim):
     """Success at attempts whose own baseline is at most ``tau`` has chance at most ``epsilon``.
 
     Parameters
@@ -219,6 +197,7 @@ class Threshold:
     epsilon: float
     tau: float
     rule: ClassVar[Literal["mean", "min"]] = "mean"
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.5"
 
     @property
     def delta(self) -> float:
@@ -252,7 +231,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class NotMemorizing:
+class NotMemorizing(Claim):
     """The negation of (m, xi)-memorizing, for the attacker who played.
 
     It is violated where the attacker says "in" of at least ``m / n`` of the members, and of at
@@ -274,6 +253,7 @@ class NotMemorizing:
     n: Annotated[int, FilledIn()]
     xi: float
     rule: ClassVar[Literal["mean", "min"]] = "min"
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 1.2"
 
     @property
     def epsilon(self) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import narcissus
+from narcissus.report import page_of
 
 
 def play(folder, **channel):
@@ -42,8 +43,15 @@ def test_estimates_have_limits_and_the_samples_they_rest_on(tmp_path):
     (tmp_path / "s.csv").write_text("\n".join(["secret,output", *rows]) + "\n")
     audit = play(tmp_path, samples="s.csv")
     frame = audit.to_frame()
+    [guess] = frame[frame["name"] == "guessing_error"].to_dict("records")
+    assert (guess["grade"], guess["samples"]) == ("approximate", 400)
+    assert math.isnan(guess["low"])
+    assert math.isnan(guess["high"])
+    frame = frame[frame["name"] != "guessing_error"]
     assert set(frame["grade"]) == {"sampled"}
     assert set(frame["name"]) == {"beta_star", "bayes_risk"}
+    [without, *_] = page_of(audit.record).verdict.numbers
+    assert without[2:] == ("the commonest secret on these samples, no limits", "approximate")
     last = frame[frame["samples"] == 400].set_index("name")
     found = audit.results["estimated"]["bayes_risk"]
     assert last.loc["bayes_risk", "value"] == found["estimate"]

@@ -204,3 +204,35 @@ def test_profile_takes_a_study():
     study = load_study(shipped_study("xor-halves-together").path)
     assert profile(study, 0.0).delta[0] == pytest.approx(1 - 2**-4)
     assert 'kind="game"' not in repr(study)
+
+
+@pytest.mark.parametrize(
+    ("relation", "records"),
+    [
+        ({"name": "exact"}, ["abcdefgh", "ijklmnop", "qrstuvwx", "yzABCDEF"]),
+        ({"name": "strings", "k": 1}, ["abcdefgh", "ijklmnop", "qrstuvwx", "yzABCDEF"]),
+        (
+            {"name": "hamming-ball", "share": 0.1},
+            ["000101110011", "110100011101", "011100010110", "101011100100"],
+        ),
+    ],
+)
+def test_what_a_program_prints_is_scored_in_a_game_too(relation, records):
+    """A model of one line prints that line, which is in a fresh data set once in four."""
+    attack = {"name": "ranking", "samples": 5, "length": 12, "top": 1}
+    found = run(
+        load_study(
+            {
+                "kind": "game",
+                "world": {"name": "pool", "records": records, "size": 1},
+                "mechanism": {"name": "trained-ngram", "order": 13},
+                "success": relation,
+                "attack": [attack],
+                "statement": {"name": "narcissus"},
+                "run": {"trials": 60, "stop": False},
+            }
+        ),
+        rng=1,
+    ).results["attackers"][0]
+    assert found["success"]["value"] == 1
+    assert 0.1 < found["baseline"]["value"] < 0.45

@@ -107,3 +107,22 @@ def test_blocks_grow_until_time_shows():
     assert 0.001 < work.time_of_trial(player, "batch/3/500/1") < 0.0025
     assert played == ["batch/3/1/1", "batch/3/10/1", "batch/3/100/1", "batch/3/500/1"]
     assert work.size_of("batch/3/500/1") == 500
+
+
+def test_what_is_paid_once_a_block_is_not_paid_by_each_trial(monkeypatch):
+    """Nor is what the very first call pays; a trial that is long by itself is believed."""
+    monkeypatch.setattr(work, "ENOUGH", 0.03)
+    monkeypatch.setattr(work, "LONG", 0.1)
+    asked = []
+
+    def player(key):
+        count = int(key.split("/")[2])
+        asked.append(count)
+        time.sleep(0.04 + 0.001 * count)
+
+    assert 0.004 < work.time_of_trial(player, "batch/3/500/1") < 0.008
+    assert asked == [1, 10]
+    asked.clear()
+    slow = work.time_of_trial(lambda key: (asked.append(key), time.sleep(0.12)), "batch/3/500/1")
+    assert slow >= 0.12
+    assert len(asked) == 1

@@ -1,8 +1,11 @@
 """A table's results: settings that do not agree with themselves are refused; what is looked up."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
+from narcissus.report import render_text
 from narcissus.study.record import read_record
 
 
@@ -56,3 +59,18 @@ def test_what_is_contradicted_is_no_edge(setting):
     refuted = changed(setting, contradictions=("Refuted: that it is so.",))
     assert refuted.grade_of(share) == "not assessed"
     assert not refuted.is_edge(share)
+
+
+BEFORE_IDS = Path(__file__).parent / "records"
+
+
+@pytest.mark.parametrize("kind", ["game", "table"])
+def test_a_record_without_ids_is_read_drawn_and_written_as_it_was(kind):
+    """They were written by the version before theorems had ids in the record."""
+    path = BEFORE_IDS / f"{kind}.json"
+    record = read_record(path)
+    assert record.to_json() == path.read_text(encoding="utf-8")
+    assert "None" not in render_text(record)
+    bounds = record.results.proofs if kind == "game" else record.results.settings[0].bounds
+    assert {bound.id for bound in bounds} == {""}
+    assert all(bound.theorem in " ".join(render_text(record).split()) for bound in bounds)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from narcissus.bounds import THEOREMS
 from narcissus.study import load_study
 from narcissus.study.table.excess import excesses
-from narcissus.study.table.population import mean_of_people, tail_of_population
+from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.proofs import not_exceeded
 from narcissus.study.table.schema import ThresholdSpec
@@ -87,6 +88,46 @@ def test_the_population_s_count_is_covered(played):
     assert max(found) <= experiment.targets
     whole = replace(experiment, trials=len(trials))
     assert not_exceeded(tail_of_population(whole, 0, trials, 0), 0.95) <= truth + 1
+
+
+@pytest.mark.coverage_claim
+def test_the_population_s_count_by_another_theorem_is_covered(played, monkeypatch):
+    """Each trial's limit is one value; here it is the domination theorem's own."""
+    experiment, trials = played
+    own = replace(THEOREMS["domination"], id="own", tails=lambda *_: np.zeros(0))
+    monkeypatch.setitem(THEOREMS, "own", own)
+    trials = [{**t, "tails/own": t["tails/0"]} for t in trials]
+    truth = not_exceeded(np.mean([t["tails/0"] for t in trials], axis=0), 0.5)
+    few, parts = batches(experiment, trials)
+    found = [other_tails(few, 0, part) for part in parts]
+    counts = [not_exceeded(whole, 0.5) for [(_, _, whole)] in found]
+    assert sum(v >= truth for v in counts) >= stats.binom.ppf(ALARM, REPEATS, 0.975)
+    [(_, _, sharp)] = other_tails(replace(experiment, trials=len(trials)), 0, trials)
+    assert truth <= not_exceeded(sharp, 0.5) <= truth + 1
+    for [(theorem, played_by, whole)], part in zip(found, parts, strict=True):
+        assert theorem is own
+        np.testing.assert_allclose(played_by, np.mean([t["tails/own"] for t in part], axis=0))
+        assert (np.diff(whole) <= 0).all()
+        assert (whole >= played_by - 1e-12).all()
+
+
+def test_another_theorem_takes_part_in_a_verdict_on_counts(played, monkeypatch):
+    experiment, trials = played
+    n = experiment.targets
+    whole = replace(experiment, trials=len(trials))
+    threshold = ThresholdSpec(targets=1)
+    assert [e.high <= 0 for e in excesses(whole, 0, trials, threshold) if e.role == "bound"] == [
+        False
+    ]
+    own = replace(THEOREMS["domination"], id="own", tails=lambda *_: np.zeros(0))
+    monkeypatch.setitem(THEOREMS, "own", own)
+    nobody = np.eye(n + 2)[0]
+    trials = [{**t, "tails/own": nobody} for t in trials]
+    found = [e for e in excesses(whole, 0, trials, threshold) if e.role == "bound"]
+    assert [e.name for e in found] == ["domination", "own"]
+    assert found[1].high <= 0
+    bounds = summarise(whole, 0, trials).bounds
+    assert [b.at_most for b in bounds if b.id == "own"] == [0] * len(whole.levels)
 
 
 def test_an_excess_is_the_share_minus_what_is_allowed(played):

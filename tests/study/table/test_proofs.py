@@ -10,6 +10,7 @@ from scipy import optimize, stats
 
 from narcissus.attacks.table import Targets
 from narcissus.bounds import THEOREMS
+from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.mechanisms import MarginalQueries
 from narcissus.study import load_study
@@ -226,6 +227,32 @@ def test_the_theorem_is_named_as_it_was_used(monkeypatch):
     monkeypatch.setitem(THEOREMS, "own", own)
     assert "or Somebody 2026 where it is less" in proofs.share_theorem(exact, 100, pure).title
     assert proofs.share_theorem(huge, 1, pure).title.endswith("from the best guess")
+
+
+def test_tails_of_another_theorem_are_asked_and_made_to_fall(monkeypatch):
+    asked = []
+
+    def tails(priors, guarantee, success):
+        asked.append((priors.shape, success))
+        return np.array([2.0, 0.5, 0.75, 0.25, -1.0])
+
+    own = replace(THEOREMS["domination"], id="own", tails=tails)
+    targets = targets_of(np.full((3, 4), 0.25))
+    assert proofs.other_tails(targets, PureDP(1.0)) == {}
+    monkeypatch.setitem(THEOREMS, "own", own)
+    table = proofs.other_tails(targets, PureDP(1.0))["own"]
+    assert table.tolist() == [1.0, 0.5, 0.5, 0.25, 0.0]
+    near = targets_of(np.full((3, 6), 1 / 6), ColumnsRight((6,), (1,)))
+    proofs.other_tails(near, PureDP(1.0))
+    huge = targets_of(np.full((3, 90), 1 / 90), ColumnsRight((90,), (3,)))
+    assert proofs.other_tails(huge, PureDP(1.0)) == {}
+    assert [shape for shape, _ in asked] == [(3, 4), (3, 6)]
+    assert asked[0][1] is None
+    assert asked[1][1].shape[0] == 6
+    for wrong in (np.ones(3), np.full(5, np.nan)):
+        monkeypatch.setitem(THEOREMS, "own", replace(own, tails=lambda *_, w=wrong: w))
+        with pytest.raises(InputError, match=r"0 \.\. 4"):
+            proofs.other_tails(targets, PureDP(1.0))
 
 
 def test_a_few_people_stand_for_the_choice_of_the_point():

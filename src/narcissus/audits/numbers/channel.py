@@ -44,6 +44,9 @@ def _exact(results: ExactChannel) -> Iterator[Row]:
 
 
 def _estimated(found: Leakage) -> Iterator[Row]:
+    if found.guessing_error is not None:  # of these samples: no limits
+        said = {"value": found.guessing_error, "samples": found.samples}
+        yield {"quantity": "estimate", "name": "guessing_error", "grade": "approximate", **said}
     for look in found.history:
         for name, value in (("beta_star", look.beta_star), ("bayes_risk", look.bayes_risk)):
             yield {

@@ -52,8 +52,10 @@ def _headline(result: ExactChannel | SampledChannel) -> list[Headline]:
         (
             "Guessed right without the output",
             MISSING if without is None else percent(1 - without),
-            "not recorded" if without is None else "the commonest secret, on the same samples",
-            "not assessed" if without is None else "sampled",
+            "not recorded"
+            if without is None
+            else "the commonest secret on these samples, no limits",
+            "not assessed" if without is None else "approximate",
         ),
         (
             "Guessed right with the output",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from narcissus.report.format import MISSING, at_most, limits, number, percent
+from narcissus.report.format import MISSING, at_most, limits, number, percent, theorem_of
 from narcissus.report.page import (
     Block,
     Facts,
@@ -74,7 +74,7 @@ def _numbers(results: GameResults) -> list[Headline]:
             rows.append((label, percent(value), said, grade))
     for bound in results.proofs:
         label = f"{bound.grade.capitalize()}: {bound.quantity}"
-        rows.append((label, bound.at_most, bound.theorem, bound.grade))
+        rows.append((label, bound.at_most, theorem_of(bound), bound.grade))
     return rows
 
 
@@ -118,7 +118,7 @@ def _for(results: GameResults) -> list[str]:
     if exact is not None and exact.holds:
         said.append(f"exact: {exact.words} ({exact.grade})")
     said += [
-        f"{bound.quantity} is {bound.at_most}, by {bound.theorem} ({bound.grade})"
+        f"{bound.quantity} is {bound.at_most}, by {theorem_of(bound)} ({bound.grade})"
         for bound in results.proofs
         if bound.sufficient and bound.value < 1
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from narcissus.report.format import MISSING, limits, number, percent, points
+from narcissus.report.format import MISSING, limits, number, percent, points, theorem_of
 from narcissus.report.kinds.table_groups import groups_section
 from narcissus.report.kinds.table_names import (
     attack_name,
@@ -157,10 +157,11 @@ def _bounds(settings: Sequence[SettingResult]) -> Grid:
                 says = _count(bound)
                 whole = bound.at_most_of_population
                 says += "" if whole is None else f"; of all like them {number(whole)}"
-            name = f": {bound.name}" if bound.name and bound.name not in bound.theorem else ""
+            known = f"{bound.theorem} {bound.id}"
+            name = f": {bound.name}" if bound.name and bound.name not in known else ""
             name += " (for comparison)" if bound.for_comparison else ""
             guarantee = bound.guarantee or MISSING
-            rows.append([label_of(setting), f"{bound.theorem}{name}", guarantee, says])
+            rows.append([label_of(setting), f"{theorem_of(bound)}{name}", guarantee, says])
             grades.append(setting.grade_of(bound))
     return Grid(
         "Bounds for the same prior: what no attacker exceeds",

@@ -7,7 +7,7 @@ from typing import Any
 
 from narcissus.game import Attacked, Play
 from narcissus.results import Estimate
-from narcissus.study.game.schema import DEFINITIONS, GameStudy
+from narcissus.study.game.schema import GameStudy
 from narcissus.study.game.verdict import Ground, Judged, Proof, at_most, grade_of, sufficient
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
@@ -44,7 +44,7 @@ def answer(
         statement=StatementResult(
             name=study.statement.name,
             words=statement.words(),
-            definition=DEFINITIONS[study.statement.name],
+            definition=statement.definition,
             scope=ground.scope,
             epsilon=study.statement.options.get("epsilon"),
             delta=study.statement.options.get("delta"),
@@ -85,6 +85,7 @@ def _attacker(one: Attacked, gaps: Mapping[str, Estimate | None]) -> AttackerRes
 def _proof(proof: Proof, statement: Any) -> ProofResult:
     bound = proof.bound
     return ProofResult(
+        id=bound.id,
         theorem=bound.theorem,
         limits=proof.limits,
         quantity=bound.quantity,

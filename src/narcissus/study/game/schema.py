@@ -12,18 +12,11 @@ from narcissus.game import Game
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
+from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, SeededRun
 from narcissus.study.signatures import waits
-from narcissus.worlds import (
-    Bits,
-    Finite,
-    Pairs,
-    RandomNeighbours,
-    Records,
-    Superset,
-    Tardos,
-    members,
-)
+from narcissus.success import Claim
+from narcissus.worlds import members
 
 Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
@@ -58,28 +51,6 @@ class Privacy(FileSection):
 
     epsilon: float = Field(ge=0, le=100)
     delta: float = Field(default=0.0, ge=0, le=1)
-
-
-DEFINITIONS = {
-    "narcissus": "Cohen et al. 2024, Definition 1.6",
-    "pairs": "Cohen et al. 2024, Definition A.2",
-    "bayesian": "Kaplan et al. 2025, Definition 3.1",
-    "two-criteria": "Kaplan et al. 2025, Definition 3.6",
-    "side-information": "Kaplan et al. 2025, Definition 4.1",
-    "surprisal": "Kaplan et al. 2025, Definitions 4.4 and 4.11",
-    "membership": "Cohen et al. 2024, Definition 2.1 and Theorem 2.3",
-    "npso": "Cohen et al. 2024, Definition 2.5",
-    "one-way": "Cohen et al. 2024, Theorem B.5",
-    "encryption": "Cohen et al. 2024, Theorems B.8 and B.12",
-    "fixed-baseline": "Cohen et al. 2024, Definition 1.4",
-    "threshold": "Cohen et al. 2024, Definition 1.5",
-    "singling-out": "Cohen et al. 2024, Definition 2.4",
-    "memorizing": "Kaplan et al. 2025, Definition 1.2",
-}
-"""Statement -> its source."""
-
-TWO_RELATIONS = ("two-criteria", "surprisal")
-"""Statements with a relation of their own for fresh data (Definitions 3.6 and 4.11)."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +92,11 @@ class GameStudy(FileSection):
         InputError
             Parts do not fit each other, or the statement does not use one of them.
         """
-        if self.looser and self.statement.name not in TWO_RELATIONS:
+        two = [name for name, place in STATEMENT.items() if loaded(place).two_relations]
+        if self.looser and self.statement.name not in two:
             raise InputError(
                 f"the statement `{self.statement.name}` has one relation, [success]; [looser] is "
-                f"the second one of {' and '.join(f'`{name}`' for name in TWO_RELATIONS)}"
+                f"the second one of {' and '.join(f'`{name}`' for name in two)}"
             )
         game = Game(
             self.world.build(),
@@ -145,35 +117,9 @@ class GameStudy(FileSection):
 
 def _statement(part: Part, game: Game) -> Any:
     """Make the statement for a game, if it speaks of one like it; rows are counted in the world."""
-    worlds = members(game.world).values()
-    if part.name == "pairs" and not all(isinstance(w, Pairs | RandomNeighbours) for w in worlds):
-        raise InputError(
-            "the statement `pairs` needs a world of pairs: `pairs`, `neighbours` (each pair "
-            "by itself) or `random-neighbours` (one drawn)"
-        )
-    if part.name == "two-criteria" and game.looser is None:
-        raise InputError("the statement `two-criteria` needs a section [looser]")
-    if part.name == "side-information" and game.side is None:
-        raise InputError("the statement `side-information` needs a section [side-information]")
-    if part.name == "singling-out":
-        for world in worlds:
-            _refuse_dependent(world)
+    claim: type[Claim] = part.maker  # pyright: ignore[reportAssignmentType] (each begins there)
+    claim.require(game)
     return part.build(n=_rows(game)) if waits(part.maker) else part.build()
-
-
-def _refuse_dependent(world: Any) -> None:
-    """Refuse a world whose rows are not drawn independently from one distribution."""
-    if isinstance(world, Bits | Records) and world.law is None:
-        raise InputError(
-            "the statement `singling-out` is about rows that are drawn from one "
-            f"distribution, and those of the world {type(world).__name__} are not alike"
-        )
-    if isinstance(world, Finite | Pairs | RandomNeighbours | Superset | Tardos):
-        raise InputError(
-            "the statement `singling-out` is about rows that are drawn independently from "
-            f"one distribution, and those of the world {type(world).__name__} are not; it "
-            "works for bits, records, uniform, mona-lisa, or a world of your own"
-        )
 
 
 def _rows(game: Game) -> int:

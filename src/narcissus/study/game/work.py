@@ -19,6 +19,7 @@ from narcissus.study.work import agree, timed
 Player = Callable[[str], Arrays]
 
 ENOUGH = 0.3  # seconds of play from which the rest is reckoned
+LONG = 1.0  # seconds of one trial that is taken at its word: others may have paid for a whole block
 
 
 def agreed(
@@ -73,7 +74,7 @@ def time_of_trial(player: Player, key: str) -> float:
             begin = time.perf_counter()
             player("/".join([batch, number, str(count), *seat]))
             seconds = time.perf_counter() - begin
-            if seconds >= ENOUGH or count >= int(size):
+            if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
                 return seconds / count
             count = min(10 * count, int(size))
 

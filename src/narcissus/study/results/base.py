@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from narcissus.results import Estimate
 
@@ -15,6 +22,9 @@ Level = Annotated[float, Field(gt=0, lt=1, description="Of confidence.")]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
+LATER = frozenset({"id"})
+"""Keys that came into format 2 after its first records, which are read without them."""
+
 # Rounding allowed before numbers that should be in order are not.
 SLACK = 1e-9
 
@@ -23,6 +33,18 @@ class ResultModel(BaseModel):
     """A part of the results: frozen, no key missing or unknown, no number that JSON lacks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class ByTheorem(ResultModel):
+    """What no attacker exceeds, by a theorem."""
+
+    theorem: str = Field(description="With its source.")
+    id: str = Field("", description="Of the theorem, the same for ever; left out if it has none.")
+
+    @model_serializer(mode="wrap")
+    def _as_read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an id that is not there: what was read is written as it was."""
+        return {key: value for key, value in write(self).items() if key != "id" or value}
 
 
 def require_order(low: float | None, value: float, high: float | None) -> None:

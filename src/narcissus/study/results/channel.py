@@ -113,7 +113,9 @@ class Leakage(ResultModel):
 
     beta_star: LimitedShare = Field(description="Bayes security, of the worst pair.")
     bayes_risk: LimitedShare = Field(description="Error of the best attacker.")
-    guessing_error: Share | None = Field(description="Error without the output, on the samples.")
+    guessing_error: Share | None = Field(
+        description="Error without the output, on the samples; approximate: it has no limits."
+    )
     samples: Positive
     confidence: Level
     estimator: str = Field(description="The one that was chosen.")

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from narcissus.results import Grade
 from narcissus.study.results.base import (
     SLACK,
+    ByTheorem,
     Count,
     Level,
     NonNegative,
@@ -120,10 +121,9 @@ class ExactGame(ResultModel):
         return self
 
 
-class ProofResult(ResultModel):
+class ProofResult(ByTheorem):
     """A theorem that limits every attacker."""
 
-    theorem: str = Field(description="With its source.")
     limits: Literal["success", "delta"]
     quantity: str = Field(description="What is limited, in words.")
     value: NonNegative

@@ -11,6 +11,7 @@ from narcissus.findings import Finding
 from narcissus.results import Grade
 from narcissus.study.record import Status
 from narcissus.study.results.base import (
+    ByTheorem,
     Count,
     Level,
     NonNegative,
@@ -26,10 +27,9 @@ AboutShare = Annotated[float, Field(ge=-1, le=2)]
 """A limit of a share that is a share more or less a difference."""
 
 
-class _ByTheorem(ResultModel):
-    """What no attacker exceeds, by a theorem."""
+class _TableBound(ByTheorem):
+    """What no attacker on a table exceeds."""
 
-    theorem: str = Field(description="With its source.")
     name: str
     guarantee: str = Field(description="What it follows from, in words.")
     grade: Grade = Field(description="'not assessed' where there is no guarantee: all is all.")
@@ -50,7 +50,7 @@ class _ByTheorem(ResultModel):
         return self.grade != "not assessed" and not self.for_comparison
 
 
-class ShareBound(_ByTheorem):
+class ShareBound(_TableBound):
     """A limit on the mean share that is recovered."""
 
     limits: Literal["share"]
@@ -58,7 +58,7 @@ class ShareBound(_ByTheorem):
     share_of_population: Share | None = Field(description="Of all people like them; sampled.")
 
 
-class CountBound(_ByTheorem):
+class CountBound(_TableBound):
     """A limit on how many are recovered in one release."""
 
     limits: Literal["count"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.bounds import Theorem
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.population import mean_of_people, tail_of_population
+from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.settings import Setting
 
 Trial = Mapping[str, NDArray[Any]]
@@ -34,7 +35,7 @@ def bound_results(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=proofs.tail_theorem(experiment.success, n).statement,
+                **_by(proofs.tail_theorem(experiment.success, n)),
                 name="domination",
                 guarantee=guarantee,
                 for_comparison=False,
@@ -45,11 +46,27 @@ def bound_results(
                 at_most_of_population=proofs.not_exceeded(whole, level),
             )
         )
+    for theorem, tails, whole in other_tails(experiment, number, trials):
+        bounds += [
+            CountBound(
+                limits="count",
+                **_by(theorem),
+                name=theorem.title,
+                guarantee=guarantee,
+                for_comparison=False,
+                **given,
+                confidence=level,
+                at_most=proofs.not_exceeded(tails, level),
+                of=n,
+                at_most_of_population=proofs.not_exceeded(whole, level),
+            )
+            for level in experiment.levels
+        ]
     sums = np.array([t["bound"] for t in trials])
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(
         limits="share",
-        theorem=proofs.share_theorem(experiment.success, n, setting.guarantee).statement,
+        **_by(proofs.share_theorem(experiment.success, n, setting.guarantee)),
         name="mean share",
         guarantee=guarantee,
         for_comparison=False,
@@ -78,6 +95,11 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
         ),
         ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None),
     )
+
+
+def _by(theorem: Theorem) -> dict[str, str]:
+    """Give how a bound names its theorem."""
+    return {"id": theorem.id, "theorem": theorem.statement}
 
 
 def _given(experiment: Experiment, setting: Setting) -> dict[str, Any]:
@@ -117,6 +139,7 @@ def _for_comparison(
         bounds.append(
             ShareBound(
                 limits="share",
+                id=share.id,
                 theorem=share.theorem,
                 name="mean share from one (epsilon, delta)",
                 **same,
@@ -134,7 +157,7 @@ def _for_comparison(
         bounds.append(
             CountBound(
                 limits="count",
-                theorem=proofs.published_theorem(setting.single).statement,
+                **_by(proofs.published_theorem(setting.single)),
                 name="published",
                 **same,
                 confidence=level,

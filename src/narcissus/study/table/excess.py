@@ -26,7 +26,7 @@ from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
 from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.population import tail_of_population
+from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 
 Floats = NDArray[np.float64]
@@ -286,3 +286,6 @@ def _of_counts(
                 needed = times * len(trials)
                 break
     yield _excess("bound", "domination", "targets", "", (value, None, high), needed)
+    for theorem, played, whole in other_tails(experiment, number, trials):
+        limits = (float(played[place]) - alpha, None, float(whole[place]) - alpha)
+        yield _excess("bound", theorem.id, "targets", "", limits, None)

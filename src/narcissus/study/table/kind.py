@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus.attacks.table import MeanField
+from narcissus.bounds import THEOREMS, Theorem
+from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
 from narcissus.results import NotAssessed
+from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
@@ -94,7 +98,7 @@ class TableKind:
             if replayed or store is None or len(store.keys()) < len(keys):
                 experiment = trained(experiment, options.observer)
             trials = play_all(
-                experiment.play,
+                _Player(experiment, from_outside()),
                 keys,
                 store=store,
                 workers=workers,
@@ -187,8 +191,32 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
     identity["own code"] = source_digests(own_parts(study), folder)
+    if own := _own_theorems():
+        identity["own theorems"] = own
     identity["version"] = metadata.version("narcissus")
     return identity
+
+
+@dataclass(frozen=True)
+class _Player:
+    """Plays a trial where the theorems of this process may not be: in a worker process."""
+
+    experiment: Experiment
+    theorems: dict[str, Theorem]
+
+    def __call__(self, key: str) -> dict[str, Any]:
+        THEOREMS.update(self.theorems)
+        return self.experiment.play(key)
+
+
+def _own_theorems() -> dict[str, str]:
+    """Give the digests of what was added to the registry of theorems, by id."""
+    return {
+        name: " ".join(
+            digest_of_object(said) for said in (one.limit, one.each, one.tails) if said is not None
+        )
+        for name, one in from_outside().items()
+    }
 
 
 def _threshold(

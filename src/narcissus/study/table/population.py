@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.evidence import population_mean_upper, population_tail
+from narcissus.bounds import Theorem
+from narcissus.bounds.theorems import of_tails
+from narcissus.evidence import mean_limits, population_mean_upper, population_tail
 from narcissus.results import Estimate
 from narcissus.study.table.experiment import Experiment
 
@@ -47,6 +49,36 @@ def mean_of_people(
     assert missing.high is not None
     low = 1 - missing.high
     return Estimate(high.value, low, high.high, confidence, high.trials, method=high.method)
+
+
+def other_tails(
+    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
+) -> list[tuple[Theorem, Floats, Floats]]:
+    """Give what other theorems than domination say of the tail: each with two limits of it.
+
+    The first is for the people played, the second for all people like them, shapes (n + 2,). A
+    theorem says nothing of single persons that could be summed; but its limits in the trials are
+    independent, so the mean over people is limited for each v. A tail falls with v: whoever asks
+    from the largest v downwards and stops at the first that is too large is wrong with the chance
+    of one limit, so the second is cut to what those above it allow.
+    """
+    guarantee = experiment.settings[number].guarantee
+    asked = [] if guarantee is None else of_tails(guarantee)
+    found: list[tuple[Theorem, Floats, Floats]] = []
+    for theorem in asked:
+        if f"tails/{theorem.id}" not in trials[0]:
+            continue
+        tables = np.array([t[f"tails/{theorem.id}"] for t in trials])
+        # only the upper limits are used; the theorems share the error
+        level = 1 - (1 - experiment.confidence) / len(asked)
+        high = np.zeros(tables.shape[1])  # more than everybody is impossible
+        for v, column in enumerate(tables.T[:-1]):
+            limit = mean_limits(column, confidence=level).high
+            assert limit is not None
+            high[v] = limit
+        whole = np.maximum.accumulate(high[::-1])[::-1]
+        found.append((theorem, tables.mean(axis=0), whole))
+    return found
 
 
 def tail_of_population(

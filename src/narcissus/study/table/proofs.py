@@ -26,7 +26,8 @@ from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.published import COROLLARY_3_4, THEOREM_3_2
 from narcissus.bounds.single_guess import optimum_at_points
-from narcissus.bounds.theorems import for_each
+from narcissus.bounds.theorems import for_each, of_tails
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.success import ColumnsRight
 
@@ -227,6 +228,35 @@ def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats
     table = np.minimum(PoissonBinomial(o).tails() + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
     return table
+
+
+def other_tails(targets: Targets, guarantee: Guarantee) -> dict[str, Floats]:
+    """Limit ``Pr[at least v recovered]`` by each theorem that offers tails, by its id.
+
+    Success other than exact match needs its matrix: where that is too large, nothing is asked. A
+    tail falls with v, so a limit that rises is cut to those before it.
+
+    Raises
+    ------
+    InputError
+        A theorem gives something else than n + 2 numbers.
+    """
+    matrix = None if targets.success.exact else program_matrix(targets.success)
+    if matrix is None and not targets.success.exact:
+        return {}
+    found: dict[str, Floats] = {}
+    for theorem in of_tails(guarantee):
+        assert theorem.tails is not None
+        table = np.array(theorem.tails(targets.prior, guarantee, matrix), dtype=np.float64)
+        if table.shape != (targets.people + 2,) or np.isnan(table).any():
+            raise InputError(
+                f"`tails` of the theorem {theorem.id!r} must give a number for each count of "
+                f"0 .. {targets.people + 1}, got shape {table.shape}"
+            )
+        table = np.minimum.accumulate(table.clip(0.0, 1.0))
+        table[-1] = 0.0
+        found[theorem.id] = table
+    return found
 
 
 def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:

@@ -50,6 +50,8 @@ def proved(
         delta = float(setting.guarantee.profile(point))
         o, theta = proofs.single_success(targets, point, delta)
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
+    for name, table in proofs.other_tails(targets, setting.guarantee).items():
+        found[f"tails/{name}"] = table
     if setting.single is not None:
         found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
         epsilon, delta = _point(setting.single)

@@ -44,6 +44,10 @@ class NamesSecret:
         """Give all numbers."""
         return np.arange(self.secrets)
 
+    def best(self, world: Any) -> float | None:
+        """Give the chance of the likeliest secret; None where there is no prior."""
+        return float(world.chances.max()) if isinstance(world, Secret) else None
+
     def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
         """Give the chance of each guess against a fresh secret, which is the prior's."""
         if not isinstance(world, Secret):

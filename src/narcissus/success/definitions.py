@@ -1,0 +1,121 @@
+"""The definitions of the papers that are one inequality: resilience, each in games of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from narcissus._validation import probability
+from narcissus.errors import InputError
+from narcissus.success.statements import Resilience
+from narcissus.worlds.base import members
+from narcissus.worlds.pairs import Pairs, RandomNeighbours
+
+
+@dataclass(frozen=True)
+class NarcissusResilience(Resilience):
+    """The mechanism is Narcissus resilient: success against the attacker on a fresh data set."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.6"
+
+
+@dataclass(frozen=True)
+class PairResilience(Resilience):
+    """Narcissus resilience over pairs: the fresh data set is the other one of the pair."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition A.2"
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Refuse a world that is not one of pairs."""
+        worlds = members(game.world).values()
+        if not all(isinstance(world, Pairs | RandomNeighbours) for world in worlds):
+            raise InputError(
+                "the statement `pairs` needs a world of pairs: `pairs`, `neighbours` (each pair "
+                "by itself) or `random-neighbours` (one drawn)"
+            )
+
+
+@dataclass(frozen=True)
+class BayesianSafety(Resilience):
+    """The mechanism is Bayesian extraction-safe: the fresh data set is drawn from the posterior."""
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.1"
+
+
+@dataclass(frozen=True)
+class TwoCriteriaSafety(Resilience):
+    """Bayesian extraction-safety with a looser relation for the fresh data set."""
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.6"
+    two_relations: ClassVar[bool] = True
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Refuse a game with one relation only."""
+        if game.looser is None:
+            raise InputError("the statement `two-criteria` needs a section [looser]")
+
+
+@dataclass(frozen=True)
+class SafetyGivenKnowledge(Resilience):
+    """Extraction-safety against an attacker with side information."""
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 4.1"
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Refuse a game in which the attacker is told nothing."""
+        if game.side is None:
+            raise InputError("the statement `side-information` needs a section [side-information]")
+
+
+@dataclass(frozen=True)
+class SurprisalResilience(Resilience):
+    """Resilience where only rows count that the attacker was not told too much about.
+
+    Parameters
+    ----------
+    share
+        xi: share of its surprisal that a row keeps, in [0, 1].
+
+    Notes
+    -----
+    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11.
+    """
+
+    share: float = field(kw_only=True)
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definitions 4.4 and 4.11"
+    two_relations: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        probability("share", self.share)
+
+
+@dataclass(frozen=True)
+class MembershipResilience(Resilience):
+    """Membership inference as resilience: the attempt names a record, in the data set or not."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.1 and Theorem 2.3"
+
+
+@dataclass(frozen=True)
+class NarcissusSinglingOut(Resilience):
+    """Narcissus predicate singling out: a predicate isolates a row, or one of fresh data."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.5"
+
+
+@dataclass(frozen=True)
+class OneWayness(Resilience):
+    """One-wayness as resilience: the attempt is a preimage."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Theorem B.5"
+
+
+@dataclass(frozen=True)
+class EncryptionSecurity(Resilience):
+    """Security of encryption as resilience: the attempt names the message of a pair."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Theorems B.8 and B.12"
