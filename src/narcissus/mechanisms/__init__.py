@@ -14,18 +14,23 @@ from narcissus.mechanisms.parity import Parity, XorHalf
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
 from narcissus.mechanisms.randomized_response import RandomizedResponse
 from narcissus.mechanisms.table import (
+    Bootstrap,
     CellRule,
     Columns,
+    GaussianCopula,
     Marginals,
     Microdata,
     PlannedCounts,
     Prepared,
     ProtectedCounts,
+    PublishedRows,
     TableMechanism,
+    TreeSynthesizer,
 )
 from narcissus.mechanisms.through_channel import ThroughChannel
 
 __all__ = [
+    "Bootstrap",
     "CellRule",
     "Cipher",
     "Columns",
@@ -33,6 +38,7 @@ __all__ = [
     "CountingQuery",
     "Counts",
     "ExactAverage",
+    "GaussianCopula",
     "GaussianNoise",
     "Identity",
     "KAnonymity",
@@ -53,12 +59,14 @@ __all__ = [
     "Prepared",
     "ProtectedCounts",
     "PublicKey",
+    "PublishedRows",
     "RandomizedResponse",
     "ReleaseChannel",
     "Sha256",
     "Subsample",
     "TableMechanism",
     "ThroughChannel",
+    "TreeSynthesizer",
     "XorHalf",
     "published_cut",
 ]

@@ -105,7 +105,11 @@ RECORD_PRIOR = {
     "independent": "narcissus.priors:fit_independent",
 }
 TABLE_MECHANISM = {
+    "bootstrap": "narcissus.mechanisms:Bootstrap",
+    "copula": "narcissus.mechanisms:GaussianCopula",
     "marginals": "narcissus.mechanisms:Marginals",
+    "microdata": "narcissus.mechanisms:PublishedRows",
+    "tree-mst": "narcissus.mechanisms:TreeSynthesizer",
 }
 TABLE_ATTACK = {
     "ceiling": "narcissus.attacks.table:Ceiling",

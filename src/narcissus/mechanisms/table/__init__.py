@@ -1,17 +1,25 @@
 """Mechanisms that release something computed from a table of people."""
 
 from narcissus.mechanisms.table.base import Prepared, TableMechanism
+from narcissus.mechanisms.table.bootstrap import Bootstrap
 from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.table.copula import GaussianCopula
+from narcissus.mechanisms.table.microdata import PublishedRows
 from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
+from narcissus.mechanisms.table.tree_mst import TreeSynthesizer
 
 __all__ = [
+    "Bootstrap",
     "CellRule",
     "Columns",
+    "GaussianCopula",
     "Marginals",
     "Microdata",
     "PlannedCounts",
     "Prepared",
     "ProtectedCounts",
+    "PublishedRows",
     "TableMechanism",
+    "TreeSynthesizer",
 ]
