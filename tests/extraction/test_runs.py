@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from narcissus import _scratch
 from narcissus.errors import NarcissusError
-from narcissus.extraction import _scratch
 from narcissus.extraction._runs import Limits, Stop, run_once
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from narcissus.study.store import FILE, pack, unpack
+from narcissus._arrays import pack, unpack
+from narcissus.study.store import FILE
 
 
 def forge(payload):

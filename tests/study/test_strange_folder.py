@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.study.record import write_atomically
+from narcissus._files import write_atomically
 from narcissus.study.store import FILE
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")

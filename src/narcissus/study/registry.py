@@ -106,6 +106,7 @@ RECORD_PRIOR = {
 }
 TABLE_MECHANISM = {
     "bootstrap": "narcissus.mechanisms:Bootstrap",
+    "command": "narcissus.mechanisms:Command",
     "copula": "narcissus.mechanisms:GaussianCopula",
     "marginals": "narcissus.mechanisms:Marginals",
     "microdata": "narcissus.mechanisms:PublishedRows",
@@ -199,7 +200,12 @@ ROOMS: dict[str, Room] = {
         given=1,
         default="bayesian-network",
     ),
-    "table-mechanism": Room("[mechanism] of a table", TABLE_MECHANISM, default="marginals"),
+    "table-mechanism": Room(
+        "[mechanism] of a table",
+        TABLE_MECHANISM,
+        of_function="narcissus.mechanisms:OwnSynthesizer",
+        default="marginals",
+    ),
     "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
     "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
     "extraction-relation": Room(

@@ -3,8 +3,11 @@
 from narcissus.mechanisms.table.base import Prepared, TableMechanism
 from narcissus.mechanisms.table.bootstrap import Bootstrap
 from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.table.command import Command
 from narcissus.mechanisms.table.copula import GaussianCopula
+from narcissus.mechanisms.table.kept import KeptReleases, require_varied
 from narcissus.mechanisms.table.microdata import PublishedRows
+from narcissus.mechanisms.table.own import OwnSynthesizer
 from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
 from narcissus.mechanisms.table.tree_mst import TreeSynthesizer
@@ -13,13 +16,17 @@ __all__ = [
     "Bootstrap",
     "CellRule",
     "Columns",
+    "Command",
     "GaussianCopula",
+    "KeptReleases",
     "Marginals",
     "Microdata",
+    "OwnSynthesizer",
     "PlannedCounts",
     "Prepared",
     "ProtectedCounts",
     "PublishedRows",
     "TableMechanism",
     "TreeSynthesizer",
+    "require_varied",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.extraction import _scratch
+from narcissus import _scratch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
