@@ -110,6 +110,8 @@ TABLE_MECHANISM = {
     "copula": "narcissus.mechanisms:GaussianCopula",
     "marginals": "narcissus.mechanisms:Marginals",
     "microdata": "narcissus.mechanisms:PublishedRows",
+    "opendp": "narcissus.mechanisms:OpenDPMeasurement",
+    "opendp-synthesizer": "narcissus.mechanisms:OpenDPSynthesizer",
     "tree-mst": "narcissus.mechanisms:TreeSynthesizer",
 }
 TABLE_ATTACK = {
@@ -205,6 +207,11 @@ ROOMS: dict[str, Room] = {
         TABLE_MECHANISM,
         of_function="narcissus.mechanisms:OwnSynthesizer",
         default="marginals",
+    ),
+    "opendp-measurement": Room(
+        "`measurement` of the table mechanism `opendp`",
+        {},
+        of_function="narcissus.mechanisms.table.opendp:MadeBy",
     ),
     "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
     "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),

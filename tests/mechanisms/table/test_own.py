@@ -55,7 +55,7 @@ WRONG = {
     "column 'ill' of what the function `<lambda>` gives has values that were not in the data: "
     "'maybe'": lambda frame: frame.assign(ill="maybe"),
     "not in the data: 'maybe', 'nan'": lambda frame: frame.assign(
-        ill=np.where(frame["ill"] == "no", np.nan, "maybe").astype(object)
+        ill=[np.nan if value == "no" else "maybe" for value in frame["ill"]]
     ),
     "not in the data: 'None'": lambda frame: frame.assign(ill=None),
     "raised ZeroDivisionError": lambda frame: 1 / 0,

@@ -7,6 +7,8 @@ from narcissus.mechanisms.table.command import Command
 from narcissus.mechanisms.table.copula import GaussianCopula
 from narcissus.mechanisms.table.kept import KeptReleases, require_varied
 from narcissus.mechanisms.table.microdata import PublishedRows
+from narcissus.mechanisms.table.opendp import OpenDPMeasurement
+from narcissus.mechanisms.table.opendp_synthesizer import OpenDPSynthesizer
 from narcissus.mechanisms.table.own import OwnSynthesizer
 from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
@@ -21,6 +23,8 @@ __all__ = [
     "KeptReleases",
     "Marginals",
     "Microdata",
+    "OpenDPMeasurement",
+    "OpenDPSynthesizer",
     "OwnSynthesizer",
     "PlannedCounts",
     "Prepared",
