@@ -100,6 +100,10 @@ def test_a_generator_without_a_seed_is_repeated_from_the_folder(tmp_path, column
     assert kept.must_vary
     one, two = (kept.release(people[None], np.random.default_rng(3))[0] for _ in range(2))
     assert same(one, two)
+    data = np.stack([people, people])
+    pairs = [kept.release(data, np.random.default_rng(4)) for _ in range(2)]
+    assert not same(*pairs[0])
+    assert all(same(*pair) for pair in zip(*pairs, strict=True))
     again, more = (prepared.release(people[None], np.random.default_rng(3))[0] for _ in range(2))
     assert not same(again, more)
 

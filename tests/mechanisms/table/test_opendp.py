@@ -124,14 +124,27 @@ def test_curves_are_limits_and_not_loose_ones():
 
 
 def test_a_share_that_is_given_up_is_in_the_curve():
-    """With probability .1 everything is told: no limit may be below that."""
-    said = Said(
-        "ChangeOneDistance()", "Approximate(ZeroConcentratedDivergence)", lambda _: (0, 0.1)
-    )
-    assert (guarantee_of(said).profile(EPSILONS) >= 0.1).all()
+    """With probability .1 everything is told, else N(0, 1) against N(1, 1): that is exact."""
+    measure = "Approximate(ZeroConcentratedDivergence)"
+    limit = guarantee_of(Said("ChangeOneDistance()", measure, lambda _: (0.5, 0.1)))
+    exact = 0.1 + 0.9 * GaussianDP(1.0).profile(EPSILONS)
+    assert (limit.profile(EPSILONS) >= exact * (1 - 1e-9)).all()
+    assert limit.profile(6.0) < 0.11
+
+
+def test_every_order_of_a_renyi_curve_is_used():
     one = guarantee_of(Said("ChangeOneDistance()", "RenyiDivergence", lambda _: lambda a: 2.0))
     best = np.min([RenyiDP(a, 2.0).profile(EPSILONS) for a in (2.0, 4.0, 64.0)], axis=0)
     assert (one.profile(EPSILONS) <= best + 1e-3).all()
+
+    def finite(order):
+        return 2.0 if order < 3 else math.inf
+
+    some = guarantee_of(Said("ChangeOneDistance()", "RenyiDivergence", lambda _: finite))
+    assert (some.profile(EPSILONS) <= RenyiDP(2.0, 2.0).profile(EPSILONS) + 1e-3).all()
+    never = Said("ChangeOneDistance()", "RenyiDivergence", lambda _: lambda a: math.inf)
+    with pytest.raises(InputError, match="infinite at every order"):
+        guarantee_of(never)
 
 
 @pytest.mark.parametrize(

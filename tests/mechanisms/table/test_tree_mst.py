@@ -66,6 +66,18 @@ def test_what_is_measured_tells_neighbours_apart_as_well_as_is_said_and_no_bette
     assert (GaussianDP(mu).profile(e) >= GaussianDP(max(exact)).profile(e) * (1 - 1e-7)).all()
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Corollary 3.3")
+def test_two_normal_releases_are_one_with_the_root_of_their_squares():
+    """The exact profile of the pair, summed over a grid of both values."""
+    one, two = 0.7, 1.1
+    x, y = np.meshgrid(np.linspace(-9, 10, 1901), np.linspace(-9, 10, 1901))
+    null = np.exp(-(x**2 + y**2) / 2) / (2 * np.pi) * 0.01**2
+    other = np.exp(-((x - one) ** 2 + (y - two) ** 2) / 2) / (2 * np.pi) * 0.01**2
+    for e in (0.0, 0.5, 2.0):
+        exact = np.maximum(other - np.exp(e) * null, 0).sum()
+        assert float(GaussianDP(math.hypot(one, two)).profile(e)) == pytest.approx(exact, rel=1e-4)
+
+
 def test_a_replaced_record_moves_a_score_by_two_at_most():
     sizes = (2, 3, 2)
     tree = NoisyTree(sizes)

@@ -31,9 +31,10 @@ class KeptReleases:
 
     A release is found again by the digest of ``identity``, the people and the state of the
     generator, and leaves the generator as its making did: whether and when a release was made
-    changes no number. What a release of a program without a seed was stays reproducible from the
-    folder. Whoever can write to the folder can change the numbers. A file that is damaged is made
-    anew.
+    changes no number. What a program without a seed released stays reproducible from the folder;
+    where no coin was drawn of the generator, one is, so that the next release is another.
+
+    Whoever can write to the folder can change the numbers. A file that is damaged is made anew.
 
     Attributes
     ----------
@@ -89,14 +90,17 @@ class KeptReleases:
         return [self._one(np.ascontiguousarray(codes, dtype=np.int32), rng) for codes in data]
 
     def _one(self, codes: Codes, rng: np.random.Generator) -> Any:
-        path = self._path(codes, rng)
+        before = _state(rng)
+        path = self._path(codes, before)
         found = self._read(path, rng)
         if found is not None:
             return found
         (made,) = self.prepared.release(codes[None], rng)
+        if _state(rng) == before:  # it has coins of its own: the next release is another one
+            rng.bit_generator.random_raw()
         if (arrays := self._arrays(made)) is not None:
-            state = json.dumps(rng.bit_generator.state, default=_listed).encode()
-            content = pack({**arrays, "state": np.frombuffer(state, dtype=np.uint8)})
+            state = np.frombuffer(_state(rng).encode(), dtype=np.uint8)
+            content = pack({**arrays, "state": state})
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 write_atomically(path, content)
@@ -104,8 +108,7 @@ class KeptReleases:
                 raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
         return made
 
-    def _path(self, codes: Codes, rng: np.random.Generator) -> Path:
-        state = json.dumps(rng.bit_generator.state, default=_listed, sort_keys=True)
+    def _path(self, codes: Codes, state: str) -> Path:
         digest = hashlib.sha256()
         texts = (self.identity, str(codes.shape), state)
         for part in (_FORMAT, *(text.encode() for text in texts), codes.tobytes()):
@@ -158,6 +161,11 @@ class KeptReleases:
         if self.releases is Counts and self.noise is not None:
             return Counts(self.queries, self.noise, values)
         return ProtectedCounts(self.queries, self._rule, values)
+
+
+def _state(rng: np.random.Generator) -> str:
+    """Give the state of a generator as text."""
+    return json.dumps(rng.bit_generator.state, default=_listed, sort_keys=True)
 
 
 def _listed(array: Any) -> Any:

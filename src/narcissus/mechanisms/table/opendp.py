@@ -273,7 +273,7 @@ def guarantee_of(measurement: Any, *, tables: int = 1) -> Guarantee:
 
     Notes
     -----
-    Source: Bun and Steinke 2016, Lemma 8.8, for approximate zCDP; the other measures are what the
+    Source: Bun and Steinke 2016, section 8, for approximate zCDP; the other measures are what the
     guarantees of this package are.
     """
     metric, measure = str(measurement.input_metric), str(measurement.output_measure)
