@@ -191,6 +191,7 @@ def test_noisy_cells_are_read_as_counts(dp, columns, people):
     assert {type(one) for one in found} == {Counts} == {prepared.releases}
     error = np.stack([one.cells for one in found]) - prepared.queries.counts(people)
     assert np.std(error) == pytest.approx(4.0, rel=0.1)
+    assert len(prepared.assumes) == 1
     again = cloudpickle.loads(cloudpickle.dumps(prepared))
     assert again.guarantee == prepared.guarantee
     assert len(again.release(data[:1], np.random.default_rng(0))) == 1
@@ -218,6 +219,7 @@ def test_a_pair_of_a_measurement_and_what_it_takes(dp, columns, people):
     found = prepared.release(np.stack([people] * 300), np.random.default_rng(0))
     assert np.mean(found) == pytest.approx((people[:, 2] == 1).sum(), abs=1.5)
     assert prepared.releases is object
+    assert "gives to its measurement no farther" in prepared.assumes[1]
 
 
 def test_a_query_of_a_context_on_a_frame(dp, columns, people):

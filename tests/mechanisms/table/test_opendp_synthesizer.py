@@ -68,6 +68,7 @@ def test_rows_keep_what_was_measured(options):
     age = rng.integers(3, size=400)
     people = np.stack([age, rng.random(400) < 0.2, (age == 2) ^ (rng.random(400) < 0.1)], 1)
     prepared = OpenDPSynthesizer(rho=20.0, **options).prepare(columns)
+    assert "keeps zero-concentrated DP with rho 20 (replace-one" in prepared.assumes[0]
     prepared = cloudpickle.loads(cloudpickle.dumps(prepared))
     (release,) = prepared.release(people[None].astype(np.int32), rng)
     assert isinstance(release, Microdata)

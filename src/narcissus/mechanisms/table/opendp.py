@@ -174,6 +174,18 @@ class PreparedMeasurement:
         """What the privacy map says of a replaced record."""
         return self._guarantee
 
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """That OpenDP's map is right, and that what it is given is as near as the people are."""
+        _, encode = self._made
+        right = f"the privacy map of the measurement of {self._name} is right"
+        if not isinstance(encode, _Encoded):
+            return (right,)
+        return right, (
+            f"a replaced record moves what {self._name} gives to its measurement no farther than "
+            "it moves the people's own rows or cells"
+        )
+
     @cached_property
     def _guarantee(self) -> Guarantee:
         measurement, _ = self._made
@@ -193,7 +205,7 @@ class PreparedMeasurement:
         if not isinstance(found, dp.Measurement):
             raise InputError(f"{self._name} must give a Measurement, got {type(found).__name__}")
         if encode is not None:
-            return found, lambda codes: encode(self.columns.frame(codes))
+            return found, _Encoded(encode, self.columns)
         return found, self._encoder(found)
 
     @property
@@ -240,6 +252,17 @@ class PreparedMeasurement:
             cells.setflags(write=False)
             return Counts(self.queries, self.noise, cells)
         return found
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """People as a function of the user's gives them to a measurement."""
+
+    encode: Callable[[pd.DataFrame], Any]
+    columns: Columns
+
+    def __call__(self, codes: Codes) -> Any:
+        return self.encode(self.columns.frame(codes))
 
 
 def _plain(frame: Any) -> Any:

@@ -97,7 +97,8 @@ class OpenDPSynthesizer(TableMechanism):
             raise InputError(f"`sets` name no columns of the table: {', '.join(strange)}")
         sets = [tuple(columns.names.index(name) for name in names) for names in self.sets or ()]
         maker = _Synthesizer(columns.sizes, self.algorithm, *self._level, sets)
-        return PreparedRows.of(columns, maker, self.guarantee)
+        assumed = f"OpenDP's {self.algorithm} keeps {self.guarantee.describe()}"
+        return PreparedRows.of(columns, maker, self.guarantee, assumes=(assumed,))
 
 
 @dataclass(frozen=True)
