@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -152,3 +153,16 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     watched = io.BufferedReader(_Watched(source, path, largest), 2**16)
     return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file (text as UTF-8) so that it is either the old or the new one, never half."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.unlink(missing_ok=True)  # of a process that was killed; or a link to elsewhere
+        with partial.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

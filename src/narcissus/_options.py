@@ -29,4 +29,12 @@ class FilledIn:
     """Mark of a parameter that is no option: the game fills it in when it is there."""
 
 
+@dataclass(frozen=True)
+class RunsProgram:
+    """Mark of a parameter that is a command: a study needs permission to name one.
+
+    Its maker takes ``folder``, where the relative files in the command are looked for.
+    """
+
+
 Level = Annotated[float, Swept()]

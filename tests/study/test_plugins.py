@@ -3,13 +3,18 @@
 import hashlib
 import os
 import sys
+from contextlib import nullcontext
 from importlib import metadata
 
 import pytest
+from pydantic import ValidationError
 
 import narcissus
 from narcissus.errors import InputError, StudyError
-from narcissus.study.plugins import GROUP, OwnCode, load_attribute
+from narcissus.mechanisms import OwnSynthesizer
+from narcissus.study.part_section import checked
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import GROUP, OwnCode, load_attribute, source_digests
 
 ATTACK = """
 class Mine:
@@ -294,6 +299,84 @@ def test_a_module_that_exits_when_it_is_imported_is_an_error(study, tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit(0)\n")
     with pytest.raises(InputError, match="SystemExit"):
         narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+
+
+def program(*command):
+    return {"mechanism": {"name": "command", "command": [*command, "{input}", "{output}"]}}
+
+
+def test_a_program_is_not_run_unless_allowed(inside):
+    """Nor looked for: the message is the same, whether it is there or not."""
+    for first in ("touch", "no-such-program"):
+        for allowed in (None, OwnCode()):
+            said = f"the program {first} ran .*--allow-code"
+            within = allowed.in_use() if allowed else nullcontext()
+            with within, pytest.raises(ValidationError, match=said):
+                checked("table-mechanism", program(first, "ran")["mechanism"], inside)
+    assert not (inside / "ran").exists()
+
+
+def test_a_study_that_names_a_program_is_refused_with_the_line(study, narcissus, tmp_path):
+    without = dict.fromkeys(("k", "noise", "epsilon", "delta", "mu", "scale"))
+    path = study(mechanism={**program("touch", "ran")["mechanism"], **without})
+    err = refused(narcissus, tmp_path, path, names=("the program touch ran", "line"))
+    assert "--allow-code" in err
+
+
+def test_a_program_that_is_allowed_is_listed_with_its_files(inside):
+    (inside / "synth.py").write_text("pass\n")
+    (inside / "python").write_text("not this one\n")
+    code = OwnCode(allowed=True)
+    with code.in_use():
+        part = checked("table-mechanism", program("python", "synth.py")["mechanism"], inside)
+    digest = hashlib.sha256(b"pass\n").hexdigest()
+    assert code.said == {"program synth.py": f"sha256:{digest}"}
+    assert part.to_dict()["command"] == ["python", "synth.py", "{input}", "{output}"]
+    made = part.build()
+    assert made.folder == str(inside)
+    assert "folder" not in part.options
+
+
+def test_the_folder_is_no_option_of_a_study(inside):
+    section = {**program("python")["mechanism"], "folder": "/"}
+    with OwnCode(allowed=True).in_use(), pytest.raises(ValidationError, match="folder"):
+        checked("table-mechanism", section, inside)
+
+
+def test_a_changed_script_is_another_study(inside):
+    found = []
+    for text in ("a", "b"):
+        (inside / "synth.py").write_text(text)
+        with OwnCode(allowed=True).in_use():
+            checked("table-mechanism", program("python", "synth.py")["mechanism"], inside)
+            found.append(source_digests([], inside))
+    assert len({str(one) for one in found}) == 2
+
+
+def test_a_plain_function_makes_rows(inside):
+    (inside / "mine.py").write_text("def rows(frame, rng):\n    return frame\n")
+    section = {"name": "mine:rows", "epsilon": 1.0}
+    with pytest.raises(ValidationError, match="--allow-code"):
+        checked("table-mechanism", section, inside)
+    with OwnCode(allowed=True).in_use():
+        made = checked("table-mechanism", section, inside).build()
+    assert isinstance(made, OwnSynthesizer)
+    assert (made.title, made.epsilon) == ("Rows of the function `rows`", 1.0)
+
+
+def test_a_function_within_the_mechanism_is_not_run_unless_allowed(inside):
+    (inside / "mine.py").write_text(TOUCH + "def make(columns, scale):\n    return scale\n")
+    nested = {"name": "mine:make", "scale": 2.0}
+    section = {"name": "opendp", "measurement": nested, "epsilon": [1.0, 2.0]}
+    with pytest.raises(ValidationError, match="--allow-code"):
+        checked("table-mechanism", section, inside)
+    assert not (inside / "ran").exists()
+    with OwnCode(allowed=True).in_use():
+        part = checked("table-mechanism", section, inside)
+    assert [made.label for made in part.each()] == ["ε = 1", "ε = 2"]
+    assert [made.measurement(None) for made in part.each()] == [2.0, 2.0]
+    assert part.to_dict()["measurement"] == nested
+    assert list(own_parts(part)) == ["mine:make"]
 
 
 def test_a_kind_that_is_no_text_is_refused(inside):

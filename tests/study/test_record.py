@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from narcissus._files import write_atomically
 from narcissus.errors import InputError
-from narcissus.study.record import digest_of, read_record, write_atomically
+from narcissus.study.record import digest_of, read_record
 
 # names, not keys: of attacks, columns, methods, packages, inputs
 MAPS = {

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from narcissus._arrays import pack, unpack
 from narcissus.errors import StoreError
-from narcissus.study.store import FILE, TrialStore, pack, unpack
+from narcissus.study.store import FILE, TrialStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from narcissus.study.record import Record, read_record, write_atomically
+from narcissus._files import write_atomically
+from narcissus.study.record import Record, read_record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import read_bytes
+from narcissus._files import read_bytes, write_atomically
 from narcissus._random import RandomSource, entropy_of
 from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.load import Study
-from narcissus.study.record import make_record, write_atomically
+from narcissus.study.record import make_record
 
 # where a run without a seed of its own keeps the one that it drew, so that it can be continued
 ENTROPY = "entropy.txt"

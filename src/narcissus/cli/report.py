@@ -32,9 +32,9 @@ Examples:
 @click.option("--text", "as_text", is_flag=True, help="Text for a terminal instead of HTML.")
 def command(record: Path, out: Path | None, as_text: bool) -> None:
     """Draw a record again."""
-    from narcissus._files import parsing
+    from narcissus._files import parsing, write_atomically
     from narcissus.report import render_html, render_text
-    from narcissus.study.record import read_record, write_atomically
+    from narcissus.study.record import read_record
 
     path = record / "record.json" if record.is_dir() else record
     loaded = read_record(path)

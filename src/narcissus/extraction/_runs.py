@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
-import selectors
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
-import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
+from narcissus._guarded import Stop, isolated_python, run_guarded
+from narcissus._scratch import scratch_folder
 from narcissus._validation import integer, positive
 from narcissus.errors import NarcissusError
-from narcissus.extraction._scratch import scratch_folder
 
 Ending = Literal["finished", "crashed", "timeout", "output limit"]
-PATIENCE = 2.0  # seconds for the guard to clean up
 _FREE_USERS = (61184, 65519)  # as systemd has them for users of one service: nobody's
 _ASK = """
 import json, sys
@@ -96,34 +91,6 @@ class ProgramRun:
     layers: tuple[str, ...] = ()
 
 
-class Stop:
-    """Ends programs that run in other threads, for whoever is interrupted while they do."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._guards: set[subprocess.Popen[bytes]] = set()
-        self._is_over = False
-
-    def add(self, guard: subprocess.Popen[bytes]) -> None:
-        """Take a run in; one that comes too late is ended at once."""
-        with self._lock:
-            self._guards.add(guard)
-            if self._is_over:
-                guard.terminate()
-
-    def remove(self, guard: subprocess.Popen[bytes]) -> None:
-        """Forget a run that has ended."""
-        with self._lock:
-            self._guards.discard(guard)
-
-    def end(self) -> None:
-        """End all that run, and all that are still to come."""
-        with self._lock:
-            self._is_over = True
-            for guard in self._guards:
-                guard.terminate()
-
-
 @lru_cache(maxsize=1)
 def readable_paths() -> tuple[str, ...]:
     """Files and folders that a program may read: the interpreter, its packages, system libraries.
@@ -135,7 +102,7 @@ def readable_paths() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     asked = subprocess.run(
-        [*_python(), "-c", _ASK], check=False, capture_output=True, env={}, cwd="/"
+        [*isolated_python(), "-c", _ASK], check=False, capture_output=True, env={}, cwd="/"
     )
     wanted = [
         paths["stdlib"],
@@ -161,10 +128,6 @@ def readable_paths() -> tuple[str, ...]:
     )  # links such as /lib -> usr/lib stay links
 
 
-def _python() -> list[str]:
-    return [sys.executable, "-I", "-B", "-X", "utf8"]
-
-
 def run_once(
     program: bytes | Path,
     release: bytes | Path,
@@ -180,63 +143,43 @@ def run_once(
             "programs are run on Linux, and with --no-isolation on other Unix systems; not here"
         )
     with scratch_folder() as folder:
-        reads, report = os.pipe()
-        held, lifeline = os.pipe()
-        config = _config(folder, limits, method, report, held)
-        with os.fdopen(reads, "rb") as reported:
-            guard = subprocess.Popen(
-                [*_python(), str(Path(__file__).with_name("_guard.py")), json.dumps(config)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=_environment(folder),
-                cwd="/",
-                pass_fds=(report, held),
-                start_new_session=True,
-            )
-            os.close(report)
-            os.close(held)
+        config = _config(
+            folder, limits, method, has_input=isinstance(release, bytes) or release.is_file()
+        )
+
+        def fill() -> None:
             try:
-                if stop is not None:
-                    stop.add(guard)
-                # The guard was there first: from here on nothing stays behind, come what may.
-                try:
-                    _fill(folder, program, release, beside)
-                except (OSError, shutil.Error) as error:
-                    raise NarcissusError(
-                        f"cannot copy the release to a temporary folder in {folder.parent}: "
-                        f"{error}; name another place in TMPDIR"
-                    ) from error
-                if config["uid"] is not None:
-                    _hand_over(folder, config["uid"])
-                started = time.monotonic()
-                with contextlib.suppress(BrokenPipeError):
-                    os.write(lifeline, b"!")
-                output, error, stopped = _read(guard, limits, started)
-                # A program may close its output and go on: it still has no more than its time.
-                text = b"" if stopped else reported.read()
-                seconds = time.monotonic() - started
-            finally:
-                os.close(lifeline)
-                _await(guard)
-                if stop is not None:
-                    stop.remove(guard)
-            layers, _, code = (text + reported.read()).partition(b"\n")
-    ending: Ending = stopped or ("finished" if code == b"0" else "crashed")
-    if ending == "crashed" and seconds >= limits.seconds:
+                _fill(folder, program, release, beside)
+            except (OSError, shutil.Error) as error:
+                raise NarcissusError(
+                    f"cannot copy the release to a temporary folder in {folder.parent}: "
+                    f"{error}; name another place in TMPDIR"
+                ) from error
+            if config["uid"] is not None:
+                _hand_over(folder, config["uid"])
+
+        run = run_guarded(
+            config,
+            fill,
+            seconds=limits.seconds,
+            output=limits.output,
+            environment=_environment(folder),
+            stop=stop,
+        )
+    layers, _, code = run.report.partition(b"\n")
+    ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
+    if ending == "crashed" and run.seconds >= limits.seconds:
         ending = "timeout"
     return ProgramRun(
-        output,
-        error.decode("utf-8", "replace"),
+        run.output,
+        run.error.decode("utf-8", "replace"),
         ending,
-        seconds,
+        run.seconds,
         tuple(json.loads(layers)) if layers else (),
     )
 
 
-def _config(
-    folder: Path, limits: Limits, method: str, report: int, lifeline: int
-) -> dict[str, Any]:
+def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> dict[str, Any]:
     """Say everything that the guard and the jail need to know."""
     box = str(folder / "box")
     config: dict[str, Any] = {
@@ -247,11 +190,8 @@ def _config(
         "tmp": str(folder / "tmp"),
         "root": str(folder / "root"),
         "readable": list(readable_paths()),
-        "report": report,
-        "lifeline": lifeline,
-        "parent": os.getpid(),
+        "stdin": str(folder / "box" / "release") if has_input else os.devnull,
         "memory": limits.memory,
-        "seconds": limits.seconds,
         "threads": limits.threads,
         "disk": limits.disk,
         # Where the private folder cannot be given a size of its own, somebody must look at it.
@@ -302,7 +242,7 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
         command += ["--ro-bind", str(pyvenv), str(pyvenv)]
     command += ["--bind", tmp, tmp, "--chdir", box]
     inner = {**config, "method": "inside bubblewrap", "uid": None}
-    return [*command, *_python(), config["jail"], json.dumps(inner)]
+    return [*command, *isolated_python(), config["jail"], json.dumps(inner)]
 
 
 def _fill(
@@ -332,46 +272,3 @@ def _hand_over(folder: Path, uid: int) -> None:
     for place in (folder / "box", folder / "tmp"):
         place.chmod(0o700)
         os.chown(place, uid, uid)
-
-
-def _read(
-    guard: subprocess.Popen[bytes], limits: Limits, started: float
-) -> tuple[bytes, bytes, Ending | None]:
-    """Collect what is printed until the end, the deadline or the output limit."""
-    assert guard.stdout is not None
-    assert guard.stderr is not None
-    output, error = bytearray(), bytearray()
-    deadline = started + limits.seconds
-    with selectors.DefaultSelector() as selector:
-        selector.register(guard.stdout, selectors.EVENT_READ)
-        selector.register(guard.stderr, selectors.EVENT_READ)
-        while selector.get_map():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return bytes(output), bytes(error), "timeout"
-            for key, _ in selector.select(left):
-                stream: IO[bytes] = key.fileobj  # pyright: ignore[reportAssignmentType] (we registered them)
-                chunk = os.read(stream.fileno(), 65536)
-                if not chunk:
-                    selector.unregister(stream)
-                elif stream is guard.stdout:
-                    output += chunk
-                    if len(output) > limits.output:
-                        return bytes(output[: limits.output]), bytes(error), "output limit"
-                else:
-                    error = (error + chunk)[-4096:]
-    return bytes(output), bytes(error), None
-
-
-def _await(guard: subprocess.Popen[bytes]) -> None:
-    """Wait until the guard has ended the run, as it does when its lifeline ends; or kill it."""
-    try:
-        guard.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(guard.pid, signal.SIGKILL)
-        guard.wait()
-    finally:
-        for stream in (guard.stdout, guard.stderr):
-            if stream is not None:
-                stream.close()

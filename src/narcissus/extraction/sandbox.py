@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from narcissus._guarded import Stop
 from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction._burglars import BURGLARS
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
     Limits,
     ProgramRun,
-    Stop,
     readable_paths,
     run_once,
 )

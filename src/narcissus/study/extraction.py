@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
-from narcissus._files import read_bytes
+from narcissus._files import read_bytes, write_atomically
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
@@ -24,7 +24,7 @@ from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.record import Status, write_atomically
+from narcissus.study.record import Status
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.extraction import BreakoutAttempt, ExtractionResults, Walls
 from narcissus.study.sections import FileSection, SeededRun

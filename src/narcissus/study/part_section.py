@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
@@ -19,11 +20,11 @@ from pydantic import AfterValidator, PydanticUserError, Strict, TypeAdapter, Val
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 from pydantic_core.core_schema import ValidationInfo
 
-from narcissus._options import OfRoom, Swept
+from narcissus._options import OfRoom, RunsProgram, Swept
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.parts import Part
-from narcissus.study.plugins import load_attribute
+from narcissus.study.plugins import allow_program, load_attribute
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.signatures import Option, in_a_file, marked, options_of, takes_any, waits
 
@@ -31,7 +32,7 @@ UNKNOWN = "unknown_option"
 """Type of the error of an option that a part does not take: its message names the key itself."""
 KEYS = ("name", "options", "kind")
 """Keys of a section that cannot be options of a part: the last two are those of version 0.1."""
-OFFERED = ("draw", "release", "attempt", "holds", "reveal", "guess")
+OFFERED = ("draw", "release", "attempt", "holds", "reveal", "guess", "prepare")
 """What parts offer: an object with one of these is a part, and no function that makes one."""
 
 
@@ -82,7 +83,8 @@ class PartSection:
         if not isinstance(value, dict) or not self._known(name):
             raise self._refusal(value, name)
         context: Any = info.context or {}
-        maker, first = _found(self.room, name, Path(context.get("folder", ".")))
+        folder = Path(context.get("folder", "."))
+        maker, first = _found(self.room, name, folder)
         takes = options_of(maker, given=len(first) + room.given)
         if reserved := [key for key in KEYS if key in takes]:
             raise InputError(
@@ -96,6 +98,9 @@ class PartSection:
         more = _checked(also, rest, info.context, lines)
         if lines:
             raise ValidationError.from_exception_data("section", lines)
+        for key in (n for n, option in takes.items() if marked(option.hint, RunsProgram)):
+            _allow(options[key], folder)
+            maker = partial(maker, folder=str(folder))
         part = Part(self.room, name, options, more, maker, first, takes)
         if not room.given and not waits(maker):
             _make_once(part)
@@ -169,6 +174,13 @@ def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tupl
     if callable(found) and not any(hasattr(found, offered) for offered in OFFERED):
         return loaded(place.of_function), (found,)
     return _itself, (found,)
+
+
+def _allow(command: Sequence[str], folder: Path) -> None:
+    """Refuse a program that the study may not run."""
+    from narcissus.mechanisms.table.command import named_files
+
+    allow_program(command, named_files(command, folder).values())
 
 
 def _itself(found: Any, *_: Any) -> Any:

@@ -35,11 +35,14 @@ GROUP = "narcissus.parts"
 """The entry point group under which an installed package declares its parts."""
 GIVEN = "python:"
 """How the name of an object begins that was given from Python."""
+PROGRAM = "program "
+"""How the name of a file begins that a program's command names, among the digests."""
 UNKNOWN = "not known"
 """How the digest begins of an object that cannot be told from others."""
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _number = itertools.count()
+_LARGEST_PROGRAM = 2**28  # bytes of a file that a command names
 
 
 class OwnCode:
@@ -52,7 +55,8 @@ class OwnCode:
     given
         Objects that were given from Python, by the names that stand for them.
     digests
-        SHA-256 of the source of each module that was run, by its name, and of each given object.
+        SHA-256 of the source of each module that was run, by its name, of each given object, and of
+        each file that the command of a program names.
     """
 
     def __init__(self, *, allowed: bool = False, given: Mapping[str, Any] | None = None) -> None:
@@ -68,11 +72,14 @@ class OwnCode:
     def said(self) -> dict[str, str]:
         """What the record says of the code that was run: a digest for each module and object."""
         return {
-            f"object {name.removeprefix(GIVEN)}"
-            if name in self.given
-            else f"module {name}": UNKNOWN if sha.startswith(UNKNOWN) else f"sha256:{sha}"
+            self._called(name): UNKNOWN if sha.startswith(UNKNOWN) else f"sha256:{sha}"
             for name, sha in self.digests.items()
         }
+
+    def _called(self, name: str) -> str:
+        if name in self.given:
+            return f"object {name.removeprefix(GIVEN)}"
+        return name if name.startswith(PROGRAM) else f"module {name}"
 
     @contextmanager
     def in_use(self) -> Generator[None]:
@@ -117,6 +124,21 @@ def require_allowed(names: Iterable[str]) -> None:
             "otherwise: read that code, and if you trust it, allow it with --allow-code (in "
             "Python: allow_code=True)"
         )
+
+
+def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
+    """Refuse a program unless code is allowed; note the digests of the files that it names.
+
+    Raises
+    ------
+    InputError
+        It is not allowed, or a file cannot be read.
+    """
+    require_allowed([f"the program {' '.join(command)}"])
+    code = _in_use.get()
+    assert code is not None
+    for file in files:
+        code.digests[f"{PROGRAM}{file.name}"] = _sha256(read_bytes(file, largest=_LARGEST_PROGRAM))
 
 
 def load_attribute(name: str, folder: Path) -> Any:

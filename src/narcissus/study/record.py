@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import platform
 import re
 import sys
@@ -161,19 +160,6 @@ def make_record(
         digest="",
     )
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that it is either the old one or the new one, never half of one."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.unlink(missing_ok=True)  # of a process that was killed; or a link to elsewhere
-        with partial.open("x", encoding="utf-8") as file:
-            file.write(text)
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def read_record(path: Path | str) -> Record:

@@ -125,12 +125,19 @@ RECORD_PRIOR = {
     "independent": "narcissus.priors:fit_independent",
 }
 TABLE_MECHANISM = {
+    "bootstrap": "narcissus.mechanisms:Bootstrap",
+    "command": "narcissus.mechanisms:Command",
+    "copula": "narcissus.mechanisms:GaussianCopula",
     "marginals": "narcissus.mechanisms:Marginals",
+    "microdata": "narcissus.mechanisms:PublishedRows",
+    "opendp": "narcissus.mechanisms:OpenDPMeasurement",
+    "opendp-synthesizer": "narcissus.mechanisms:OpenDPSynthesizer",
     "random-rounding": "narcissus.mechanisms:RandomRounding",
     "rounding": "narcissus.mechanisms:Rounding",
     "suppression": "narcissus.mechanisms:Suppression",
     "swapping": "narcissus.mechanisms:Swapping",
     "tables": "narcissus.mechanisms:Tables",
+    "tree-mst": "narcissus.mechanisms:TreeSynthesizer",
 }
 TABLE_ATTACK = {
     "ceiling": "narcissus.attacks.table:Ceiling",
@@ -223,7 +230,17 @@ ROOMS: dict[str, Room] = {
         given=1,
         default="bayesian-network",
     ),
-    "table-mechanism": Room("[mechanism] of a table", TABLE_MECHANISM, default="marginals"),
+    "table-mechanism": Room(
+        "[mechanism] of a table",
+        TABLE_MECHANISM,
+        of_function="narcissus.mechanisms:OwnSynthesizer",
+        default="marginals",
+    ),
+    "opendp-measurement": Room(
+        "`measurement` of the table mechanism `opendp`",
+        {},
+        of_function="narcissus.mechanisms.table.opendp:MadeBy",
+    ),
     "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
     "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
     "extraction-relation": Room(

@@ -11,10 +11,10 @@ import binascii
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import parsing, read_bytes
+from narcissus._files import parsing, read_bytes, write_atomically
 from narcissus._optional import optional
 from narcissus.errors import InputError
-from narcissus.study.record import LARGEST, write_atomically
+from narcissus.study.record import LARGEST
 
 _PURPOSE = "Signing records"
 

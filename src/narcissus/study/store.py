@@ -7,12 +7,10 @@ time. A damaged store gives up what is intact and is kept aside.
 
 from __future__ import annotations
 
-import io
 import json
 import sqlite3
 import stat
 import tempfile
-import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +20,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Arrays, pack, unpack
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
 
@@ -29,32 +28,14 @@ FILE = "trials.sqlite"
 RESULTS = ("record.json", "report.html")
 
 PAGE, HEADER = 4096, 100  # bytes of a page and of the file's header, as SQLite has them
-MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 LEAST_ROW = 256  # bytes; a packed trial is larger
 # what could compute without end, or act, when it is read or written
 _STRANGE = (
     "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'"
 )
 
-Payload = Mapping[str, NDArray[np.generic]]
+Payload = Arrays
 Found = tuple[str | None, list[tuple[str, int, bytes]], int]  # identity, intact trials, lost ones
-
-
-def pack(payload: Payload) -> bytes:
-    """Give arrays as bytes: NumPy's own format, without pickles."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **dict(payload))
-    return buffer.getvalue()
-
-
-def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
-    """Give the arrays back."""
-    with zipfile.ZipFile(io.BytesIO(blob)) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    if size > MOST_UNPACKED:
-        raise ValueError(f"a trial of {size:,} bytes")
-    with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
 
 
 class TrialStore:

@@ -81,16 +81,17 @@ class Columns:
             raise InputError(
                 f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
             )
+        if twice := sorted({name for name in found if found.count(name) > 1}):
+            raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
         return np.stack(
             [self._column(frame[name], c, of=of) for c, name in enumerate(self.names)], axis=1
         )
 
     def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
         known = {label: number for number, label in enumerate(self.labels[column])}
-        texts = values.astype(str)
-        numbers = texts.map(known)
+        numbers = values.astype(str).map(known).where(values.notna())
         if numbers.isna().any():
-            strange: Sequence[str] = sorted(set(texts[numbers.isna()]))
+            strange: Sequence[str] = sorted({str(value) for value in values[numbers.isna()]})
             raise InputError(
                 f"column '{self.names[column]}' of {of} has values that were not in the data: "
                 f"{', '.join(map(repr, strange[:5]))}" + (" ..." if len(strange) > 5 else "")

@@ -30,15 +30,20 @@ class PreparedRows:
         From value numbers, shape (n, d), and a generator to released ones, shape (m, d).
     guarantee
         What it guarantees; None for nothing.
+    assumes
+        What must hold for the guarantee to do so, each a phrase that can be refuted.
+    must_vary
+        Whether two equal releases of the same people show a fixed seed; see `require_varied`.
     """
 
     queries: TableQueries
     make: Callable[[Codes, np.random.Generator], Codes]
     guarantee: Guarantee | None = None
+    assumes: tuple[str, ...] = ()
+    must_vary: bool = False
     releases = Microdata
     noise = None
     cellwise = False
-    assumes = ()
 
     @classmethod
     def of(
@@ -46,11 +51,14 @@ class PreparedRows:
         columns: Columns,
         make: Callable[[Codes, np.random.Generator], Codes],
         guarantee: Guarantee | None = None,
+        *,
+        assumes: tuple[str, ...] = (),
+        must_vary: bool = False,
     ) -> PreparedRows:
         """Read the rows as all tables of three columns that touch an unknown one."""
         k = min(READ_AS, len(columns.names))
         queries = MarginalQueries(columns.sizes, columns.unknown, k)
-        return cls(queries, make, guarantee)
+        return cls(queries, make, guarantee, assumes, must_vary)
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Microdata]:
         """Release each data set."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from narcissus._files import write_atomically
 from narcissus.game.block import Round
-from narcissus.study.record import write_atomically
 from narcissus.study.table.experiment import Experiment
 
 MAX_ROWS = 200_000

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.extraction import _guard, _runs, _scratch
+from narcissus import _guard, _scratch
+from narcissus.extraction import _runs
 from narcissus.extraction._runs import Limits, run_once
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from narcissus.extraction._guard import remove
+from narcissus._guard import remove
 
 PREFIX = "narcissus-run-"
 _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock; empty

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from narcissus.extraction import _scratch
+from narcissus import _scratch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 

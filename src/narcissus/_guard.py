@@ -1,10 +1,10 @@
 """The process between Narcissus and a program: it sees that nothing of a run outlives it.
 
-Started by `_run.py` as a script of its own (``python -I _guard.py CONFIG``); standard library only.
-It starts the program (by way of `_jail.py`) when it is told to, and ends it and everything that it
-has started when it ends, when its time is over, when its folder is too full, or when Narcissus is
-gone, however that went: the pipe called lifeline ends with Narcissus. Then it removes the folder of
-the run.
+Started by `_guarded.py` as a script of its own (``python -I _guard.py CONFIG``); standard library
+only. It starts the program (by way of the file ``jail``) when it is told to, and ends it and
+everything that it has started when it ends, when its time is over, when its folder is too full, or
+when Narcissus is gone, however that went: the pipe called lifeline ends with Narcissus. Then it
+removes the folder of the run.
 """
 
 from __future__ import annotations
@@ -107,8 +107,7 @@ def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(alive)
     os.close(config["lifeline"])
-    given = os.path.join(config["box"], "release")
-    handle = os.open(os.devnull if os.path.isdir(given) else given, os.O_RDONLY)
+    handle = os.open(config["stdin"], os.O_RDONLY)
     os.dup2(handle, 0)
     os.close(handle)
     return 0, jail["enter"](config)

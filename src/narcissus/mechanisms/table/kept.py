@@ -1,0 +1,210 @@
+"""Releases that are kept in a folder as they are made, and found again instead of made again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._arrays import pack, unpack
+from narcissus._files import read_bytes, write_atomically
+from narcissus.errors import InputError, StoreError
+from narcissus.guarantees import Guarantee
+from narcissus.mechanisms.marginals import Codes, Counts, MarginalQueries
+from narcissus.mechanisms.noise import Noise
+from narcissus.mechanisms.table.base import Prepared
+from narcissus.mechanisms.table.releases import Microdata, ProtectedCounts
+
+_FORMAT = b"narcissus release 1"
+LARGEST = 2**28  # bytes of a file
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class KeptReleases:
+    """A mechanism whose releases are kept: the same one, but nothing is paid for twice.
+
+    A release is found again by the digest of ``identity``, the people and the state of the
+    generator, and leaves the generator as its making did: whether and when a release was made
+    changes no number. What a program without a seed released stays reproducible from the folder;
+    where no coin was drawn of the generator, one is, so that the next release is another.
+
+    Whoever can write to the folder can change the numbers. A file that is damaged is made anew.
+
+    Attributes
+    ----------
+    prepared
+        The mechanism. Rows and counts are kept; other objects pass through.
+    folder
+        Where they are kept, a file each; made when it is needed.
+    identity
+        What else a release depends on, as text: the part with its options, digests of own code.
+    """
+
+    prepared: Prepared
+    folder: Path
+    identity: str
+
+    @property
+    def queries(self) -> MarginalQueries:
+        """Those of the mechanism."""
+        return self.prepared.queries
+
+    @property
+    def releases(self) -> type:
+        """What the mechanism releases."""
+        return self.prepared.releases
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the mechanism guarantees."""
+        return self.prepared.guarantee
+
+    @property
+    def noise(self) -> Noise | None:
+        """That of the mechanism."""
+        return self.prepared.noise
+
+    @property
+    def cellwise(self) -> bool:
+        """Whether each cell depends on its own count alone."""
+        return self.prepared.cellwise
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What must hold for the guarantee to do so."""
+        return getattr(self.prepared, "assumes", ())
+
+    @property
+    def must_vary(self) -> bool:
+        """Whether two equal releases of the same people show a fixed seed."""
+        return getattr(self.prepared, "must_vary", False)
+
+    def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
+        """Give each release from the folder, or make and keep it."""
+        return [self._one(np.ascontiguousarray(codes, dtype=np.int32), rng) for codes in data]
+
+    def _one(self, codes: Codes, rng: np.random.Generator) -> Any:
+        before = _state(rng)
+        path = self._path(codes, before)
+        found = self._read(path, rng)
+        if found is not None:
+            return found
+        (made,) = self.prepared.release(codes[None], rng)
+        if _state(rng) == before:  # it has coins of its own: the next release is another one
+            rng.bit_generator.random_raw()
+        if (arrays := self._arrays(made)) is not None:
+            state = np.frombuffer(_state(rng).encode(), dtype=np.uint8)
+            content = pack({**arrays, "state": state})
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, content)
+            except OSError as error:
+                raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
+        return made
+
+    def _path(self, codes: Codes, state: str) -> Path:
+        digest = hashlib.sha256()
+        texts = (self.identity, str(codes.shape), state)
+        for part in (_FORMAT, *(text.encode() for text in texts), codes.tobytes()):
+            digest.update(len(part).to_bytes(8, "big"))
+            digest.update(part)
+        return self.folder / f"{digest.hexdigest()}.npz"
+
+    def _arrays(self, release: Any) -> dict[str, NDArray[Any]] | None:
+        """Give what is to be kept of a release; None for one that passes through."""
+        if isinstance(release, Microdata):
+            return {"rows": release.rows}
+        if isinstance(release, Counts) and release.noise == self.noise:
+            return {"cells": release.cells}
+        if isinstance(release, ProtectedCounts) and release.rule == self._rule:
+            return {"cells": release.cells}
+        return None
+
+    @property
+    def _rule(self) -> Any:
+        return getattr(self.prepared, "rule", None)
+
+    def _read(self, path: Path, rng: np.random.Generator) -> Any | None:
+        """Give a kept release and bring the generator to where its making left it."""
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link, which nothing here follows: remove it")
+        if not path.exists():
+            return None
+        content = read_bytes(path, largest=LARGEST)
+        before = rng.bit_generator.state
+        try:
+            arrays = unpack(content)
+            rng.bit_generator.state = json.loads(arrays.pop("state").tobytes())
+            return self._restored(arrays)
+        except Exception:  # a damaged file may raise anything: the release is made anew
+            rng.bit_generator.state = before
+            return None
+
+    def _restored(self, arrays: dict[str, NDArray[Any]]) -> Any:
+        ((name, values),) = arrays.items()
+        if self.releases is Microdata:
+            sizes = np.array(self.queries.sizes)
+            fits = values.dtype == np.int32 and values.ndim == 2 and values.shape[1] == len(sizes)
+            if name != "rows" or not fits or (values < 0).any() or (values >= sizes).any():
+                raise ValueError("no rows of this table")
+            values.setflags(write=False)
+            return Microdata(values)
+        if (name, values.dtype, values.shape) != ("cells", np.float64, (self.queries.cells,)):
+            raise ValueError("no cells of these tables")
+        values.setflags(write=False)
+        if self.releases is Counts and self.noise is not None:
+            return Counts(self.queries, self.noise, values)
+        return ProtectedCounts(self.queries, self._rule, values)
+
+
+def _state(rng: np.random.Generator) -> str:
+    """Give the state of a generator as text."""
+    return json.dumps(rng.bit_generator.state, default=_listed, sort_keys=True)
+
+
+def _listed(array: Any) -> Any:
+    """Give an array of a generator's state as JSON can hold it."""
+    return array.tolist()
+
+
+def require_varied(prepared: Prepared, codes: Codes, rng: np.random.Generator) -> None:
+    """Refuse a generator of the user's that makes the same rows whatever the coins.
+
+    It is asked twice, with different coins, and once more where the rows were the same: a few
+    people's may be by chance. Mechanisms of this package are not asked.
+
+    Parameters
+    ----------
+    prepared
+        Its ``must_vary`` says whether it is to be asked.
+    codes
+        Value numbers of some people, shape (n, d).
+    rng
+        Source of the coins.
+
+    Raises
+    ------
+    InputError
+        All rows were the same: it has a fixed seed, or is meant to be deterministic.
+    """
+    if not getattr(prepared, "must_vary", False):
+        return
+    first: list[list[int]] = []
+    for number in range(TRIES):
+        (release,) = prepared.release(codes[None], rng.spawn(1)[0])
+        rows = sorted(release.rows.tolist())
+        if number == 0:
+            first = rows
+        elif rows != first:
+            return
+    raise InputError(
+        f"{TRIES} releases of the same people, with different coins, are the same: the generator "
+        "has a fixed seed, or pays no heed to the one that it is given. Seed it from that one; if "
+        "it is deterministic by design, say `deterministic = true`"
+    )

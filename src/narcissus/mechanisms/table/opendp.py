@@ -1,0 +1,367 @@
+"""Releases of an OpenDP measurement, with the guarantee that its privacy map gives.
+
+OpenDP's neighbours are mostly about added and removed records. A replaced record is one removed and
+one added: a distance of 2 between multisets, 1 where the distance counts changed records. Of counts
+it moves two cells of every table by one: 2 a table in L1, the root of 2 a table in L2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from narcissus._optional import optional
+from narcissus._options import Level, OfRoom
+from narcissus._validation import integer, positive
+from narcissus.errors import InputError, NarcissusError
+from narcissus.guarantees import (
+    ApproximateDP,
+    Guarantee,
+    ProfileCurve,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    from_privacy_loss,
+)
+from narcissus.mechanisms.marginals import Codes, Counts, MarginalQueries
+from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise
+from narcissus.mechanisms.table.base import TableMechanism
+from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.table.own import rows_of
+from narcissus.mechanisms.table.releases import Microdata
+from narcissus.worlds.own import asked
+
+REPLACED = {
+    "SymmetricDistance()": 2,
+    "InsertDeleteDistance()": 2,
+    "ChangeOneDistance()": 1,
+    "HammingDistance()": 1,
+}
+"""How far a replaced record is in each distance between data sets."""
+ORDERS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0)
+"""At which the curve of a Renyi guarantee is read."""
+NOISES = {"gaussian": GaussianNoise, "laplace": LaplaceNoise}
+
+
+class MadeBy:
+    """A function of the user's with the options that the study gives it."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self.function, self.options = function, options
+        self.__name__ = getattr(function, "__name__", repr(function))
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """Call the function."""
+        return self.function(*arguments, **self.options, **more)
+
+
+@dataclass(frozen=True)
+class OpenDPMeasurement(TableMechanism):
+    """Whatever a measurement of OpenDP releases; its privacy map is the guarantee.
+
+    Parameters
+    ----------
+    measurement
+        A function of yours, `{ name = "module:function" }`, that is given the columns of the table
+        (and ``epsilon=``, where the study has it) and gives a Measurement, or a query of a Context
+        that is not released yet. It takes the people as a polars LazyFrame of texts where its
+        domain is one, and their cells as a list of numbers where its distance is L1 or L2; for any
+        other domain the function gives a pair, the measurement and a function from a data frame to
+        what it takes.
+    epsilon
+        Handed to the function, to set its level; nothing else is done with it.
+    reads
+        How the release may be read: `rows` in the columns of the table, `counts` of all k-way
+        tables with noise on each cell, or an `object` that only attacks of your own can read.
+    k
+        Columns in each table, where it takes or gives cells.
+    noise
+        Distribution of the noise on each cell, as attacks are told.
+    scale
+        Of that noise, in counts; needed to read `counts`.
+    """
+
+    measurement: Annotated[Any, OfRoom("opendp-measurement")]
+    epsilon: Level | None = None
+    reads: Literal["object", "rows", "counts"] = "object"
+    k: int = 3
+    noise: Literal["gaussian", "laplace"] = "gaussian"
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be read."""
+        integer("k", self.k, low=1)
+        if (self.scale is None) == (self.reads == "counts"):
+            raise InputError("`scale` is needed to read `counts`, and for nothing else")
+        if self.scale is not None:
+            positive("scale", self.scale)
+        if self.epsilon is not None:
+            positive("epsilon", self.epsilon)
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.measurement, "__name__", repr(self.measurement)))
+
+    @property
+    def label(self) -> str:
+        """The level, if it is given; else the name of the function."""
+        return self._name if self.epsilon is None else f"ε = {self.epsilon:g}"
+
+    @property
+    def title(self) -> str:
+        """What is released, as a title begins."""
+        return f"Releases of the OpenDP measurement `{self._name}`"
+
+    @property
+    def strength(self) -> float | None:
+        """The inverse of the level."""
+        return None if self.epsilon is None else 1 / self.epsilon
+
+    def prepare(self, columns: Columns) -> PreparedMeasurement:
+        """Make the measurement once, to read its privacy map."""
+        k = min(self.k, len(columns.names))
+        noise = None if self.scale is None else NOISES[self.noise](self.scale)
+        queries = MarginalQueries(columns.sizes, columns.unknown, k)
+        function: Callable[..., Any] = self.measurement
+        if self.epsilon is not None:
+            function = MadeBy(self.measurement, epsilon=self.epsilon)
+        prepared = PreparedMeasurement(function, columns, queries, self.reads, noise)
+        _ = prepared.guarantee  # what is wrong with it is said now
+        return prepared
+
+
+@dataclass(frozen=True)
+class PreparedMeasurement:
+    """A measurement for a table of known columns; made anew in every process.
+
+    Attributes
+    ----------
+    function
+        From the columns to the measurement.
+    columns, queries
+        Of the table, and what its cells are.
+    reads
+        As in `OpenDPMeasurement`.
+    noise
+        On each cell, where it gives counts.
+    """
+
+    function: Callable[..., Any]
+    columns: Columns
+    queries: MarginalQueries
+    reads: str
+    noise: Noise | None
+    cellwise = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what cannot travel to another process."""
+        return {k: v for k, v in self.__dict__.items() if k != "_made"}
+
+    @property
+    def releases(self) -> type:
+        """What the study said that it can be read as."""
+        return {"rows": Microdata, "counts": Counts}.get(self.reads, object)
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the privacy map says of a replaced record."""
+        return self._guarantee
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """That OpenDP's map is right, and that what it is given is as near as the people are."""
+        _, encode = self._made
+        right = f"the privacy map of the measurement of {self._name} is right"
+        if not isinstance(encode, _Encoded):
+            return (right,)
+        return right, (
+            f"a replaced record moves what {self._name} gives to its measurement no farther than "
+            "it moves the people's own rows or cells"
+        )
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
+        measurement, _ = self._made
+        return guarantee_of(measurement, tables=self.queries.tables)
+
+    @cached_property
+    def _made(self) -> tuple[Any, Callable[[Codes], Any]]:
+        """The measurement, and what it is given of the people."""
+        dp = optional("opendp.prelude", extra="opendp", purpose="A measurement of OpenDP")
+        dp.enable_features("contrib")
+        found = asked("mechanism", self.function, self.columns)
+        encode: Callable[[pd.DataFrame], Any] | None = None
+        if isinstance(found, tuple):
+            found, encode = cast("tuple[Any, Any]", found)
+        if hasattr(found, "resolve"):  # a query of a Context, before its release
+            found = found.resolve()
+        if not isinstance(found, dp.Measurement):
+            raise InputError(f"{self._name} must give a Measurement, got {type(found).__name__}")
+        if encode is not None:
+            return found, _Encoded(encode, self.columns)
+        return found, self._encoder(found)
+
+    @property
+    def _name(self) -> str:
+        return f"the function `{getattr(self.function, '__name__', repr(self.function))}`"
+
+    def _encoder(self, measurement: Any) -> Callable[[Codes], Any]:
+        """Give what turns people into the argument of a measurement."""
+        if _is_of_counts(measurement):
+            kind = float if "f" in str(measurement.input_carrier_type) else int
+            return lambda codes: [kind(cell) for cell in self.queries.counts(codes)]
+        if str(measurement.input_domain).startswith(("FrameDomain", "LazyFrameDomain")):
+            return lambda codes: _lazy(self.columns.frame(codes))
+        raise InputError(
+            f"{self._name} gives a measurement on {measurement.input_domain}: give a pair, the "
+            "measurement and a function from a data frame of the people to what it takes"
+        )
+
+    def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
+        """Release each data set; OpenDP has coins of its own, and no seed."""
+        return [self._one(codes.astype(np.int32)) for codes in data]
+
+    def _one(self, codes: Codes) -> Any:
+        measurement, encode = self._made
+        given = encode(codes)
+        try:
+            found = measurement(given)
+            found = found.collect() if hasattr(found, "collect") else found
+        except Exception as error:  # OpenDP's own have no common base outside of it
+            raise NarcissusError(f"OpenDP made no release: {error}") from error
+        if self.reads == "rows":
+            found = found if isinstance(found, pd.DataFrame) else pd.DataFrame(_plain(found))
+            rows = rows_of(found, self.columns, of=f"what {self._name} releases")
+            rows.setflags(write=False)
+            return Microdata(rows)
+        if self.reads == "counts":
+            assert self.noise is not None
+            cells = np.asarray(found, dtype=np.float64)
+            if cells.shape != (self.queries.cells,):
+                raise InputError(
+                    f"{self._name} must release the {self.queries.cells} cells of all "
+                    f"{self.queries.k}-way tables, got shape {cells.shape}"
+                )
+            cells.setflags(write=False)
+            return Counts(self.queries, self.noise, cells)
+        return found
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """People as a function of the user's gives them to a measurement."""
+
+    encode: Callable[[pd.DataFrame], Any]
+    columns: Columns
+
+    def __call__(self, codes: Codes) -> Any:
+        return self.encode(self.columns.frame(codes))
+
+
+def _plain(frame: Any) -> Any:
+    """Give a polars frame as a dictionary; anything else as it is."""
+    return frame.to_dict(as_series=False) if hasattr(frame, "to_dict") else frame
+
+
+def _lazy(frame: pd.DataFrame) -> Any:
+    polars = optional("polars", extra="opendp", purpose="A measurement of OpenDP on a LazyFrame")
+    return polars.LazyFrame({name: frame[name].astype(str).tolist() for name in frame.columns})
+
+
+def _is_of_counts(measurement: Any) -> bool:
+    return str(measurement.input_metric).startswith(("L1Distance", "L2Distance"))
+
+
+def guarantee_of(measurement: Any, *, tables: int = 1) -> Guarantee:
+    """Give what the privacy map of a Measurement says when one record is replaced.
+
+    Parameters
+    ----------
+    measurement
+        Of OpenDP; its distance one of `REPLACED`, or L1 or L2 between counts.
+    tables
+        How many tables the counts are of.
+
+    Raises
+    ------
+    InputError
+        Nothing is known here of its distance or of its measure, or the map refuses the distance.
+
+    Notes
+    -----
+    Source: Bun and Steinke 2016, section 8, for approximate zCDP; the other measures are what the
+    guarantees of this package are.
+    """
+    metric, measure = str(measurement.input_metric), str(measurement.output_measure)
+    if _is_of_counts(measurement):
+        is_l1 = metric.startswith("L1")
+        # A distance that is rounded down would understate the loss.
+        far = 2 * tables if is_l1 else math.nextafter(math.sqrt(2 * tables), math.inf)
+        whole = "f" not in str(measurement.input_distance_type)
+        distance: float = math.ceil(far) if whole else float(far)
+    elif metric in REPLACED:
+        distance = REPLACED[metric]
+    else:
+        raise InputError(
+            f"the measurement's distance {metric} says nothing here of a replaced record; known "
+            f"are {', '.join(REPLACED)}, L1Distance and L2Distance"
+        )
+    try:
+        loss = measurement.map(distance)
+    except Exception as error:  # as above
+        raise InputError(f"the privacy map refuses a replaced record: {error}") from error
+    if measure not in _READ:
+        raise InputError(
+            f"the measurement's privacy measure {measure} is not known here; known are "
+            f"{', '.join(_READ)}"
+        )
+    return _READ[measure](loss)
+
+
+def _approximate_zcdp(loss: tuple[float, float]) -> Guarantee:
+    rho, delta = loss
+    inner = ZeroConcentratedDP(rho)
+    if delta == 0:
+        return inner
+    points = inner.tangents(200)
+    deltas = np.minimum(delta + (1 - delta) * inner.profile(points), 1.0)
+    return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()))
+
+
+def _smoothed(profile: Any) -> Guarantee:
+    class _Losses:
+        """A privacy profile of OpenDP under the name that distributions use."""
+
+        def get_delta_for_epsilon(self, epsilon: Any) -> Any:
+            if isinstance(epsilon, list):
+                return [profile.delta(e) for e in cast("list[float]", epsilon)]
+            return profile.delta(epsilon)
+
+    return from_privacy_loss(_Losses(), adjacency="replace-one", points=400)
+
+
+def _renyi(curve: Callable[[float], float]) -> Guarantee:
+    limits = {order: float(curve(order)) for order in ORDERS}
+    known = [RenyiDP(order, gamma) for order, gamma in limits.items() if math.isfinite(gamma)]
+    if not known:
+        raise InputError("the measurement's Renyi divergence is infinite at every order")
+    points = np.linspace(0.0, min(g.epsilon_beyond(1e-13) for g in known), 400)
+    deltas = np.min([g.profile(points) for g in known], axis=0)
+    return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()))
+
+
+_READ: dict[str, Callable[[Any], Guarantee]] = {
+    "MaxDivergence": PureDP,
+    "Approximate(MaxDivergence)": lambda loss: ApproximateDP(*loss),
+    "ZeroConcentratedDivergence": ZeroConcentratedDP,
+    "Approximate(ZeroConcentratedDivergence)": _approximate_zcdp,
+    "SmoothedMaxDivergence": _smoothed,
+    "RenyiDivergence": _renyi,
+}
