@@ -15,7 +15,7 @@ from narcissus._arrays import pack, unpack
 from narcissus._files import read_bytes, write_atomically
 from narcissus.errors import InputError, StoreError
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import Codes, Counts, MarginalQueries
+from narcissus.mechanisms.marginals import Codes, Counts, TableQueries
 from narcissus.mechanisms.noise import Noise
 from narcissus.mechanisms.table.base import Prepared
 from narcissus.mechanisms.table.releases import Microdata, ProtectedCounts
@@ -51,7 +51,7 @@ class KeptReleases:
     identity: str
 
     @property
-    def queries(self) -> MarginalQueries:
+    def queries(self) -> TableQueries:
         """Those of the mechanism."""
         return self.prepared.queries
 
