@@ -20,6 +20,7 @@ from narcissus.attacks import (
     TryInputs,
 )
 from narcissus.errors import InputError, StudyError
+from narcissus.extraction import DensestAttack, KktAttack, PosteriorGuess, trained_on_secret
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
 from narcissus.study.registry import ROOMS, loaded
@@ -29,12 +30,13 @@ from narcissus.success.relations import (
     FirstBit,
     Isolates,
     Member,
+    NamesSecret,
     Pinned,
     Prefix,
     RandomRow,
     SameImage,
 )
-from narcissus.worlds import Bits, Pairs, Tardos, Uniform
+from narcissus.worlds import Bits, Pairs, Secret, Tardos, Uniform
 
 STUDY = """
 kind = "game"
@@ -112,6 +114,12 @@ PREPARED = [
     (ReleasedPlaces(2), Game(Bits(4), Identity(), Pinned(2))),
     (TryInputs(77), Game(Bits(6), Sha256(4), SameImage(Sha256(4)))),
     (KeySearch(77), Game(Pairs([[[0, 1, 1], [1, 0, 1]]]), Cipher("repeating-xor"), FirstBit())),
+    (
+        PosteriorGuess(50, 3),
+        Game(Secret([0.5, 0.5]), trained_on_secret(2, 1.0, steps=2), NamesSecret(2)),
+    ),
+    (DensestAttack(0.3, 20), Game(Bits(4), Identity(), Prefix())),
+    (KktAttack(1.5, 7, 0, 3), Game(Bits(4), Identity(), Prefix())),
     (SupersetMatching(True), Game(Uniform(2, 4), Parity(), Member(), side=Hiding(5))),
 ]
 
@@ -126,8 +134,10 @@ def test_preparing_an_attack_keeps_what_the_file_gave(attack, game):
 
 def test_all_attacks_with_options_are_prepared_above():
     makers = {name: loaded(target) for name, target in ROOMS["attack"].parts.items()}
-    # `bayes` is replaced by the table of the best attacker, made with its options.
-    optional = {maker for name, maker in makers.items() if options_of(maker) and name != "bayes"}
+    # `bayes` is replaced by the table of the best attacker, `ranking` is a function: both made with
+    # their options.
+    made = ("bayes", "ranking")
+    optional = {maker for name, maker in makers.items() if options_of(maker) and name not in made}
     assert optional == {type(attack) for attack, _ in PREPARED}
 
 
