@@ -336,6 +336,15 @@ def test_pairs_refute_what_they_should():
     assert names.epsilon > 1.5
 
 
+def test_what_both_records_of_a_pair_share_is_taken_out():
+    """Scores that differ far more between pairs than within."""
+    rng = np.random.default_rng(9)
+    score, members, labels = paired_file(rng, 1500, 3.0)
+    shared = np.repeat(100 * rng.normal(size=1500), 2)
+    found = refute_scores(score + shared, members, pairs=labels, rng=1)
+    assert found.epsilon > 2
+
+
 def test_one_of_each_two_rows_is_refused_without_pairs():
     rng = np.random.default_rng(7)
     score, members, labels = paired_file(rng, 20, 1.0)
