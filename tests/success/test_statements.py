@@ -280,6 +280,7 @@ def test_a_statement_has_as_many_tests_in_every_batch():
 def test_a_fixed_baseline_says_its_number_where_it_has_one():
     assert "0.25 (best fixed guess)" in FixedBaseline(0.0, 0.1, 0.25).words()
     assert "x best fixed guess" in FixedBaseline(0.0, 0.1).words()
+    assert (FixedBaseline().epsilon, FixedBaseline().delta, FixedBaseline().best) == (0, 0, None)
 
 
 def test_a_data_set_has_a_row():

@@ -83,6 +83,14 @@ def test_functions_of_a_user_are_predicates():
         assert Isolates().holds(rows, functions, RNG).tolist() == [True, False, False]
         assert Isolates().baseline(Bits(3), functions) is None
         assert RandomRow().baseline(Bits(3), functions) is None
+    pairs = as_predicates([lambda row: row[0] < row[1]] * 2)
+    assert pairs(np.array([[[0, 1], [1, 0]], [[1, 1], [2, 3]]])).tolist() == [[1, 0], [0, 1]]
+
+    def unknown(rows):
+        return np.ones(rows.shape[:2])
+
+    assert RandomRow().baseline(Bits(3), unknown) is None
+    assert Isolates().baseline(Bits(3), unknown) is None
     assert as_predicates(made) is made
     for wrong in ([1, 2], np.array([1]), (None, "x"), "x"):
         with pytest.raises(InputError, match="predicates on records"):
