@@ -15,8 +15,9 @@ from narcissus._arrays import pack, unpack
 from narcissus._files import read_bytes, write_atomically
 from narcissus.errors import InputError, StoreError
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import Codes, Counts, TableQueries
+from narcissus.mechanisms.marginals import Codes, Counts
 from narcissus.mechanisms.noise import Noise
+from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.base import Prepared
 from narcissus.mechanisms.table.releases import Microdata, ProtectedCounts
 
