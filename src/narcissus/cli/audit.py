@@ -27,6 +27,7 @@ EXITS = {
     "contradicted": NOT_ASSESSED,
     "too few trials": NOT_ASSESSED,
     "inconclusive": NOT_ASSESSED,
+    "not shown": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
 HOURS = 1.0

@@ -205,9 +205,7 @@ class TwoSamples:
 def _masses(counts: np.ndarray, trials: int, chance: np.ndarray) -> np.ndarray:
     """Give binomial probabilities; SciPy's own are three times slower."""
     ways = -special.betaln(counts + 1, trials - counts + 1) - math.log(trials + 1)
-    return np.exp(
-        ways + special.xlogy(counts, chance) + special.xlog1py(trials - counts, -chance)
-    )
+    return np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(trials - counts, -chance))
 
 
 def standard_score(found: TwoSamples) -> float:

@@ -121,13 +121,15 @@ def assess_file(
     unknown = {j for columns in secrets.values() for j in columns}
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
+    observer.start("risks", len(secrets) + 2)
     for name, columns in secrets.items():
-        observer.note(f"inference of {name}")
         risks.append(_inference(files, halves, name, Inference(files, columns, known)))
-    observer.note("singling out")
+        observer.advance()
     risks.append(_singling_out(files, halves, child(entropy, 1)))
-    observer.note("linkability")
+    observer.advance()
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
+    observer.advance()
+    observer.finish()
     return Assessment(halves, tuple(risks), _unlike(files) if files.control else None)
 
 
@@ -246,17 +248,8 @@ def _unlike(files: GivenFiles) -> Unlike:
     p_value, j, code, real, control = min(found)
     return Unlike(
         files.table.names[j],
-        _label(files, j, code),
+        files.label(files.table.names[j], code),
         real,
         control,
         min(1.0, p_value * len(found)),
     )
-
-
-def _label(files: GivenFiles, column: int, code: int) -> str:
-    """Name a value, or a group of numbers by its ends."""
-    labels = files.table.labels[column]
-    if (files.coarse[:, column] == files.table.codes[:, column]).all():
-        return labels[code]
-    there = files.table.codes[files.coarse[:, column] == code, column]
-    return f"{labels[there.min()]} to {labels[there.max()]}"

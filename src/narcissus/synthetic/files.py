@@ -51,6 +51,14 @@ class GivenFiles:
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
 
+    def label(self, name: str, code: int) -> str:
+        """Name a coarse value of a column: by its label, or a group of numbers by its ends."""
+        column = self.table.index(name)
+        codes = self.table.codes[self.coarse[:, column] == code, column]
+        labels = self.table.labels[column]
+        first, last = labels[codes.min()], labels[codes.max()]
+        return first if first == last else f"{first} to {last}"
+
 
 def read_files(
     real: Source,

@@ -108,7 +108,11 @@ def singled_out(
 
 
 def isolated(
-    files: GivenFiles, subsets: Sequence[Subset], first: Positions, second: Positions, crowd: Positions
+    files: GivenFiles,
+    subsets: Sequence[Subset],
+    first: Positions,
+    second: Positions,
+    crowd: Positions,
 ) -> Isolated:
     """Count the predicates that hold for exactly one person of each of two groups."""
     rows = files.rows("synthetic")
