@@ -2,9 +2,9 @@
 
     python given_files_anonymeter.py FOLDER ATTACKS MODES < cases
 
-MODES are those of singling out, with commas: "univariate,multivariate". Each line of the input names a case: the files FOLDER/CASE-real.csv, -synthetic.csv, -control.csv.
-Each line of the output is JSON: the case, seconds, and for each risk the rates on both sides and
-the risk with its limits.
+MODES are those of singling out, with commas: "univariate,multivariate". Each line of the input
+names a case: the files FOLDER/CASE-real.csv, -synthetic.csv, -control.csv. Each line of the output
+is JSON: the case, seconds, and for each risk the rates on both sides and the risk with its limits.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def main():
         parts = list(real.columns[:half]), list(real.columns[half:])
         files = {"ori": real, "syn": synthetic, "control": control}
         attacks = min(most, len(real), len(control))
-        np.random.seed(1)
+        np.random.seed(1)  # noqa: NPY002 (its own randomness)
         began = time.perf_counter()
         said = {}
         with contextlib.redirect_stdout(io.StringIO()):

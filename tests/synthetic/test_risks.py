@@ -28,8 +28,7 @@ def test_secrets_are_each_column_and_all_together(people):
 def test_a_threat_that_does_not_fit_is_refused(people, threat, said):
     files = read_files(people(30, 1), people(30, 2))
     with pytest.raises(InputError, match=said):
-        threat.secrets(files)
-        threat.division(files)
+        (threat.secrets(files), threat.division(files))
 
 
 def test_a_column_of_many_values_needs_bins_to_be_guessed():

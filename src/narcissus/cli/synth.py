@@ -52,7 +52,7 @@ def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
         try:
             found[name] = {"width": float(width)}
         except ValueError:
-            found[""] = None
+            name = ""
         if not name:
             raise click.BadParameter(f"write COLUMN=WIDTH, got {text!r}", param=option)
     return found
