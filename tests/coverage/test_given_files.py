@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import narcissus
-from narcissus.synthetic import Threat, assess_file, read_files
+from narcissus.synthetic import FileThreat, assess_file, read_files
 
 PEOPLE, LEVEL = 80, 0.05
 
@@ -28,7 +28,9 @@ def alarms(runs):
     for seed in range(runs):
         rng = np.random.default_rng([2014, seed])
         real, synthetic, control = (people(rng, PEOPLE) for _ in range(3))
-        found = assess_file(read_files(real, synthetic, control), Threat(("ill",)), entropy=seed)
+        found = assess_file(
+            read_files(real, synthetic, control), FileThreat(("ill",)), entropy=seed
+        )
         counts = [risk.counts() for risk in found.risks]
         error = LEVEL / len(counts) / 2
         wrong += any(c.refuses(0.0, error=error) for c in counts)

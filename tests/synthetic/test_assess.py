@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.synthetic import Threat, assess_file, read_files
+from narcissus.synthetic import FileThreat, assess_file, read_files
 
-ILL = Threat(("ill",))
+ILL = FileThreat(("ill",))
 
 
 def excess(risk):
@@ -26,7 +26,7 @@ def test_each_risk_is_higher_for_people_whose_records_were_copied(people):
 
 def test_nobody_is_scored_on_whom_an_attack_was_chosen(people):
     files = read_files(people(101, 1), people(50, 2), people(60, 3))
-    halves = assess_file(files, Threat(("ill",), people=80), entropy=5).halves
+    halves = assess_file(files, FileThreat(("ill",), people=80), entropy=5).halves
     parts = [halves.chosen_on, halves.scored, halves.control_chosen_on, halves.control_scored]
     assert [len(part) for part in parts] == [40, 40, 30, 30]
     every = np.concatenate(parts)

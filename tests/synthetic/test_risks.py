@@ -5,24 +5,24 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.synthetic import Risk, Threat, read_files
+from narcissus.synthetic import FileThreat, Risk, read_files
 
 
 def test_secrets_are_each_column_and_all_together(people):
     files = read_files(people(30, 1), people(30, 2))
-    assert Threat(("ill",)).secrets(files) == {"ill": (3,)}
-    secrets = Threat(("ill", "age")).secrets(files)
+    assert FileThreat(("ill",)).secrets(files) == {"ill": (3,)}
+    secrets = FileThreat(("ill", "age")).secrets(files)
     assert secrets == {"ill": (3,), "age": (0,), "ill and age": (3, 0)}
 
 
 @pytest.mark.parametrize(
     ("threat", "said"),
     [
-        (Threat(("il",)), "no column `il`; did you mean `ill`"),
-        (Threat(("ill", "ill")), "none twice"),
-        (Threat(("age", "job", "town", "ill")), "must know at least one"),
-        (Threat(("ill",), linked=(("age",), ("age", "job"))), "share none"),
-        (Threat(("ill",), linked=(("age",), ("jb",))), "no column `jb`"),
+        (FileThreat(("il",)), "no column `il`; did you mean `ill`"),
+        (FileThreat(("ill", "ill")), "none twice"),
+        (FileThreat(("age", "job", "town", "ill")), "must know at least one"),
+        (FileThreat(("ill",), linked=(("age",), ("age", "job"))), "share none"),
+        (FileThreat(("ill",), linked=(("age",), ("jb",))), "no column `jb`"),
     ],
 )
 def test_a_threat_that_does_not_fit_is_refused(people, threat, said):
@@ -34,7 +34,7 @@ def test_a_threat_that_does_not_fit_is_refused(people, threat, said):
 def test_a_column_of_many_values_needs_bins_to_be_guessed():
     frame = pd.DataFrame({"x": np.arange(400.0), "y": [0, 1] * 200})
     with pytest.raises(InputError, match="give it bins"):
-        Threat(("x",)).secrets(read_files(frame, frame))
+        FileThreat(("x",)).secrets(read_files(frame, frame))
 
 
 def test_counts_are_of_both_sides_or_of_a_group():

@@ -51,71 +51,67 @@ def audit_synthetic(
 
     Parameters
     ----------
-    real
-        The people that the file was made from.
-    synthetic
-        The file.
+    real, synthetic
+        The people that the file was made from; the file.
     unknown
         Columns to guess, one by one and together; all others are known.
     control
         People of the same population, set aside at random, who are not in the data.
-    linked
-        Two sets of columns to link; None tries random divisions of all columns.
-    people
-        Most people of each file that are tried.
+    linked, people
+        Two sets of columns to link (None tries random divisions of all columns); most people of
+        each file that are tried.
     columns, drop, bins, missing
         How all files are read, as for `narcissus.audit`.
-    groups
-        Columns whose values make groups.
-    at_most
-        The excess over the control that is accepted, in [0, 1); 0 if left out.
-    threshold
-        Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the like.
-    policy
-        Instead: a file with a threshold.
-    confidence
-        Of all claims together.
-    title
-        A name for the report.
-    rng
-        The seed; None draws fresh entropy.
-    observer, hours
-        As in `run`.
+    groups, at_most
+        Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if left out.
+    threshold, policy
+        Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the like; or a
+        file with one.
+    confidence, title, rng, observer, hours
+        Level of all claims together; a name for the report; the others as in `run`.
 
     Raises
     ------
     InputError
-        The files cannot be used together, or an argument is wrong; the message says what to do.
+        The files or an argument cannot be used; the message says what to do.
 
     Examples
     --------
     >>> import numpy as np
     >>> draw = np.random.default_rng(1).integers
-    >>> def some(n):
-    ...     return pd.DataFrame({name: draw(0, 9, n) for name in ("age", "job", "ill")})
-    >>> real, control = some(300), some(300)
-    >>> audit_synthetic(real, real, control=control, unknown=["ill"], rng=1).status
+    >>> real, control, other = (pd.DataFrame(draw(0, 9, (300, 3))) for _ in range(3))
+    >>> audit_synthetic(real, real, control=control, unknown=["2"], rng=1).status
     'exceeded'
-    >>> audit_synthetic(real, some(300), control=control, unknown=["ill"], rng=1).status
+    >>> audit_synthetic(real, other, control=control, unknown=["2"], rng=1).status
     'not shown'
     """
-    if at_most is not None:
-        if threshold is not None:
-            raise InputError("give `at_most` or `threshold`, not both: put it into `threshold`")
-        threshold = {"at_most": at_most}
-    files = {"real": real, "synthetic": synthetic, "control": control}
-    lists = {"unknown": unknown, "columns": columns, "drop": drop, "groups": groups}
-    for name, given in lists.items():
-        if isinstance(given, str):
-            raise InputError(f'`{name}` must be a list: write ["{given}"]')
+    data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
+    data |= {"drop": drop, "bins": bins, "missing": missing}
+    _require_lists(unknown=unknown, groups=groups, columns=columns, drop=drop)
     study = {
         "kind": "synthetic",
         "title": title,
-        "data": {**files, "columns": columns, "drop": drop, "bins": bins, "missing": missing},
+        "data": data,
         "threat": {"unknown": unknown, "linked": linked, "people": people},
-        "threshold": threshold,
+        "threshold": _accepted(at_most, threshold),
         "policy": policy,
         "groups": {"columns": groups},
         "run": {"confidence": confidence},
     }
     return run(load_study(study), rng=rng, observer=observer, hours=hours)
+
+
+def _accepted(at_most: float | None, threshold: Mapping[str, Any] | None) -> object:
+    """Give the threshold, from either way of saying it."""
+    if at_most is None:
+        return threshold
+    if threshold is not None:
+        raise InputError("give `at_most` or `threshold`, not both: put it into `threshold`")
+    return {"at_most": at_most}
+
+
+def _require_lists(**lists: Sequence[str] | None) -> None:
+    """Refuse a lone name: it is a mistake, not a list of letters."""
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise InputError(f'`{name}` must be a list: write ["{given}"]')

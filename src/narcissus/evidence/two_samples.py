@@ -42,7 +42,7 @@ class TwoSamples:
     True
     >>> limits = found.excess(confidence=0.95)
     >>> round(limits.value, 2), round(limits.low, 2), round(limits.high, 2)
-    (0.3, 0.18, 0.41)
+    (0.3, 0.16, 0.43)
     """
 
     successes: int

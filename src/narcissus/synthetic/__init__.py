@@ -2,6 +2,6 @@
 
 from narcissus.synthetic.assess import Assessment, assess_file
 from narcissus.synthetic.files import GivenFiles, read_files
-from narcissus.synthetic.risks import Risk, Threat
+from narcissus.synthetic.risks import FileThreat, Risk
 
-__all__ = ["Assessment", "GivenFiles", "Risk", "Threat", "assess_file", "read_files"]
+__all__ = ["Assessment", "FileThreat", "GivenFiles", "Risk", "assess_file", "read_files"]

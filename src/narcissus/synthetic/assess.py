@@ -16,7 +16,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import GivenFiles
 from narcissus.synthetic.inference import Inference
 from narcissus.synthetic.linkability import ways_to_link
-from narcissus.synthetic.risks import Risk, Threat
+from narcissus.synthetic.risks import FileThreat, Risk
 from narcissus.synthetic.singling_out import isolated, kinds_of_predicates, singled_out
 
 Positions = NDArray[np.int64]
@@ -90,7 +90,7 @@ class Assessment:
 
 
 def assess_file(
-    files: GivenFiles, threat: Threat, *, entropy: int, observer: Observer = SILENT
+    files: GivenFiles, threat: FileThreat, *, entropy: int, observer: Observer = SILENT
 ) -> Assessment:
     """Try the three risks on a given file.
 

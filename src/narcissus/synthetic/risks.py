@@ -19,7 +19,7 @@ RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
 
 
 @dataclass(frozen=True)
-class Threat:
+class FileThreat:
     """What the attacker is after.
 
     Attributes

@@ -7,7 +7,7 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.two_samples import TwoSamples
 from narcissus.study.synthetic.schema import ExcessThreshold
 from narcissus.study.synthetic.summary import Levels, summarised
-from narcissus.synthetic import Threat, assess_file, read_files
+from narcissus.synthetic import FileThreat, assess_file, read_files
 
 
 def test_the_error_is_divided_among_what_decides():
@@ -24,7 +24,7 @@ def test_the_error_is_divided_among_what_decides():
 @pytest.fixture(scope="module")
 def assessed(files):
     given = read_files(files["real"], files["real"], files["control"])
-    return given, assess_file(given, Threat(("ill",)), entropy=1)
+    return given, assess_file(given, FileThreat(("ill",)), entropy=1)
 
 
 def results(assessed, columns=(), **threshold):
@@ -89,7 +89,7 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess(files):
     real = files["real"].copy()
     real.loc[np.arange(10), "job"] = "smith"
     given = read_files(real, files["fresh"], files["control"])
-    found = assess_file(given, Threat(("ill",)), entropy=1)
+    found = assess_file(given, FileThreat(("ill",)), entropy=1)
     groups = summarised(
         given, found, ExcessThreshold.model_validate({}), confidence=0.95, columns=["job"]
     ).risks[0].groups  # fmt: skip
@@ -100,7 +100,7 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess(files):
 def test_a_control_of_other_people_leaves_no_verdict(files):
     other = files["control"].assign(town=5)
     given = read_files(files["real"], files["real"], other)
-    found = assess_file(given, Threat(("ill",)), entropy=1)
+    found = assess_file(given, FileThreat(("ill",)), entropy=1)
     said = summarised(given, found, ExcessThreshold.model_validate({}), confidence=0.95)
     assert said.unlike.is_shown
     assert said.verdict == "not assessed"

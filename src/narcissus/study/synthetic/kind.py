@@ -18,7 +18,7 @@ from narcissus.study.synthetic.summary import summarised
 from narcissus.study.synthetic.words import ASSUMPTIONS, NOT_COVERED, not_assessed, verdict_words
 from narcissus.study.toml import read_document, validate
 from narcissus.study.work import agree
-from narcissus.synthetic import GivenFiles, Threat, assess_file, read_files
+from narcissus.synthetic import FileThreat, GivenFiles, assess_file, read_files
 from narcissus.synthetic.files import Source
 from narcissus.tables import Bins, Table
 
@@ -102,9 +102,9 @@ def _files(study: SyntheticStudy, folder: Path) -> GivenFiles:
     )
 
 
-def _threat(study: SyntheticStudy) -> Threat:
+def _threat(study: SyntheticStudy) -> FileThreat:
     linked = study.threat.linked
-    return Threat(
+    return FileThreat(
         tuple(study.threat.unknown),
         None if linked is None else (tuple(linked[0]), tuple(linked[1])),
         study.threat.people,
