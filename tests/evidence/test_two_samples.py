@@ -63,6 +63,24 @@ def test_limits_cover_at_every_pair_of_chances(n, m):
     assert (worst > 0.02).all()  # and not because they say nothing
 
 
+@pytest.mark.parametrize("case", [(40, 60, 30, 70), (9, 12, 3, 10), (2, 30, 1, 40)])
+def test_a_limit_is_where_the_test_begins_to_accept(case):
+    found = TwoSamples(*case)
+    low = found.excess(confidence=0.9).low
+    assert found.p_value(low - 1e-3, error=0.05) < 0.05
+    assert found.p_value(low + 1e-3, error=0.05) > 0.05
+    # not only near: the part of the error that is kept counts on both sides
+    assert found.p_value(low, error=0.05) == pytest.approx(0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", [(4, 6, 0, 5), (5, 6, 2, 9), (4, 6, 2, 14)])
+def test_a_lower_limit_is_zero_where_fishers_test_accepts_and_the_other_does_not(case):
+    found = TwoSamples(*case)
+    assert found.fisher > 0.025
+    assert found.excess(confidence=0.95).low == 0
+    assert not found.refuses(0.0, error=0.025)
+
+
 def test_a_lower_limit_above_zero_is_refused_by_fishers_test_as_well():
     for a in range(0, 41, 4):
         for b in range(0, 31, 3):

@@ -1,5 +1,6 @@
 """Studies of a given file: the shipped examples, policies, digests, what is refused."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -7,7 +8,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, LongWorkError
-from narcissus.study.record import read_record
+from narcissus.study.record import digest_of, read_record
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -77,6 +78,10 @@ def test_a_record_is_read_again_and_a_changed_one_refused(play, tmp_path):
     path = found.save(tmp_path) / "record.json"
     assert read_record(path) == found.record
     assert found.status == "exceeded"
+    changed = json.loads(path.read_text(encoding="utf-8")) | {"status": "not shown"}
+    path.write_text(json.dumps(changed | {"digest": digest_of(changed)}), encoding="utf-8")
+    with pytest.raises(InputError, match="'not shown', and that of the results 'exceeded'"):
+        read_record(path)
 
 
 def test_a_column_of_almost_only_numbers_is_named(files):
