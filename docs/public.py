@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "narcissus"
 
 NAMES = {
-    "audits": "Audit audit load_audit run",
+    "audits": "Audit audit audit_synthetic load_audit run",
     "bounds": "PoissonBinomial certify compare threat",
     "channels": "Channel beta_star channel",
     "errors": "NarcissusError",
@@ -36,7 +36,16 @@ UNLISTED = {"cli", "reproduce"}
 """Packages that nobody imports from: commands."""
 ORDER = (
     *("tables", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
-    *("guarantees", "bounds", "channels", "game", "profiles", "extraction", "evidence"),
+    *(
+        "guarantees",
+        "bounds",
+        "channels",
+        "game",
+        "profiles",
+        "extraction",
+        "synthetic",
+        "evidence",
+    ),
     *("study", "report", "audits"),
 )
 """The order of the README's table: as one reads about a game. Any other room comes after these."""

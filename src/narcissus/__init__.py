@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from narcissus import report as report
     from narcissus import study as study
     from narcissus import success as success
+    from narcissus import synthetic as synthetic
     from narcissus import tables as tables
     from narcissus import worlds as worlds
     from narcissus.audits import Audit as Audit
     from narcissus.audits import audit as audit
+    from narcissus.audits import audit_synthetic as audit_synthetic
     from narcissus.audits import load_audit as load_audit
     from narcissus.audits import run as run
     from narcissus.bounds import PoissonBinomial as PoissonBinomial
@@ -85,6 +87,7 @@ PUBLIC = {
     "Table": "narcissus.tables",
     "assess_extraction": "narcissus.extraction",
     "audit": "narcissus.audits",
+    "audit_synthetic": "narcissus.audits",
     "beta_star": "narcissus.channels",
     "certify": "narcissus.bounds",
     "channel": "narcissus.channels",
@@ -121,6 +124,7 @@ ROOMS = (
     "report",
     "study",
     "success",
+    "synthetic",
     "tables",
     "worlds",
 )

@@ -1,7 +1,8 @@
 """Audits: play a study, or a data frame with plain arguments, and see what came of it."""
 
+from narcissus.audits.of_synthetic import audit_synthetic
 from narcissus.audits.of_table import Arguments, audit
 from narcissus.audits.outcome import Audit, load_audit
 from narcissus.audits.play import run
 
-__all__ = ["Arguments", "Audit", "audit", "load_audit", "run"]
+__all__ = ["Arguments", "Audit", "audit", "audit_synthetic", "load_audit", "run"]

@@ -28,6 +28,7 @@ EXITS = {
     "contradicted": NOT_ASSESSED,
     "too few trials": NOT_ASSESSED,
     "inconclusive": NOT_ASSESSED,
+    "not shown": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
 

@@ -44,6 +44,7 @@ def dot_plot(
     rows: Sequence[Row],
     *,
     without: str = "guessed without the release",
+    with_it: str = "recovered with the release",
     edge: float | None = None,
     edge_words: str = "proved: no attacker beyond",
     threshold: float | None = None,
@@ -58,6 +59,8 @@ def dot_plot(
         From top to bottom.
     without
         What the open squares are.
+    with_it
+        What the circles are.
     edge
         A proved share that no attacker exceeds.
     edge_words
@@ -83,7 +86,7 @@ def dot_plot(
         text.set_fontweight("bold" if row.bold else "normal")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    used = [(without, WITHOUT), ("recovered with the release", WITH)]
+    used = [(without, WITHOUT), (with_it, WITH)]
     if any(row.ceiling for row in rows):
         used.append(("ceiling", CEILING))
     key_of(figure, used)

@@ -27,6 +27,7 @@ STATUS: dict[str, tuple[str, str]] = {
     "contradicted": ("!", "An assumption is refuted"),
     "too few trials": ("~", "Too few trials to tell"),
     "inconclusive": ("~", "Inconclusive"),
+    "not shown": ("~", "Not shown to exceed what is accepted"),
     "not assessed": ("?", "Not assessed"),
     "no threshold": ("\N{BULLET}", "Assessed; no threshold was set"),
 }

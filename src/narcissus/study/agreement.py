@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from narcissus.study.record import Record, Status, study_digest
 from narcissus.study.results.game import GameOutcome, GameResults
+from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
 
 # outcome of a game -> statuses that it allows
@@ -28,7 +29,6 @@ def disagreement(record: Record) -> str:
     exceeded is so by some setting of the results, a proof is named in a game's outcome, and what
     contradicts itself is not met.
     """
-    status, results = record.status, record.results
     if why := _contradicted(record):
         return why
     if not record.verdict.strip():
@@ -36,8 +36,15 @@ def disagreement(record: Record) -> str:
     said = record.provenance.digests.get("study")
     if said != f"sha256:{study_digest(record.kind, record.study)}":
         return "the study is another one than that of the digest in its provenance"
+    return _of_its_kind(record)
+
+
+def _of_its_kind(record: Record) -> str:
+    status, results = record.status, record.results
     if isinstance(results, TableResults):
         return _table(record, results.settings)
+    if isinstance(results, SyntheticResults) and status != results.verdict:
+        return f"the status is {status!r}, and that of the results {results.verdict!r}"
     if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
         return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""

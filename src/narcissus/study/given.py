@@ -28,6 +28,8 @@ from narcissus.tables import Bins, Table
 
 FRAME = f"{GIVEN}frame"
 """The name that stands for the table of people."""
+FILES = ("real", "synthetic", "control")
+"""Keys of the section [data] that may each hold a table, of an audit of a given file."""
 THE_STUDY = "the study"
 """What messages call a study that was given as a dictionary."""
 
@@ -66,8 +68,10 @@ class _Objects:
             if not isinstance(name, str):
                 where = f"in `{'.'.join(path)}` " if path else ""
                 raise StudyError(f"{THE_STUDY}: keys {where}must be text, got {name!r}")
-            if name == "frame" and path == ("data",) and isinstance(entry, pd.DataFrame | Table):
+            if name == "frame" and path == ("data",) and is_table(entry):
                 found["table"] = self._name(FRAME, entry)
+            elif name in FILES and path == ("data",) and is_table(entry):
+                found[name] = self._name(f"{GIVEN}data.{name}", entry)
             elif entry is not None:
                 found[name] = self._plain(entry, (*path, name))
         return found
@@ -93,7 +97,7 @@ class _Objects:
             return value
         if isinstance(value, Path):
             return str(value)
-        if isinstance(value, pd.DataFrame | Table):
+        if is_table(value):
             return {"table": self._name(FRAME, value)}
         if path[-1] in ("kind", "name"):
             return self._name(GIVEN + ".".join(path[:-1]), value)
@@ -103,6 +107,11 @@ class _Objects:
         # a copy, so that the study stays what it is when the frame is changed afterwards
         self.named[name] = value.copy() if isinstance(value, pd.DataFrame) else value
         return name
+
+
+def is_table(value: object) -> bool:
+    """Say whether an object is a table of people, whose digest is that of its cells."""
+    return isinstance(value, pd.DataFrame | Table)
 
 
 def digest_of_object(value: Any) -> str:

@@ -23,6 +23,7 @@ KINDS: dict[str, str] = {
     "channel": "narcissus.study.channel:KIND",
     "extraction": "narcissus.study.extraction:KIND",
     "game": "narcissus.study.game:KIND",
+    "synthetic": "narcissus.study.synthetic:KIND",
     "table": "narcissus.study.table:KIND",
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from narcissus.errors import InputError, StudyError
-from narcissus.study.given import FRAME, THE_STUDY, digest_of_object, split
+from narcissus.study.given import THE_STUDY, digest_of_object, is_table, split
 from narcissus.study.kinds import KINDS, study_kind
 from narcissus.study.plugins import OwnCode
 from narcissus.study.record import study_digest
@@ -99,7 +99,7 @@ def load_study(
         )
     kind = study_kind(name)
     code = OwnCode(allowed=allow_code, given=given)
-    code.digests.update((n, digest_of_object(o)) for n, o in given.items() if n != FRAME)
+    code.digests.update((n, digest_of_object(o)) for n, o in given.items() if not is_table(o))
     with code.in_use():
         loaded = Study(name, validate(kind.model, document), document.folder, code)
         try:

@@ -38,6 +38,7 @@ Status = Literal[
     "contradicted",
     "too few trials",
     "inconclusive",
+    "not shown",
     "not assessed",
     "no threshold",
 ]

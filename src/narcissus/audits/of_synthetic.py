@@ -1,0 +1,117 @@
+"""Audit a given synthetic file, without its generator, with plain arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from narcissus._random import RandomSource
+from narcissus.audits.outcome import Audit
+from narcissus.audits.play import run
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+from narcissus.study.load import load_study
+from narcissus.tables import Bins, Table
+from narcissus.tables.read import MissingPolicy
+
+People = pd.DataFrame | Table | Path | str
+"""A data frame, a `Table`, a file (CSV or Parquet), or "statsmodels:NAME"."""
+
+
+def audit_synthetic(
+    real: People,
+    synthetic: People,
+    *,
+    unknown: Sequence[str],
+    control: People | None = None,
+    linked: tuple[Sequence[str], Sequence[str]] | None = None,
+    people: int | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
+    missing: MissingPolicy | None = None,
+    groups: Sequence[str] | None = None,
+    at_most: float | None = None,
+    threshold: Mapping[str, Any] | None = None,
+    policy: Path | str | None = None,
+    confidence: float | None = None,
+    title: str | None = None,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+    hours: float | None = None,
+) -> Audit:
+    """Audit a given synthetic file: are people in it hit more often than people who are not?
+
+    Inference, singling out and linkability (Article 29 Working Party 2014, Opinion 05), each
+    scored on people that the file was made from and on people of the control. The verdict is
+    "exceeded" or "not shown", never "met"; without a control it is "not assessed".
+
+    Parameters
+    ----------
+    real, synthetic
+        The people that the file was made from; the file.
+    unknown
+        Columns to guess, one by one and together; all others are known.
+    control
+        People of the same population, set aside at random, who are not in the data.
+    linked, people
+        Two sets of columns to link (None tries random divisions of all columns); most people of
+        each file that are tried.
+    columns, drop, bins, missing
+        How all files are read, as for `narcissus.audit`.
+    groups, at_most
+        Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if left out.
+    threshold, policy
+        Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the like; or a
+        file with one.
+    confidence, title, rng, observer, hours
+        Level of all claims together; a name for the report; the others as in `run`.
+
+    Raises
+    ------
+    InputError
+        The files or an argument cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draw = np.random.default_rng(1).integers
+    >>> real, control, other = (pd.DataFrame(draw(0, 9, (300, 3))) for _ in range(3))
+    >>> audit_synthetic(real, real, control=control, unknown=["2"], rng=1).status
+    'exceeded'
+    >>> audit_synthetic(real, other, control=control, unknown=["2"], rng=1).status
+    'not shown'
+    """
+    data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
+    data |= {"drop": drop, "bins": bins, "missing": missing}
+    _require_lists(unknown=unknown, groups=groups, columns=columns, drop=drop)
+    study = {
+        "kind": "synthetic",
+        "title": title,
+        "data": data,
+        "threat": {"unknown": unknown, "linked": linked, "people": people},
+        "threshold": _accepted(at_most, threshold),
+        "policy": policy,
+        "groups": {"columns": groups},
+        "run": {"confidence": confidence},
+    }
+    return run(load_study(study), rng=rng, observer=observer, hours=hours)
+
+
+def _accepted(at_most: float | None, threshold: Mapping[str, Any] | None) -> object:
+    """Give the threshold, from either way of saying it."""
+    if at_most is None:
+        return threshold
+    if threshold is not None:
+        raise InputError("give `at_most` or `threshold`, not both: put it into `threshold`")
+    return {"at_most": at_most}
+
+
+def _require_lists(**lists: Sequence[str] | None) -> None:
+    """Refuse a lone name: it is a mistake, not a list of letters."""
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise InputError(f'`{name}` must be a list: write ["{given}"]')

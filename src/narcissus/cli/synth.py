@@ -1,0 +1,147 @@
+"""``narcissus synth``: audit a given synthetic file, without its generator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from narcissus.cli import options
+from narcissus.cli.audit import HOURS, prepare_folder, show
+
+HELP = """Audit the file SYNTHETIC that was made from the people in REAL, without its generator.
+
+Three risks: an unknown column is inferred, a person is singled out, two parts of a record are
+linked. Each is tried on people in REAL and on people of the control, who are not in the data.
+
+\b
+Examples:
+  narcissus synth real.csv synthetic.csv --control control.csv --unknown income
+  narcissus synth real.csv synthetic.csv --control control.csv --unknown income,ill \\
+      --groups sex --at-most 0.05 --bins age=10
+  narcissus synth real.csv synthetic.csv --unknown income      # says what cannot be concluded
+
+A study file of kind "synthetic" says the same and more (`narcissus schema study synthetic`);
+`narcissus audit` plays it, and `narcissus verify` plays it again.
+
+\b
+Exit codes:
+  0  never: one file cannot show that people in it are safe
+  1  exceeded: people in the data are hit more often than is accepted
+  2  a file or an option is wrong (nothing was run)
+  3  not shown, or it could not be assessed
+"""
+
+
+def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Read names separated by commas."""
+    if text is None:
+        return None
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise click.BadParameter("names must be separated by single commas", param=option)
+    return found
+
+
+def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Read ``COLUMN=WIDTH``, one for each --bins."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, _equals, width = text.rpartition("=")
+        try:
+            found[name] = {"width": float(width)}
+        except ValueError:
+            name = ""
+        if not name:
+            raise click.BadParameter(f"write COLUMN=WIDTH, got {text!r}", param=option)
+    return found
+
+
+@click.command(help=HELP, short_help="Audit a given synthetic file.")
+@click.argument("real", type=click.Path())
+@click.argument("synthetic", type=click.Path())
+@click.option("--control", type=click.Path(), metavar="FILE", help="People who are not in REAL.")
+@click.option(
+    "--unknown",
+    callback=_names,
+    required=True,
+    metavar="A,B,...",
+    help="Columns to guess, one by one and together; all others are known.",
+)
+@click.option(
+    "--groups", callback=_names, metavar="A,B,...", help="Columns whose values make groups."
+)
+@click.option("--drop", callback=_names, metavar="A,B,...", help="Columns to leave out.")
+@click.option(
+    "--bins",
+    callback=_widths,
+    multiple=True,
+    metavar="COLUMN=WIDTH",
+    help="Bin a column of numbers; may be repeated.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop", "category"]),
+    help="What to do about missing values.  [refuse]",
+)
+@click.option(
+    "--at-most", type=float, metavar="E", help="Excess over the control that is accepted.  [0]"
+)
+@options.file("--policy", "FILE", "Instead: a file with a threshold.", exists=True)
+@click.option("--confidence", type=float, metavar="C", help="Of all claims together.  [0.95]")
+@options.out_folder("synthetic file")
+@options.seed("Seed of all chance.  [drawn, and kept in the record]")
+@options.yes
+@options.restart("Replace the record of another audit in FOLDER.")
+@options.as_json("Print the record on standard output.")
+@options.quiet
+def command(
+    *,
+    real: str,
+    synthetic: str,
+    control: str | None,
+    unknown: list[str],
+    groups: list[str] | None,
+    drop: list[str] | None,
+    bins: dict[str, Any],
+    missing: str | None,
+    at_most: float | None,
+    policy: Path | None,
+    confidence: float | None,
+    out: Path | None,
+    seed: int | None,
+    yes: bool,
+    restart: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Audit a given synthetic file."""
+    from narcissus.audits import run
+    from narcissus.cli.progress import progress
+    from narcissus.study import load_study
+
+    study = load_study(
+        {
+            "kind": "synthetic",
+            "title": f"{Path(synthetic).name}, made from {Path(real).name}",
+            "data": {
+                "real": real,
+                "synthetic": synthetic,
+                "control": control,
+                "drop": drop,
+                "bins": bins,
+                "missing": missing,
+            },
+            "threat": {"unknown": unknown},
+            "threshold": None if at_most is None else {"at_most": at_most},
+            "groups": {"columns": groups},
+            "run": {"confidence": confidence},
+        }
+    )
+    folder = Path("results") / Path(synthetic).name.partition(".")[0] if out is None else out
+    prepare_folder(folder, study, restart=restart)
+    with progress(quiet=quiet) as observer:
+        audit = run(study, rng=seed, observer=observer, policy=policy, hours=None if yes else HOURS)
+    audit.save(folder)
+    return show(audit, folder, as_json=as_json)

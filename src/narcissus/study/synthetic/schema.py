@@ -1,0 +1,119 @@
+"""The study file of an audit of a given synthetic file.
+
+The descriptions here are the documentation of the study file (`narcissus schema study synthetic`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from narcissus.study.sections import Approval, SeededRun
+from narcissus.study.table.schema import BinsSpec, Strictly
+from narcissus.synthetic.risks import RiskName
+
+Columns = Annotated[list[str], Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class FilesSpec(Strictly):
+    """The files: CSV (also .csv.gz, .tsv) or Parquet, relative to the study file."""
+
+    real: str = Field(description="The people that the synthetic file was made from.")
+    synthetic: str = Field(description="The file that was made from them.")
+    control: str | None = Field(
+        default=None,
+        description="People of the same population who are not in the data, set aside at random "
+        "before the file was made. Without them nothing can be said of what the file adds.",
+    )
+    columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
+    drop: list[str] = Field(default=[], description="Columns to leave out.")
+    bins: dict[str, BinsSpec] = Field(
+        default={}, description="How to bin numeric columns, in all files alike."
+    )
+    missing: Literal["refuse", "drop", "category"] = Field(
+        default="refuse",
+        description="Missing values: an error, rows dropped, or a value of their own.",
+    )
+
+
+class AttackerSpec(Strictly):
+    """What the attacker is after."""
+
+    unknown: Columns = Field(
+        description="Columns to guess, one by one and together, from all columns not named here."
+    )
+    linked: tuple[Columns, Columns] | None = Field(
+        default=None,
+        description="Two sets of columns to link; random divisions of all columns if left out.",
+        strict=False,
+    )
+    people: int = Field(
+        default=10_000, ge=40, le=1_000_000, description="Most people of each file that are tried."
+    )
+
+
+class ExcessThreshold(Approval, Strictly):
+    """How much more often people of the data may be hit than people who are not in it."""
+
+    at_most: Share = Field(default=0.0, description="The excess accepted, for every risk.")
+    inference: Share | None = Field(default=None, description="Instead, for inference.")
+    singling_out: Share | None = Field(default=None, description="Instead, for singling out.")
+    linkability: Share | None = Field(default=None, description="Instead, for linkability.")
+    worst_group: Share | None = Field(
+        default=None, description="The excess accepted in each group of [groups]; none is asked."
+    )
+
+    def accepts(self, risk: RiskName) -> float:
+        """Give the excess that is accepted for a risk."""
+        own = {
+            "inference": self.inference,
+            "singling out": self.singling_out,
+            "linkability": self.linkability,
+        }[risk]
+        return self.at_most if own is None else own
+
+
+class GroupColumns(Strictly):
+    """Whose numbers are shown beside everybody's."""
+
+    columns: list[str] = Field(default=[], description="A group for each value of these columns.")
+
+
+class SyntheticRun(SeededRun, Strictly):
+    """How it is run."""
+
+    confidence: float = Field(
+        default=0.95, gt=0, lt=1, description="Of all claims together, both sides of each limit."
+    )
+
+
+class SyntheticStudy(Strictly):
+    """An audit of a given synthetic file."""
+
+    title: str = Field("", description="A name for the report.")
+    data: FilesSpec
+    threat: AttackerSpec
+    threshold: ExcessThreshold | None = Field(
+        default=None, description="No excess at all is accepted if left out."
+    )
+    policy: str | None = Field(
+        default=None, description="A file with a [threshold] of its own, instead of one here."
+    )
+    groups: GroupColumns = GroupColumns()
+    run: SyntheticRun = SyntheticRun()
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> SyntheticStudy:
+        if self.threshold is not None and self.policy is not None:
+            raise ValueError("give `threshold` or `policy`, not both")
+        if self.threshold and self.threshold.worst_group is not None and not self.groups.columns:
+            raise ValueError("`threshold.worst_group` needs `groups.columns`")
+        return self
+
+
+class SyntheticPolicy(Strictly):
+    """A policy: the threshold of whoever approves releases, with its origin and reason."""
+
+    threshold: ExcessThreshold

@@ -1,0 +1,88 @@
+"""Three files are read with one code for a value, or refused with the reason."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.synthetic import read_files
+from narcissus.tables import Bins, read_table
+
+
+def test_a_value_has_one_code_in_all_files(people, tmp_path):
+    real, synthetic, control = people(30, 1), people(40, 2), people(20, 3)
+    path = tmp_path / "synthetic.csv"
+    synthetic[["ill", "town", "age", "job"]].to_csv(path, index=False)  # in another order
+    files = read_files(real, path, control)
+    assert (files.real, files.synthetic, files.control) == (30, 40, 20)
+    for name, frame in (("real", real), ("synthetic", synthetic), ("control", control)):
+        for column in real:
+            j = files.table.index(column)
+            labels = [files.table.labels[j][c] for c in files.table.codes[files.rows(name), j]]
+            assert labels == list(map(str, frame[column]))
+
+
+def test_numbers_are_scaled_and_many_of_them_grouped():
+    real = pd.DataFrame({"x": np.arange(300.0) * 2 + 5, "y": [0, 1] * 150})
+    files = read_files(real, real[::-1])
+    values = files.table.values[0]
+    assert (values[0], values[-1]) == (0, 1)
+    assert values[1] == pytest.approx(1 / 299)
+    assert len(np.unique(files.coarse[:, 0])) == 20
+    assert (files.coarse[:, 1] == files.table.codes[:, 1]).all()
+    assert files.label("x", 0) == "5 to 33"
+    assert files.label("y", 1) == "1"
+
+
+def test_bins_and_tables_are_taken_as_in_a_study(people):
+    real, synthetic = people(50, 1), people(50, 2)
+    files = read_files(real, synthetic, bins={"age": Bins(width=10)})
+    assert files.table.labels[0] == ("10 to 19", "20 to 29", "30 to 39", "40 to 49", "50 to 59")
+    tables = read_files(
+        read_table(real, bins={"age": Bins(width=10)}),
+        read_table(synthetic, bins={"age": Bins(width=10)}),
+        drop=["town"],
+    )
+    assert set(tables.table.labels[0]) == set(files.table.labels[0])
+    assert tables.table.names == ("age", "job", "ill")
+
+
+def test_missing_values_are_refused_dropped_or_a_value(people):
+    real, synthetic = people(30, 1), people(30, 2)
+    synthetic.loc[3, "job"] = None
+    with pytest.raises(InputError, match="the synthetic file has missing values in `job`"):
+        read_files(real, synthetic)
+    assert read_files(real, synthetic, missing="drop").synthetic == 29
+    assert "(missing)" in read_files(real, synthetic, missing="category").table.labels[1]
+    gone = synthetic.assign(job=None)
+    with pytest.raises(InputError, match="every row of the synthetic file"):
+        read_files(real, gone, missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f.rename(columns={"town": "twon"}), "lacks `town` and has `twon`.*did you mean"),
+        (lambda f: f.drop(columns="job"), "the synthetic file lacks `job`"),
+        (lambda f: f.assign(more=1), "has `more`, which the real file has not"),
+        (lambda f: f.assign(age="old"), "`age` is numbers in the real file, text in the synthetic"),
+    ],
+)
+def test_files_that_differ_are_refused_by_the_names_of_what_differs(people, change, said):
+    with pytest.raises(InputError, match=said):
+        read_files(people(30, 1), change(people(30, 2)))
+
+
+def test_the_real_file_is_no_control(people):
+    real, synthetic = people(200, 1), people(200, 2)
+    for control in (real, real.sample(100, random_state=1)):
+        with pytest.raises(InputError, match="stands in the real file too"):
+            read_files(real, synthetic, control)
+    # other people may be alike in a few columns
+    few = ["town", "ill"]
+    assert read_files(real[few], synthetic[few], people(100, 3)[few]).control == 100
+
+
+def test_a_file_that_cannot_be_read_is_named(people, tmp_path):
+    with pytest.raises(InputError, match="the control file: no such file"):
+        read_files(people(30, 1), people(30, 2), tmp_path / "none.csv")
