@@ -81,24 +81,11 @@ def test_the_list_of_all_k_way_tables_is_laid_out_as_they_are(unknown, k):
         np.testing.assert_array_equal(one, other)
 
 
-def test_sums_and_spreads_follow_the_groups():
-    """A pattern's sum is over the joint values in its cell; spreading is its transpose."""
+def test_what_all_patterns_say_is_added_up():
     rng = np.random.default_rng(4)
     queries = ChosenQueries(SIZES, (1, 2, 3), SETS, coarse=COARSE)
-    joint = rng.random((6, queries.values))
     split = queries.split(np.arange(queries.values))
-    parts = []
-    for pattern in queries.patterns:
-        of_value = pattern.values(split)
-        assert set(of_value) == set(range(pattern.size))
-        long_way = np.zeros((6, pattern.size))
-        for value in range(queries.values):
-            long_way[:, of_value[value]] += joint[:, value]
-        np.testing.assert_allclose(pattern.sum_to(joint), long_way)
-        part = rng.random((2, 6, pattern.size))
-        shown = np.broadcast_to(pattern.spread(part), (2, 6, *queries.unknown_shape))
-        np.testing.assert_array_equal(shown.reshape(2, 6, -1), part[..., of_value])
-        parts.append(part)
+    parts = [rng.random((2, 6, pattern.size)) for pattern in queries.patterns]
     total = sum(
         part[..., pattern.values(split)]
         for part, pattern in zip(parts, queries.patterns, strict=True)

@@ -11,8 +11,9 @@ from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoi
 from narcissus.mechanisms.one_way import MultiplyHash, Sha256
 from narcissus.mechanisms.own import OwnMechanism
 from narcissus.mechanisms.parity import Parity, XorHalf
+from narcissus.mechanisms.patterns import Grouping
 from narcissus.mechanisms.plain import Constant, Identity, Subsample
-from narcissus.mechanisms.queries import ChosenQueries, Grouping, TableQueries
+from narcissus.mechanisms.queries import ChosenQueries, TableQueries
 from narcissus.mechanisms.randomized_response import RandomizedResponse
 from narcissus.mechanisms.table import (
     CellRule,

@@ -14,7 +14,7 @@ COLUMNS = Columns(
     unknown=(0, 2),
 )
 REGION = {"of": "canton", "groups": {"west": ["GE", "VD"], "east": ["ZH", "SG"]}}
-OLD = {"of": "age", "groups": {"young": [1, 2], "old": [3]}}  # numbers, as a file has them
+OLD = {"of": "age", "groups": {"young": [1, 2.0], "old": ["3"]}}  # numbers, as a file has them
 
 
 def test_names_become_the_columns_and_groups():

@@ -21,7 +21,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus.attacks.table.base import Floats
 from narcissus.knowledge.columns import Targets
-from narcissus.mechanisms.queries import Pattern
+from narcissus.mechanisms.patterns import Pattern
 
 Mask = NDArray[np.bool_]
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.knowledge.columns import Targets
-from narcissus.mechanisms.queries import Pattern
+from narcissus.mechanisms.patterns import Pattern
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.mechanisms.marginals import MarginalQueries
-from narcissus.mechanisms.queries import ChosenQueries, Grouping
+from narcissus.mechanisms.patterns import Grouping
+from narcissus.mechanisms.queries import ChosenQueries
 from narcissus.mechanisms.table.columns import Columns
 
 Sets = Sequence[Sequence[str]]
@@ -82,9 +83,12 @@ def _grouping(columns: Columns, name: str, given: Mapping[str, Any]) -> Grouping
     labels = columns.labels[column]
     group_of: dict[str, int] = {}
     for number, (group, values) in enumerate(groups.items()):
-        for value in map(str, values):
+        for value in (f"{v:g}" if isinstance(v, float) else str(v) for v in values):
             if value not in labels:
-                raise InputError(f"`coarser.{name}`: `{of}` has no value '{value}' (in '{group}')")
+                hint = did_you_mean(value, labels)
+                raise InputError(
+                    f"`coarser.{name}`: `{of}` has no value '{value}' (in '{group}'){hint}"
+                )
             if value in group_of:
                 raise InputError(f"`coarser.{name}` has the value '{value}' twice")
             group_of[value] = number

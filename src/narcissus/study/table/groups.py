@@ -120,9 +120,12 @@ def _bands(values: NDArray[np.float64], limits: list[float]) -> list[NDArray[np.
 
 
 def _alone(targets: Targets) -> NDArray[np.float64]:
-    """Give the share of tables in which nobody shares a person's known part, shape (n,)."""
+    """Give the share of tables in which nobody shares a person's known part, shape (n,).
+
+    Of the tables with an unknown column.
+    """
     alone = np.zeros(targets.people)
     for base in targets.bases:
         _, inverse, counts = np.unique(base, return_inverse=True, return_counts=True)
         alone += (counts[inverse.reshape(base.shape)] == 1).sum(axis=1)
-    return alone / targets.queries.tables
+    return alone / sum(base.shape[1] for base in targets.bases)
