@@ -33,7 +33,7 @@ from narcissus.attacks.table.interval import LIMIT, CountSets
 from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import GaussianNoise, ProtectedCounts
-from narcissus.mechanisms.queries import Pattern
+from narcissus.mechanisms.patterns import Pattern
 
 LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
 """How far counts are widened in each pass."""
