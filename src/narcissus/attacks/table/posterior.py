@@ -45,6 +45,9 @@ def _surrogate(noise: Noise) -> GaussianNoise:
 ENOUGH = 4_000
 """People of simulated releases from whom the posterior learns."""
 
+MOST = 10
+"""Releases from which it learns: what it learns are two numbers."""
+
 
 @dataclass(frozen=True)
 class MeanField(ReleaseByRelease):
@@ -85,7 +88,7 @@ class MeanField(ReleaseByRelease):
         """Give the attack with what is left out learned; noisy counts leave nothing to learn."""
         if not simulated or isinstance(simulated[0].release, Counts):
             return self
-        some = simulated[: max(1, ENOUGH // max(1, simulated[0].targets.people))]
+        some = simulated[: max(1, min(MOST, ENOUGH // max(1, simulated[0].targets.people)))]
         scale, overlap = self.scale, self.overlap
         if scale is None and isinstance(some[0].release, Microdata):
             scale = learned_scale(some)

@@ -33,7 +33,7 @@ from narcissus.attacks.table.interval import LIMIT, CountSets
 from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import GaussianNoise, ProtectedCounts
-from narcissus.mechanisms.queries import Pattern
+from narcissus.mechanisms.patterns import Pattern
 
 LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
 """How far counts are widened in each pass."""
@@ -112,7 +112,7 @@ def _with_prior(targets: Targets, beliefs: Floats) -> Floats:
     return np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
 
 
-class Evidence(Protocol):
+class CountEvidence(Protocol):
     """What the released cells of a table say of the counts of its groups."""
 
     @property
@@ -163,7 +163,7 @@ class Measured:
         return np.clip(odds, -LIMIT, LIMIT)
 
 
-Reader = Callable[[NDArray[np.int64], NDArray[np.int64]], Evidence]
+Reader = Callable[[NDArray[np.int64], NDArray[np.int64]], CountEvidence]
 """From numbers of cells, shape (groups, size), and the groups' people to evidence."""
 
 
@@ -198,7 +198,7 @@ class TableFactor:
 
     group: NDArray[np.int64]
     people: NDArray[np.int64]
-    evidence: Evidence
+    evidence: CountEvidence
     pattern: Pattern
 
     @property
