@@ -53,7 +53,7 @@ def agree(seconds: float, work: str, *, hours: float | None, observer: Observer)
 def timed(
     measure: Callable[[], FoundT],
     what: str,
-    patience: float = PATIENCE,
+    patience: float | None = None,
     *,
     hours: float | None,
     observer: Observer,
@@ -68,7 +68,7 @@ def timed(
     what
         What is played, for messages.
     patience
-        Seconds after which it is ended.
+        Seconds after which it is ended; `PATIENCE` if None.
     hours
         Whether somebody waits to be asked; None is nobody.
     observer
@@ -85,14 +85,15 @@ def timed(
     LongWorkError
         It was ended, and nobody has agreed to that.
     """
+    longest = PATIENCE if patience is None else patience
     try:
         job = cloudpickle.dumps(lambda _: measure())
     except Exception:  # pickling calls what others wrote
         return measure()
-    found = play_apart(job, "0/0", seconds=patience, observer=observer)
+    found = play_apart(job, "0/0", seconds=longest, observer=observer)
     if found is not None:
         return found
-    said = f"{what} has not ended after {patience:g} seconds"
+    said = f"{what} has not ended after {longest:g} seconds"
     if hours is not None:
         raise LongWorkError(f"{said}, so nobody can tell how long the study takes. {_ANYWAY}")
     observer.note(f"{said}: how long the study takes is not known")

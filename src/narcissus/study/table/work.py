@@ -19,7 +19,7 @@ from narcissus.study.pool import default_workers
 from narcissus.study.table.costly import is_costly
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.training import learners, trained
-from narcissus.study.work import PATIENCE, agree, machine_memory, timed
+from narcissus.study.work import agree, machine_memory, timed
 
 ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 """Options by which an attack's time grows in proportion, and how much of each is timed."""
@@ -75,9 +75,7 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     if not attempts:
         return Work(0, 0.0, 0)
     with threadpool_limits(1):  # as in the workers
-        begin = time.perf_counter()
-        ready, times = _slightly_trained(experiment)
-        total = (time.perf_counter() - begin) * times
+        ready, total = _slightly_trained(experiment)
         key = keys[-1]
         seconds, kept = _timed(replace(ready, attacks=()), key)
         total += len(attempts) * seconds
@@ -153,7 +151,7 @@ def _estimated(
         return estimate(experiment, keys)
     measure = partial(estimate, experiment, keys)
     costly = any(is_costly(setting.mechanism) for setting in experiment.settings)
-    patience = PATIENCE_WITH_RELEASES if costly else PATIENCE
+    patience = PATIENCE_WITH_RELEASES if costly else None
     if costly:
         observer.note("one release is made and timed first")
     return timed(measure, "the first trial", patience, hours=hours, observer=observer)
@@ -167,11 +165,15 @@ def memory(experiment: Experiment) -> int:
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
-    """Let attacks learn from a few releases of one setting; say how many times longer all take."""
+    """Let attacks learn from a few releases of one setting; give the time of all learning."""
+    if not learners(experiment):
+        return experiment, 0.0
+    begin = time.perf_counter()
     few = min(experiment.training, FEW)
     one = trained(replace(experiment, training=few, settings=experiment.settings[-1:]), SILENT)
     ready = replace(experiment, trained=one.trained * len(experiment.settings))
-    return ready, experiment.training / few * len(experiment.settings)
+    times = experiment.training / few * len(experiment.settings)
+    return ready, (time.perf_counter() - begin) * times
 
 
 def _timed(experiment: Experiment, key: str) -> tuple[float, int]:
