@@ -66,5 +66,7 @@ def test_more_tables_take_more_noise_for_the_same_guarantee():
     few, many = (settings_of([Marginals(k=2, epsilon=1.0)], columns(n))[0] for n in (4, 16))
     assert many.mechanism.noise.scale == pytest.approx(2 * few.mechanism.noise.scale)
     assert few.guarantee.mu == pytest.approx(many.guarantee.mu)
-    pure = [settings_of([Marginals(k=2, noise="laplace", epsilon=1.0)], n)[0] for n in (4, 16)]
+    pure = [
+        settings_of([Marginals(k=2, noise="laplace", epsilon=1.0)], columns(n))[0] for n in (4, 16)
+    ]
     assert pure[1].mechanism.noise.scale == pytest.approx(4 * pure[0].mechanism.noise.scale)
