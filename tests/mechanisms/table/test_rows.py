@@ -39,7 +39,7 @@ def test_each_data_set_is_released_in_turn_by_one_generator():
         seen.append((codes.dtype, codes.tolist(), rng.random()))
         return codes[:1]
 
-    data = np.arange(12, dtype=np.int64).reshape(3, 2, 2) % 2
+    data = np.array([[[0, 0], [1, 1]], [[0, 1], [1, 1]], [[1, 0], [0, 0]]])
     releases = PreparedRows.of(columns_of(2), noted).release(data, np.random.default_rng(4))
     coins = np.random.default_rng(4).random(3).tolist()
     assert seen == [(np.int32, d, c) for d, c in zip(data.tolist(), coins, strict=True)]

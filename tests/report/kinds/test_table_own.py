@@ -11,7 +11,7 @@ OWN = {
     "digest": "d",
     "people": 12000,
     "guessed": 7000,
-    "by_the_prior": 712.345,
+    "by_the_prior": 71.234,
     "attacks": {
         "prior": {"recovered": 7000, "from_decoy": 7000},
         "stack": {"recovered": 9000, "from_decoy": 6600},
@@ -46,7 +46,7 @@ def test_it_is_said_what_was_attacked_and_what_could_be_guessed(section):
     assert "about the 12,000 people of the table" in what
     assert "nothing is sampled" in what
     assert "the best guess is right about 7,000 of 12,000" in guessed
-    assert "it would be about 712.3." in guessed
+    assert "it would be about 71.2." in guessed
     assert "A decoy is a release of other secrets by the same mechanism" in guessed
 
 

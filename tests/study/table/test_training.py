@@ -143,3 +143,31 @@ def test_a_learned_attack_can_be_played_once_it_has_learned(ready, hears):
     assert before.logit is None
     assert after.logit is not None
     assert learned.play("0/0")["learned/hits"] >= 0
+
+
+MINE = """
+from dataclasses import dataclass, replace
+
+@dataclass(frozen=True)
+class Plain:
+    lessons: int = 0
+    title, uses, informed = "mine", "prior", False
+
+    def guess(self, view, *, rng):
+        return view.targets.success.decide(view.targets.prior)
+
+class Learning(Plain):
+    def train(self, simulated, rng):
+        return replace(self, lessons=len(simulated))
+"""
+
+
+def test_a_class_of_ones_own_learns_if_it_can(ready, hears, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    attacks = {name.lower(): {"name": f"mine:{name}"} for name in ("Plain", "Learning")}
+    experiment = trained(ready(attacks=attacks, run={"training": 4}), hears)
+    assert {n: attack.own.lessons for n, attack in experiment.attacks_at(0).items()} == {
+        "plain": 0,
+        "learning": 4,
+    }
+    assert hears.notes == ["4 simulated releases, from which learning learn"]
