@@ -101,6 +101,16 @@ def test_they_depend_on_the_seed_and_the_setting_alone(ready):
     assert (all_columns(first) != all_columns(reseeded)).any()
 
 
+def test_noise_has_a_generator_of_its_own(ready):
+    """Whatever was drawn to have the people, it is the same."""
+    experiment = with_pupils(ready(), "pupil")
+    noises = [
+        [one.release.cells - one.targets.queries.counts(all_columns(one)) for one in found]
+        for found in (simulations(replace(experiment, targets=n), 0) for n in (7, 15))
+    ]
+    np.testing.assert_allclose(*noises, atol=1e-9)
+
+
 def test_who_learns_is_taught_at_each_setting_and_the_others_stay(ready, hears):
     experiment = ready(mechanism={"epsilon": [1.0, 4.0]}, attacks={"prior": {}})
     experiment = with_pupils(experiment, "ann", "bob")
