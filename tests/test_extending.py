@@ -18,9 +18,10 @@ from narcissus.study import registry
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
 LINE = re.compile(r'([A-Z_]+) = \{"([\w-]+)": "(narcissus[\w.]+):(\w+)"\}')
-SHARED, *SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")
+SHARED, *SECTIONS = re.split("\n###? ", PAGE.read_text(encoding="utf-8"))
 PARTS = {text.partition("\n")[0]: text for text in SECTIONS if "study.toml" in text}
 STATEMENT = PARTS.pop("A statement")
+FUNCTION = PARTS.pop("Rows from a plain function")
 (THEOREM,) = (text for text in SECTIONS if text.startswith("A theorem\n"))
 
 
@@ -57,6 +58,22 @@ def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monke
     assert f'"{source.stem}:{attribute}"' in text
     study.write_text(text.replace(f"{source.stem}:{attribute}", name), encoding="utf-8")
     assert play(study, allow_code=False) == by_file
+
+
+def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
+    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(FUNCTION))
+    assert set(files) == {"people.csv", "half.py", "study.toml"}
+    for file, text in files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    study = tmp_path / "study.toml"
+    with pytest.raises(StudyError, match="allow"):
+        load_study(study)
+    record, again = (run(load_study(study, allow_code=True), workers=1) for _ in range(2))
+    record = record.to_dict()
+    assert record["title"].startswith("Rows of the function `half`")
+    assert record["status"] == "no threshold"
+    assert {bound["grade"] for bound in record["results"]["bounds"]} == {"not assessed"}
+    assert record["results"] == again.to_dict()["results"]
 
 
 def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
@@ -130,7 +147,9 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
 def test_every_kind_of_part_has_an_example():
     assert list(PARTS) == [
         "A table attack",
+        "An attack that learns",
         "A table mechanism",
+        "Rows instead of counts",
         "A record prior",
         "A world",
         "A success criterion",

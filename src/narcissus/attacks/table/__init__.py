@@ -9,7 +9,7 @@ from narcissus.attacks.table.posterior import GibbsSampling, MeanField
 from narcissus.attacks.table.prior import PriorGuess
 from narcissus.attacks.table.rap import RelaxedProjection
 from narcissus.attacks.table.stack import Stack
-from narcissus.attacks.table.training import Simulated, Trainable
+from narcissus.attacks.table.training import OwnLearner, Simulated, Trainable
 from narcissus.knowledge.columns import Targets
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Likelihood",
     "MeanField",
     "NearestRecord",
+    "OwnLearner",
     "OwnTableAttack",
     "PriorGuess",
     "RelaxedProjection",

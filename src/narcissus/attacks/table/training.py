@@ -14,7 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table.base import TableAttack
+from narcissus.attacks.table.base import Guesser, OwnTableAttack, TableAttack
+from narcissus.errors import InputError, NarcissusError, raised_where
 from narcissus.knowledge.columns import Targets
 
 
@@ -49,3 +50,42 @@ class Trainable(Protocol):
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> TableAttack:
         """Give the attack to play; what it is depends on the arguments alone."""
         ...
+
+
+class Learner(Guesser, Protocol):
+    """A user's own attack that learns before it guesses."""
+
+    def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> Guesser:
+        """Give the attack to play."""
+        ...
+
+
+@dataclass(frozen=True)
+class OwnLearner(OwnTableAttack):
+    """A user's class that learns, from whatever is released; its errors name it."""
+
+    own: Learner
+    learns_from = (object,)
+
+    def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> OwnTableAttack:
+        """Let the class learn; its guesses are checked as before.
+
+        Raises
+        ------
+        InputError
+            It raised, or what it gave cannot guess.
+        """
+        try:
+            learned = self.own.train(simulated, rng)
+        except NarcissusError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"attack `{self.name}` did not learn: {raised_where(error)}"
+            ) from error
+        if not hasattr(learned, "guess"):
+            raise InputError(
+                f"attack `{self.name}`: `train` must give what is to `guess`, such as "
+                f"`dataclasses.replace(self, ...)`; got {type(learned).__name__}"
+            )
+        return OwnTableAttack(self.name, learned)

@@ -65,7 +65,8 @@ class Columns:
         Parameters
         ----------
         frame
-            Must have every column, in any order, with values whose text is one of the labels.
+            Must have every column, in any order, with values whose text is one of the labels;
+            names are compared by their text as well.
         of
             Whose rows these are, for errors: 'the release'.
 
@@ -83,8 +84,9 @@ class Columns:
             )
         if twice := sorted({name for name in found if found.count(name) > 1}):
             raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
+        named = frame.set_axis(found, axis=1)
         return np.stack(
-            [self._column(frame[name], c, of=of) for c, name in enumerate(self.names)], axis=1
+            [self._column(named[name], c, of=of) for c, name in enumerate(self.names)], axis=1
         )
 
     def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from narcissus.attacks.table import OwnTableAttack, TableAttack
+from narcissus.attacks.table import OwnLearner, OwnTableAttack, TableAttack
 from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
 from narcissus.priors import RecordPrior
@@ -120,7 +120,8 @@ def attack_of(name: str, part: Part) -> TableAttack:
             f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
             "its own does not exist, a worse one would be no attack; set `informed = False`"
         )
-    return OwnTableAttack(name, attack)
+    learns = hasattr(attack, "train")
+    return OwnLearner(name, attack) if learns else OwnTableAttack(name, attack)
 
 
 def planned(part: Part) -> list[TableMechanism]:
