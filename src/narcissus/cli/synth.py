@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.audit import HOURS, prepare_folder, show
+from narcissus.cli.audit import prepare_folder, show
+from narcissus.cli.long_work import agreed
+
+if TYPE_CHECKING:
+    from narcissus.audits import Audit
 
 HELP = """Audit the file SYNTHETIC that was made from the people in REAL, without its generator.
 
@@ -141,7 +145,11 @@ def command(
     )
     folder = Path("results") / Path(synthetic).name.partition(".")[0] if out is None else out
     prepare_folder(folder, study, restart=restart)
-    with progress(quiet=quiet) as observer:
-        audit = run(study, rng=seed, observer=observer, policy=policy, hours=None if yes else HOURS)
+
+    def play(hours: float | None) -> Audit:
+        with progress(quiet=quiet) as observer:
+            return run(study, rng=seed, observer=observer, policy=policy, hours=hours)
+
+    audit = agreed(play, yes=yes)
     audit.save(folder)
     return show(audit, folder, as_json=as_json)

@@ -132,6 +132,7 @@ class NoisyMarginals:
     releases = Counts
     cellwise = True
     assumes = ()
+    must_vary = False
 
     @property
     def guarantee(self) -> Guarantee | None:

@@ -51,7 +51,12 @@ def agree(seconds: float, work: str, *, hours: float | None, observer: Observer)
 
 
 def timed(
-    measure: Callable[[], FoundT], what: str, *, hours: float | None, observer: Observer
+    measure: Callable[[], FoundT],
+    what: str,
+    patience: float | None = None,
+    *,
+    hours: float | None,
+    observer: Observer,
 ) -> FoundT | None:
     """Take a measurement whose end cannot be foreseen, in a process of its own.
 
@@ -62,6 +67,8 @@ def timed(
         in this one.
     what
         What is played, for messages.
+    patience
+        Seconds after which it is ended; `PATIENCE` if None.
     hours
         Whether somebody waits to be asked; None is nobody.
     observer
@@ -70,7 +77,7 @@ def timed(
     Returns
     -------
     object or None
-        What ``measure`` gives; None where it was ended after `PATIENCE` seconds and any time was
+        What ``measure`` gives; None where it was ended and any time was
         agreed to.
 
     Raises
@@ -78,14 +85,15 @@ def timed(
     LongWorkError
         It was ended, and nobody has agreed to that.
     """
+    longest = PATIENCE if patience is None else patience
     try:
         job = cloudpickle.dumps(lambda _: measure())
     except Exception:  # pickling calls what others wrote
         return measure()
-    found = play_apart(job, "0/0", seconds=PATIENCE, observer=observer)
+    found = play_apart(job, "0/0", seconds=longest, observer=observer)
     if found is not None:
         return found
-    said = f"{what} has not ended after {PATIENCE:g} seconds"
+    said = f"{what} has not ended after {longest:g} seconds"
     if hours is not None:
         raise LongWorkError(f"{said}, so nobody can tell how long the study takes. {_ANYWAY}")
     observer.note(f"{said}: how long the study takes is not known")

@@ -6,12 +6,18 @@ import pytest
 from scipy import stats
 
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
-from narcissus.mechanisms import Marginals
+from narcissus.mechanisms import Columns, Marginals
 from narcissus.study.table.settings import settings_of
 
 
+def columns(tables):
+    """Give columns of which so many pairs hold the unknown one."""
+    names = tuple(f"c{i}" for i in range(tables + 1))
+    return Columns(names, (("a", "b"),) * len(names), (False,) * len(names), (0,))
+
+
 def one(**options):
-    [setting] = settings_of([Marginals(k=2, **options)], 6)
+    [setting] = settings_of([Marginals(k=2, **options)], columns(6))
     return setting
 
 
@@ -51,14 +57,16 @@ def test_gaussian_noise_by_mu_is_compared_where_its_profile_reaches_delta():
 @pytest.mark.parametrize("options", [{"epsilon": math.inf}, {"mu": math.inf}, {"scale": 0.0}])
 def test_without_noise_nothing_is_guaranteed(options):
     setting = one(**options)
-    assert setting.noise.scale == 0
+    assert setting.mechanism.noise.scale == 0
     assert setting.guarantee is None
     assert (setting.epsilon, setting.delta, setting.mu, setting.single) == (None,) * 4
 
 
 def test_more_tables_take_more_noise_for_the_same_guarantee():
-    few, many = (settings_of([Marginals(k=2, epsilon=1.0)], n)[0] for n in (4, 16))
-    assert many.noise.scale == pytest.approx(2 * few.noise.scale)
+    few, many = (settings_of([Marginals(k=2, epsilon=1.0)], columns(n))[0] for n in (4, 16))
+    assert many.mechanism.noise.scale == pytest.approx(2 * few.mechanism.noise.scale)
     assert few.guarantee.mu == pytest.approx(many.guarantee.mu)
-    pure = [settings_of([Marginals(k=2, noise="laplace", epsilon=1.0)], n)[0] for n in (4, 16)]
-    assert pure[1].noise.scale == pytest.approx(4 * pure[0].noise.scale)
+    pure = [
+        settings_of([Marginals(k=2, noise="laplace", epsilon=1.0)], columns(n))[0] for n in (4, 16)
+    ]
+    assert pure[1].mechanism.noise.scale == pytest.approx(4 * pure[0].mechanism.noise.scale)

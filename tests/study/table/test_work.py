@@ -67,7 +67,8 @@ def test_the_estimate_follows_the_trials_of_each_attack(study, monkeypatch, few)
     experiment = ready(study(attacks=spec))
     played = []
 
-    def timed(one):
+    def timed(one, key):
+        assert key == experiment.keys()[-1]
         played.append([(name, attack) for name, attack, _ in one.attacks])
         return 1.0 + 10.0 * len(one.attacks), 100
 

@@ -36,7 +36,7 @@ class Learned(ReleaseByRelease):
     logit: Annotated[ConditionalLogit | None, FilledIn()] = None
     title = "learned from simulated releases"
     uses = "prior and release"
-    reads = (Counts, ProtectedCounts, Microdata)
+    reads = learns_from = (Counts, ProtectedCounts, Microdata)
 
     def __post_init__(self) -> None:
         """Refuse a ridge that is not positive."""

@@ -74,6 +74,7 @@ class MeanField(ReleaseByRelease):
     title = "the posterior by mean-field variational Bayes"
     uses = "prior and release"
     reads = (Counts, ProtectedCounts, Microdata)
+    learns_from = (ProtectedCounts, Microdata)
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""

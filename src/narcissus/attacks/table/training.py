@@ -42,6 +42,11 @@ class Simulated:
 class Trainable(Protocol):
     """An attack that learns from simulated releases before it is played."""
 
+    @property
+    def learns_from(self) -> tuple[type, ...]:
+        """The kinds of release that it learns something from."""
+        ...
+
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> TableAttack:
         """Give the attack to play; what it is depends on the arguments alone."""
         ...

@@ -42,6 +42,11 @@ class Prepared(Protocol):
         ...
 
     @property
+    def must_vary(self) -> bool:
+        """Whether two equal releases of the same people show a fixed seed of a user's generator."""
+        ...
+
+    @property
     def noise(self) -> Noise | None:
         """The independent noise on every cell; None where there are no such cells."""
         ...

@@ -79,12 +79,12 @@ class KeptReleases:
     @property
     def assumes(self) -> tuple[str, ...]:
         """What must hold for the guarantee to do so."""
-        return getattr(self.prepared, "assumes", ())
+        return self.prepared.assumes
 
     @property
     def must_vary(self) -> bool:
         """Whether two equal releases of the same people show a fixed seed."""
-        return getattr(self.prepared, "must_vary", False)
+        return self.prepared.must_vary
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
         """Give each release from the folder, or make and keep it."""
@@ -194,7 +194,7 @@ def require_varied(prepared: Prepared, codes: Codes, rng: np.random.Generator) -
     InputError
         All rows were the same: it has a fixed seed, or is meant to be deterministic.
     """
-    if not getattr(prepared, "must_vary", False):
+    if not prepared.must_vary:
         return
     first: list[list[int]] = []
     for number in range(TRIES):

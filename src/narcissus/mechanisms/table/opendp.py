@@ -159,6 +159,7 @@ class PreparedMeasurement:
     reads: str
     noise: Noise | None
     cellwise = False
+    must_vary = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what cannot travel to another process."""

@@ -49,6 +49,7 @@ class PreparedCells:
     guarantee = None
     noise = None
     assumes = ()
+    must_vary = False
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[ProtectedCounts]:
         """Release the tables of each data set."""

@@ -26,6 +26,7 @@ from narcissus.study.results.table import OwnRelease, TableResults
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
 from narcissus.study.table.conclude import conclude
+from narcissus.study.table.costly import refuse_fixed_seeds, with_kept_releases
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.own_release import attack_own_release
@@ -34,7 +35,7 @@ from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sweep import overall
-from narcissus.study.table.training import trained
+from narcissus.study.table.training import learners, trained
 from narcissus.study.toml import read_document, validate
 
 NOT_COVERED = [
@@ -66,7 +67,10 @@ class TableKind:
         """Play all trials and draw conclusions."""
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
-        experiment = with_trials(prepare(study, folder, options.entropy), study, options)
+        experiment = prepare(study, folder, options.entropy)
+        identity = identity_of(study, experiment, folder)
+        experiment = with_kept_releases(experiment, options.folder, identity)
+        experiment = with_trials(experiment, study, options)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
@@ -87,7 +91,7 @@ class TableKind:
             if options.folder is not None:
                 store = TrialStore(
                     options.folder,
-                    identity_of(study, experiment, folder),
+                    identity,
                     restart=options.restart,
                     observer=options.observer,
                 )
@@ -96,6 +100,7 @@ class TableKind:
                     agreed([key for key in keys if key not in held])
             replayed = options.internal is not None or study.release is not None
             if replayed or store is None or len(store.keys()) < len(keys):
+                refuse_fixed_seeds(experiment)
                 experiment = trained(experiment, options.observer)
             trials = play_all(
                 _Player(experiment, from_outside()),
@@ -191,6 +196,8 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
     identity["own code"] = source_digests(own_parts(study), folder)
+    if learners(experiment):
+        identity["training"] = study.run.training
     if own := _own_theorems():
         identity["own theorems"] = own
     identity["version"] = metadata.version("narcissus")

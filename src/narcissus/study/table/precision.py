@@ -17,6 +17,7 @@ from narcissus.study.kinds import RunOptions
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
 from narcissus.study.table.streams import PILOT
+from narcissus.study.table.training import trained
 from narcissus.study.table.work import check
 
 PILOT_TRIALS = 10
@@ -36,7 +37,7 @@ def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) 
     if study.run.precision is None:
         return experiment
     observer = options.observer
-    pilot = _pilot(experiment)
+    pilot = trained(_pilot(experiment), options.observer)
     check(pilot, pilot.keys(), workers=1, hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted = study.run.precision / 100

@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from narcissus.attacks.table import OwnLearner, OwnTableAttack, TableAttack
-from narcissus.attacks.table.training import Trainable
 from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
 from narcissus.priors import RecordPrior
@@ -147,16 +146,17 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
         An attack that the study names cannot read it.
     """
     if "attacks" not in study.model_fields_set:
-        names = CELLWISE if mechanism.cellwise else ANY_RELEASE
         section = TypeAdapter[Part](AttackSection)
-        parts = {name: section.validate_python({"name": name}) for name in names}
+        names = CELLWISE if mechanism.cellwise else ANY_RELEASE
+        usual = {name: section.validate_python({"name": name}) for name in names}
+        parts = {n: p for n, p in usual.items() if can_read(attack_of(n, p), mechanism)}
     else:
         parts = study.attacks
     found = tuple(
         (name, attack_of(name, part), part.also["trials"] or trials) for name, part in parts.items()
     )
     for name, attack, _ in found:
-        if not any(issubclass(mechanism.releases, kind) for kind in attack.reads):
+        if not can_read(attack, mechanism):
             reads = " or ".join(kind.__name__ for kind in attack.reads)
             raise InputError(
                 f"attack `{name}` reads {reads}, and what is released is "
@@ -170,6 +170,11 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
                 "counts alone: leave it out"
             )
     return found
+
+
+def can_read(attack: TableAttack, mechanism: Prepared) -> bool:
+    """Say whether an attack can read what is released."""
+    return any(issubclass(mechanism.releases, kind) for kind in attack.reads)
 
 
 def people_of(study: TableStudy, table: Table) -> int:
@@ -222,7 +227,6 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
-    learns = any(isinstance(attack, Trainable) for _, attack, _ in attacks)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),
@@ -240,7 +244,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         ),
         entropy=entropy,
         confidence=study.run.confidence,
-        training=study.run.training if learns else 0,
+        training=study.run.training,
     )
     pilot = draft.known(0)
     levels = list(draft.levels)

@@ -30,8 +30,8 @@ def trained(experiment: Experiment, observer: Observer) -> Experiment:
     observer
         Hears that simulated releases are made.
     """
-    learning = {n: a for n, a, _ in experiment.attacks if isinstance(a, Trainable)}
-    if not learning or not experiment.training:
+    learning = learners(experiment)
+    if not learning:
         return experiment
     count = experiment.training * len(experiment.settings)
     observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
@@ -41,6 +41,16 @@ def trained(experiment: Experiment, observer: Observer) -> Experiment:
         sources = TrialStreams(experiment.entropy).training(0, place)
         found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
     return replace(experiment, trained=tuple(found))
+
+
+def learners(experiment: Experiment) -> dict[str, Trainable]:
+    """Give the attacks that learn something from what is released, by name."""
+    kind = experiment.settings[0].mechanism.releases
+    return {
+        name: attack
+        for name, attack, _ in experiment.attacks
+        if isinstance(attack, Trainable) and any(issubclass(kind, k) for k in attack.learns_from)
+    }
 
 
 def simulations(experiment: Experiment, place: int) -> Iterator[Simulated]:

@@ -14,13 +14,21 @@ from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import TooLargeError
 from narcissus.game.rules import is_own
 from narcissus.mechanisms import TableQueries
-from narcissus.observer import Observer
+from narcissus.observer import SILENT, Observer
 from narcissus.study.pool import default_workers
+from narcissus.study.table.costly import is_costly
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.training import learners, trained
 from narcissus.study.work import agree, machine_memory, timed
 
 ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 """Options by which an attack's time grows in proportion, and how much of each is timed."""
+
+FEW = 1
+"""Releases from which attacks learn before they are timed."""
+
+PATIENCE_WITH_RELEASES = 300.0
+"""Most seconds that a trial is timed whose release somebody else's generator makes."""
 
 BASE = 250_000_000
 """Bytes of a worker before it holds anything of the study."""
@@ -58,6 +66,8 @@ def falls(queries: TableQueries, people: int) -> int:
 def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     """Time one trial, attack by attack, and reckon with it.
 
+    It is the last that is to be played: what an interrupted run has kept of others is no measure.
+
     Of an attack whose sweeps, steps or starts are many, a few are timed: a study that would never
     end is told by that before its first trial has ended.
     """
@@ -65,11 +75,13 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     if not attempts:
         return Work(0, 0.0, 0)
     with threadpool_limits(1):  # as in the workers
-        seconds, kept = _timed(replace(experiment, attacks=()))
-        total = (len(attempts) + experiment.training * len(experiment.settings)) * seconds
+        ready, total = _slightly_trained(experiment)
+        key = keys[-1]
+        seconds, kept = _timed(replace(ready, attacks=()), key)
+        total += len(attempts) * seconds
         for name, attack, trials in experiment.attacks:
-            shorter, factor = _shortened(attack)
-            alone, size = _timed(replace(experiment, attacks=((name, shorter, 1),)))
+            shorter, factor = (attack, 1.0) if name in learners(experiment) else _shortened(attack)
+            alone, size = _timed(replace(ready, attacks=((name, shorter, experiment.trials),)), key)
             total += sum(t < trials for t in attempts) * max(0.0, alone - seconds) * factor
             kept = max(kept, size)
     return Work(len(attempts), total, kept * experiment.trials * len(experiment.settings))
@@ -138,7 +150,11 @@ def _estimated(
     if memory(experiment) < SMALL and not is_own(parts):
         return estimate(experiment, keys)
     measure = partial(estimate, experiment, keys)
-    return timed(measure, "the first trial", hours=hours, observer=observer)
+    costly = any(is_costly(setting.mechanism) for setting in experiment.settings)
+    patience = PATIENCE_WITH_RELEASES if costly else None
+    if costly:
+        observer.note("one release is made and timed first")
+    return timed(measure, "the first trial", patience, hours=hours, observer=observer)
 
 
 def memory(experiment: Experiment) -> int:
@@ -148,10 +164,22 @@ def memory(experiment: Experiment) -> int:
     return 2 * experiment.table.codes.nbytes + arrays
 
 
-def _timed(experiment: Experiment) -> tuple[float, int]:
-    """Play the first trial; give its time in seconds and the bytes of what it found."""
+def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
+    """Let attacks learn from a few releases of one setting; give the time of all learning."""
+    if not learners(experiment):
+        return experiment, 0.0
     begin = time.perf_counter()
-    found = experiment.play("0/0")
+    few = min(experiment.training, FEW)
+    one = trained(replace(experiment, training=few, settings=experiment.settings[-1:]), SILENT)
+    ready = replace(experiment, trained=one.trained * len(experiment.settings))
+    times = experiment.training / few * len(experiment.settings)
+    return ready, (time.perf_counter() - begin) * times
+
+
+def _timed(experiment: Experiment, key: str) -> tuple[float, int]:
+    """Play a trial; give its time in seconds and the bytes of what it found."""
+    begin = time.perf_counter()
+    found = experiment.play(key)
     return time.perf_counter() - begin, sum(array.nbytes for array in found.values())
 
 
