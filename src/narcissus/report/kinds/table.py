@@ -69,7 +69,7 @@ def _proved(setting: SettingResult) -> Headline:
     label = heads.get(grade, "Contradicted: no attacker recovers more")
     if share is not None:
         notes = "of these people, on average"
-        if share.share_of_population is not None:
+        if share.share_of_population is not None and not setting.everybody:
             whole = percent(share.share_of_population, "up")
             notes += f" (of all like them at most {whole}, sampled)"
         notes += "" if count is None else f"; in one release {_count(count)}"
@@ -152,11 +152,13 @@ def _bounds(settings: Sequence[SettingResult]) -> Grid:
             if isinstance(bound, ShareBound):
                 says = f"mean share of these people at most {percent(bound.share_at_most, 'up')}"
                 whole = bound.share_of_population
-                says += "" if whole is None else f"; of all like them {percent(whole, 'up')}"
+                if whole is not None and not setting.everybody:
+                    says += f"; of all like them {percent(whole, 'up')}"
             else:
                 says = _count(bound)
                 whole = bound.at_most_of_population
-                says += "" if whole is None else f"; of all like them {number(whole)}"
+                if whole is not None and not setting.everybody:
+                    says += f"; of all like them {number(whole)}"
             known = f"{bound.theorem} {bound.id}"
             name = f": {bound.name}" if bound.name and bound.name not in known else ""
             name += " (for comparison)" if bound.for_comparison else ""

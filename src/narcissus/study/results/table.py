@@ -194,6 +194,9 @@ class SettingNumbers(ResultModel):
     trials: Positive
     confidence: Level
     prior_is_exact: bool
+    everybody: bool = Field(
+        False, description="Whether the people are the whole table: there are no others like them."
+    )
     is_declared: bool = Field(
         False, description="Whether what the release guarantees is the user's word alone."
     )

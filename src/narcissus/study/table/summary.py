@@ -67,6 +67,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         trials=len(trials),
         confidence=experiment.confidence,
         prior_is_exact=experiment.prior_is_exact,
+        everybody=experiment.everybody,
         is_declared=bool(experiment.declared),
         guess=_guess(experiment, trials),
         attacks=attacks,

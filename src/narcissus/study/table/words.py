@@ -12,6 +12,8 @@ from narcissus.study.table.criteria import criteria
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 
+SAMPLED_TOO = "the people played and within sampling limits for all people like them."
+
 
 def percent(share: float | None) -> str:
     """Give a share as a percentage with one digit."""
@@ -85,7 +87,7 @@ def verdict_words(
             f"to {percent(attack.share)} recovered."
         )
     if threshold is not None:
-        parts.append(_threshold_words(threshold, judgement))
+        parts.append(_threshold_words(threshold, judgement, everybody=numbers.everybody))
     return " ".join(parts)
 
 
@@ -114,13 +116,16 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
     head = f"Proved if {numbers.proved_if}" if numbers.proved_if else "Proved"
     whole = bound.at_most_of_population
     like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
+    others = f" (of any {people} like them, within sampling limits, {like})"
     return [
         f"{head}: with confidence {level}, no attacker gets more than {bound.at_most} of these "
-        f"{people} (of any {people} like them, within sampling limits, {like})."
+        f"{people}{'' if numbers.everybody else others}."
     ]
 
 
-def _threshold_words(threshold: ThresholdSpec, judgement: Judgement) -> str:
+def _threshold_words(
+    threshold: ThresholdSpec, judgement: Judgement, *, everybody: bool = False
+) -> str:
     text, rests_on = f"The threshold ({threshold_text(threshold)})", judgement.rests_on
     held_back = judgement.held_back_by
     if judgement.status == "met" or held_back is not None:
@@ -133,8 +138,9 @@ def _threshold_words(threshold: ThresholdSpec, judgement: Judgement) -> str:
         )
         if all(e.role == "bound" for e in rests_on):
             return (
-                f"{text} {by_itself}: a theorem keeps every attacker below it, for the people "
-                f"played and within sampling limits for all people like them.{after}"
+                f"{text} {by_itself}: a theorem keeps every attacker below it, for "
+                + ("all people of the table." if everybody else SAMPLED_TOO)
+                + after
             )
         return (
             f"{text} {by_itself} by measurement: the ceiling stays below it, within its "
@@ -184,8 +190,13 @@ def in_favour(
         people = numbers.people
         return [
             f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
-            f"than {count.at_most} of these {people} (of any {people} like them, within sampling "
-            f"limits, {count.at_most_of_population})."
+            f"than {count.at_most} of these {people}"
+            + (
+                "."
+                if numbers.everybody
+                else f" (of any {people} like them, within sampling limits, "
+                f"{count.at_most_of_population})."
+            )
             for _ in below[:1]
             if count is not None
         ]
@@ -293,5 +304,7 @@ def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAtt
         for group in numbers.groups
         for name, attack in group.attacks.items()
         if attack.over_guess_low > 0
+        # who names rare values at random gets some of them, at the cost of all others
+        and not (group.by_secret and numbers.attacks[name].share < numbers.guess.share)
     ]
     return max(found, key=lambda one: one[2].over_guess_low, default=None)
