@@ -51,8 +51,8 @@ def played(name, **changes):
         **threat,
         mechanism=study["mechanism"],
         attacks=study["attacks"],
-        trials=3,
-        training=1,
+        trials=6,
+        training=2,
         workers=1,
         rng=study["run"]["seed"],
     )
@@ -85,10 +85,10 @@ def test_suppression_gives_less_than_rounding(rounded):
 
 def test_few_swaps_hide_little():
     few, many = played("swapped")
-    assert many.label == "rate 0.2"
     for attack in ("posterior", "nearest"):
         assert few.attacks[attack].share > few.guess.share + 0.15
         assert few.attacks[attack].baseline < few.attacks[attack].share - 0.15
+        assert many.attacks[attack].share < few.attacks[attack].share
 
 
 def test_a_copula_gives_little_away(rounded):
