@@ -39,3 +39,67 @@ def test_every_table_is_described():
     described = (ROOT / "examples" / "data" / "README.md").read_text(encoding="utf-8")
     for table in (ROOT / "examples" / "data").iterdir():
         assert table.name == "README.md" or f"`{table.name}`" in described
+
+
+def played(name, **changes):
+    """Play a shipped study of a release, of few people in few trials; give its settings."""
+    study = tomllib.loads((ROOT / f"examples/releases/{name}.toml").read_text(encoding="utf-8"))
+    data, threat = study["data"], {**study["threat"], "targets": 60, **changes}
+    audit = narcissus.audit(
+        data.pop("table"),
+        **data,
+        **threat,
+        mechanism=study["mechanism"],
+        attacks=study["attacks"],
+        trials=6,
+        training=2,
+        workers=1,
+        rng=study["run"]["seed"],
+    )
+    return audit.record.results.settings
+
+
+@pytest.fixture(scope="module")
+def rounded():
+    return played("rounded")
+
+
+@pytest.mark.parametrize("people", ["prior", "rows"])
+def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy(rounded, people):
+    five, ten = rounded if people == "prior" else played("rounded", people=people)
+    found = five.attacks["posterior"]
+    assert found.baseline_exact == (people == "prior")
+    assert found.share > five.guess.share + 0.15
+    assert found.baseline < found.share - 0.15
+    assert ten.attacks["posterior"].share < found.share
+    assert five.ceiling.share >= found.share - 1e-12
+    assert five.share_bound is None
+
+
+def test_suppression_gives_less_than_rounding(rounded):
+    for found in played("suppressed"):
+        assert found.best_attack.share < rounded[0].best_attack.share - 0.1
+        assert found.ceiling is None
+        assert found.share_bound is None
+
+
+def test_few_swaps_hide_little():
+    few, many = played("swapped")
+    for attack in ("posterior", "nearest"):
+        assert few.attacks[attack].share > few.guess.share + 0.15
+        assert few.attacks[attack].baseline < few.attacks[attack].share - 0.15
+        assert many.attacks[attack].share < few.attacks[attack].share
+
+
+def test_a_copula_gives_little_away(rounded):
+    [found] = played("copula")
+    assert found.best_attack.share < rounded[0].best_attack.share - 0.1
+    assert found.share_bound is None
+
+
+def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
+    one, ten = played("private_synthetic")
+    assert one.share_bound.share_at_most < ten.share_bound.share_at_most < 1
+    for found in (one, ten):
+        assert found.share_bound.grade == "proved"
+        assert all(a.share <= found.share_bound.share_at_most for a in found.attacks.values())

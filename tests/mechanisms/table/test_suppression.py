@@ -108,7 +108,7 @@ def test_it_is_named_and_ordered_by_its_threshold():
     assert (planned.label, planned.strength) == ("threshold 10", 10.0)
     assert planned.title == "2-way tables without small cells"
     more = Suppression(threshold=10, sets=[["s"]], secondary=True)
-    assert more.title == "Tables without small cells, and others to protect them"
+    assert more.title == "Tables without small cells and others that would tell them"
     assert WithheldBelow(5).title == "withheld where counts are 1 to 4"
     assert WithheldBelow(5, zeros=False, others=True).title == (
         "withheld where counts are 0 to 4, and others so that they cannot be computed"

@@ -181,3 +181,14 @@ def test_long_and_odd_names(single):
     record = single(rename)
     html = render_html(record)
     assert "<odd>" not in html
+
+
+def test_exact_counts_are_not_called_noisy(single):
+    exact = single(noise={"kind": "gaussian", "scale": 0.0})
+    assert " exact marginals, " in page_of(exact).subtitle
+
+
+def test_a_ceiling_is_explained_where_there_is_one(single):
+    said = "an attacker who is also told"
+    assert said in render_html(single())
+    assert said not in render_html(single(ceiling=None))

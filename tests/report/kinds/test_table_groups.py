@@ -65,3 +65,14 @@ def test_without_an_attack_nobody_is_named(single, by):
     picture = groups_picture(setting)
     assert picture.title == "The groups beside the average"
     assert picture.table.rows[1][4:6] == [None, ""]
+
+
+def test_nearly_everybody_is_a_plain_number(single):
+    def widen(result):
+        result["groups"][0]["share_of_people"] = 0.999
+
+    canvas = MplFigure()
+    groups_picture(single(widen).results.settings[0]).draw(canvas)
+    ticks = [tick.get_text() for tick in canvas.axes[0].get_yticklabels()]
+    assert any(text.endswith("(100%)") for text in ticks)
+    assert not any("e+" in text for text in ticks)

@@ -65,3 +65,10 @@ def test_only_what_is_proved_without_an_if_is_hatched(table_record):
     assert {row[6] for row in picture.table.rows} == {""}
     assert "hatched" not in picture.description
     assert "hatched" in curves_picture(settings).description
+
+
+def test_where_no_noise_is_known_the_axis_speaks_of_protection(table_record):
+    settings = table_record(5).results.settings[:3]
+    assert drawn(settings)[2].endswith("less noise to the right")
+    rows = changed(settings, noise=[None] * 3)
+    assert drawn(rows)[2].endswith("less protection to the right")

@@ -54,6 +54,8 @@ def facts(record):
         ("mechanism", {"epsilon": None, "mu": 0.5}, "Privacy level (mu)", "0.5"),
         ("mechanism", {"epsilon": None, "scale": [0, 12.5]}, "Noise scale", "no noise, 12.5"),
         ("mechanism", {}, "delta", "1e-05"),
+        ("mechanism", {"k": None, "sets": [["a", "b"], ["b"]]}, "What is released",
+         "tables of counts: a, b; b"),
         ("mechanism", {"noise": "laplace"}, "What is released",
          "all 3-way tables of counts that touch an unknown column, Laplace noise on each cell"),
     ],

@@ -405,3 +405,16 @@ def test_lower_limits_are_chosen_from_attacks_settings_and_groups(ready):
     assert family(experiment, 0) == 4
     ceiling = replace(experiment, attacks=experiment.attacks[-1:])
     assert family(ceiling) == 2
+
+
+def test_few_trials_may_leave_a_gain_more_than_open(study, narcissus):
+    """What is recovered less what fresh people score less what is allowed may be below -1."""
+    path = study(
+        groups={"columns": ["sex"]},
+        threshold={"gain": 0.4, "worst_group": 0.5},
+        run={"trials": 2},
+    )
+    code, out, _ = narcissus("audit", path, "--json", "--quiet")
+    lows = [one["low"] for one in json.loads(out)["results"]["excesses"] if one["low"] is not None]
+    assert code in (0, 3)
+    assert -2 <= min(lows) < -1

@@ -53,6 +53,10 @@ NUMBER = 3
     ("changes", "says"),
     [
         ({"attacks": {"a": {"kind": "own:Told"}}}, ["`a`", "informed"]),
+        (
+            {"attacks": {"nearest": {}}},
+            ["such as prior, posterior, stack (`narcissus schema parts table-attack`"],
+        ),
         ({"attacks": {"a": {"kind": "own:NoGuess"}}}, ["`a`", "`guess`"]),
         ({"attacks": {"a": {"kind": "own:Owm"}}}, ["`Own`"]),
         (

@@ -51,6 +51,9 @@ def test_counts_are_read_into_the_cells_of_the_mechanism(published):
         (lambda c: c[c["age"].isna()], "has no table of"),
         (lambda c: c.assign(count=["many", *c["count"].astype(str)[1:]]), "no number: 'many'"),
         (lambda c: c.assign(count=["", *c["count"].astype(str)[1:]]), "withholds"),
+        (lambda c: c.assign(count=c["count"] + 0.5), "cells that cannot come from"),
+        (lambda c: pd.concat([c, c.iloc[:1]]), "has a cell twice"),
+        (lambda c: pd.concat([c, c.iloc[:1].assign(sex=None, job=None, age=None)]), "other tables"),
     ],
 )
 def test_counts_of_something_else_are_refused(published, change, said):
@@ -79,3 +82,34 @@ def test_noise_is_read_as_it_was_added(study, counts_of):
     exact = experiment.queries.counts(experiment.table.codes)
     assert np.sort(release.cells - exact) == pytest.approx(np.sort(noise))
     assert release.noise == experiment.settings[0].mechanism.noise
+
+
+def test_what_the_rule_cannot_have_made_is_refused(study, counts_of):
+    """Attacks would find no secrets that fit and fall back on the guess: as if without risk."""
+    exact = counts_of(pd.read_csv("people.csv", dtype=str), ["ill"], 2)
+    rounded = exact.assign(count=(2 * exact["count"] + 5) // 10 * 5)
+    path = study(mechanism={"name": "rounding", "epsilon": None, "k": 2, "base": 5},
+                 attacks=None)  # fmt: skip
+    settings, experiment = loaded(path)
+    rounded.to_csv("counts.csv", index=False)
+    release, _ = read_published(settings, experiment, Path("counts.csv"))
+    assert sorted(release.cells) == sorted(rounded["count"])
+    for wrong in (7, 10_000, None):
+        rounded.assign(count=[wrong, *rounded["count"][1:]]).to_csv("counts.csv", index=False)
+        with pytest.raises(InputError, match=r"1 cells that cannot come from .* multiples of 5"):
+            read_published(settings, experiment, Path("counts.csv"))
+
+
+@pytest.mark.parametrize(
+    ("sets", "coarser", "said"),
+    [
+        ([["sex", "ill"], ["sex", "ill"]], {}, "lists twice"),
+        ([["some", "ill"]], {"some": {"of": "sex", "groups": {"one": ["m", "f"]}}}, "coarser"),
+    ],
+)
+def test_tables_that_a_file_cannot_tell_apart_are_refused(study, counts_of, sets, coarser, said):
+    mechanism = {"name": "tables", "k": None, "sets": sets, "coarser": coarser}
+    settings, experiment = loaded(study(mechanism=mechanism))
+    counts_of(pd.read_csv("people.csv", dtype=str), ["ill"], 2).to_csv("counts.csv", index=False)
+    with pytest.raises(InputError, match=said):
+        read_published(settings, experiment, Path("counts.csv"))

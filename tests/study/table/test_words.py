@@ -3,7 +3,13 @@
 import pytest
 
 from narcissus.findings import Finding, contradictions
-from narcissus.study.results.table import CountBound, Excess, SettingNumbers, ShareBound
+from narcissus.study.results.table import (
+    CountBound,
+    Excess,
+    NoiseResult,
+    SettingNumbers,
+    ShareBound,
+)
 from narcissus.study.results.table_attacks import (
     ApproximateLimits,
     AttackResult,
@@ -111,7 +117,7 @@ def test_the_odds_name_the_limit_of_all_people_rounded_up():
 def test_the_odds_claim_no_limit_that_is_not_there():
     """Without noise, where it is contradicted, where too few were played, if it is assumed."""
     free = odds(numbers(bounds=()), [])
-    assert "without noise nothing keeps an attacker from all 100" in free
+    assert "nothing is proved to keep an attacker from all 100" in free
     assert "is contradicted" in odds(numbers(), CLASH)
     few = odds(numbers(bounds=(share(0.7, 0.9999),)), [])
     assert "nothing below 100 is shown" in few
@@ -233,8 +239,10 @@ def test_what_speaks_against_a_release():
     quiet = {"gain": 0.0, "gain_low_joint": -0.1, "gain_high": 0.005}
     told = numbers(attacks={"a": attack(**quiet)})
     assert against(told, [], []) == []
-    assert "Nothing is proved: exact counts" in against(numbers(bounds=()), [], [])[0]
-    assert "too little noise" in against(numbers(bounds=(share(1.0),)), [], [])[0]
+    assert "the release guarantees nothing" in against(numbers(bounds=()), [], [])[0]
+    noise = NoiseResult(kind="gaussian", scale=1.0)
+    assert "too little noise" in against(numbers(bounds=(share(1.0),), noise=noise), [], [])[0]
+    assert "guarantee is too weak" in against(numbers(bounds=(share(1.0),), noise=None), [], [])[0]
     assert against(told, [], CLASH) == [str(CLASH[0])]
     beyond = excess("attack", 0.1, 0.3, "g", "mine")
     [said] = against(told, [beyond, excess("attack", -0.1, 0.3), excess("bound", None, 0.3)], [])

@@ -92,8 +92,8 @@ class Suppression(ProtectedTables):
     @property
     def title(self) -> str:
         """That small cells are withheld, and how many columns the tables have."""
-        more = ", and others to protect them" if self.secondary else ""
-        return f"{self.tables[:1].upper()}{self.tables[1:]} without small cells{more}"
+        less = "small cells and others that would tell them" if self.secondary else "small cells"
+        return f"{self.tables[:1].upper()}{self.tables[1:]} without {less}"
 
     @property
     def strength(self) -> float:

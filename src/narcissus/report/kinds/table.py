@@ -220,10 +220,13 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
         f"One trial draws the people from {source}, makes the release, lets every attack guess"
         + (second if exact else " and scores the guesses.")
         + (" The second score is computed exactly from the prior." if exact else ""),
-        "The ceiling is an attacker who is also told everybody else's secrets: no attacker who is "
-        "not told them does better, for this mechanism and this prior. It is sampled, so its upper "
-        "limit is what counts.",
     ]
+    if setting.ceiling is not None:
+        text.append(
+            "The ceiling is an attacker who is also told everybody else's secrets: no attacker who "
+            "is not told them does better, for this mechanism and this prior. It is sampled, so "
+            "its upper limit is what counts."
+        )
     if methods := sorted({attack.method for attack in attacks if attack.method}):
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
@@ -279,7 +282,7 @@ def _released(setting: SettingResult) -> str:
     """Name what is released; records of before say how many marginals."""
     if setting.released and setting.noise is None:
         return setting.released[0].lower() + setting.released[1:]
-    return f"{number(setting.marginals)} noisy marginals"
+    return f"{number(setting.marginals)} {'exact' if setting.noiseless else 'noisy'} marginals"
 
 
 def page(record: Record) -> Page:

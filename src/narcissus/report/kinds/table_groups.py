@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from narcissus.report.format import limits, percent
+from narcissus.report.format import limits, number, percent
 from narcissus.report.kinds.table_names import gain_of, label_of
 from narcissus.report.kinds.table_pictures import as_range
 from narcissus.report.page import Figure, Grid, Section, Text
@@ -61,7 +61,7 @@ def groups_picture(setting: SettingResult) -> Figure:
         _Line(
             group.by,
             group.group,
-            f"{group.group} ({100 * group.share_of_people:.2g}%)",
+            f"{group.group} ({number(float(f'{100 * group.share_of_people:.2g}'))}%)",
             group.share_of_people,
             group.guess,
             group.attacks.get(name),

@@ -57,7 +57,8 @@ def _axis(settings: Sequence[SettingResult]) -> _Axis:
     for words, sign, value_of in _AXES:
         values = {i: value for i in noisy if (value := value_of(settings[i]))}
         if noisy and len(values) == len(noisy):
-            title = f"{words} (log scale); less noise to the right"
+            less = "protection" if settings[0].noise is None else "noise"
+            title = f"{words} (log scale); less {less} to the right"
             places = [sign * math.log10(values.get(i, 1.0)) for i in range(len(settings))]
             ticks = [number(values[i]) if i in values else t for i, t in enumerate(ticks)]
             break

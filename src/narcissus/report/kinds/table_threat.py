@@ -109,6 +109,9 @@ def _release(mechanism: Answer, setting: SettingResult) -> Rows:
         noise = str(mechanism.get("noise") or "").capitalize()
         text = f"all {k}-way tables of counts that touch an unknown column"
         rows.append(("What is released", text + (f", {noise} noise on each cell" if noise else "")))
+    elif sets := mechanism.get("sets"):
+        text = "; ".join(", ".join(names) for names in sets)
+        rows.append(("What is released", f"tables of counts: {text}"))
     for name in ("epsilon", "mu", "scale"):
         value: Any = mechanism.get(name)
         if value is not None:

@@ -18,13 +18,14 @@ from narcissus.study.results.base import (
     Positive,
     ResultModel,
     Share,
-    Signed,
     require_order,
 )
 from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
 
 AboutShare = Annotated[float, Field(ge=-1, le=2)]
 """A limit of a share that is a share more or less a difference."""
+AboutExcess = Annotated[float, Field(ge=-2, le=1)]
+"""A share less what is allowed, which may be another share and a gain."""
 
 
 class _TableBound(ByTheorem):
@@ -115,9 +116,9 @@ class Excess(ResultModel):
         None, description="Which limit of the threshold; null in older records, which have one."
     )
     group: str = Field(description="The group that it is about; empty for everybody.")
-    value: Signed
-    low: Signed | None = Field(description="Null for a bound.")
-    high: Signed | None
+    value: AboutExcess
+    low: AboutExcess | None = Field(description="Null for a bound.")
+    high: AboutExcess | None
     kind: Grade = Field(description="Of the numbers: a bound is sampled for all people alike.")
     trials: Positive | None = Field(description="That would tell its sign; null: none would.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,10 +147,7 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
         An attack that the study names cannot read it.
     """
     if "attacks" not in study.model_fields_set:
-        section = TypeAdapter[Part](AttackSection)
-        names = CELLWISE if mechanism.cellwise else ANY_RELEASE
-        usual = {name: section.validate_python({"name": name}) for name in names}
-        parts = {n: p for n, p in usual.items() if can_read(attack_of(n, p), mechanism)}
+        parts = usual_attacks(CELLWISE if mechanism.cellwise else ANY_RELEASE, mechanism)
     else:
         parts = study.attacks
     found = tuple(
@@ -161,7 +159,8 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
             raise InputError(
                 f"attack `{name}` reads {reads}, and what is released is "
                 f"{mechanism.releases.__name__}: take others, such as "
-                f"{', '.join(ANY_RELEASE)} (`narcissus schema attacks` lists all)"
+                f"{', '.join(usual_attacks(ANY_RELEASE, mechanism))} (`narcissus schema parts "
+                "table-attack` lists all)"
             )
         if attack.informed and not mechanism.cellwise:
             raise InputError(
@@ -170,6 +169,13 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
                 "counts alone: leave it out"
             )
     return found
+
+
+def usual_attacks(names: Sequence[str], mechanism: Prepared) -> dict[str, Part]:
+    """Give those of some attacks that can read what is released, as a study that names them."""
+    section = TypeAdapter[Part](AttackSection)
+    parts = {name: section.validate_python({"name": name}) for name in names}
+    return {n: part for n, part in parts.items() if can_read(attack_of(n, part), mechanism)}
 
 
 def can_read(attack: TableAttack, mechanism: Prepared) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from narcissus.errors import InputError
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
 from narcissus.mechanisms.table.releases import CellRule
+from narcissus.mechanisms.table.rounding import RoundedTo
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.prepare import bins_of
 from narcissus.study.table.schema import TableStudy
@@ -56,10 +57,13 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
         if np.isnan(cells).any():
             raise InputError(f"{path.name} withholds counts, and the mechanism withholds none")
         assert mechanism.noise is not None
+        if mechanism.noise.scale == 0:
+            _require_possible(experiment, RoundedTo(1), cells, path)
         return Counts(experiment.queries, mechanism.noise, cells), digest
     if mechanism.releases is ProtectedCounts:
         rule: CellRule = mechanism.rule  # pyright: ignore  (of those that release such counts)
         cells = _cells(experiment, path)
+        _require_possible(experiment, rule, cells, path)
         return ProtectedCounts(experiment.queries, rule, cells, mechanism.cellwise), digest
     raise InputError(
         "`release`: nobody can say how a file of the user's own mechanism is to be read; a "
@@ -91,6 +95,8 @@ def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
 def _cells(experiment: Experiment, path: Path) -> Floats:
     """Read counts, one line a cell; every cell of every table must be there."""
     table, queries = experiment.table, experiment.queries
+    if queries.coarse:
+        raise InputError("`release`: files of tables with coarser columns cannot be read")
     _, raw = open_source(str(path), None, (), 100 * queries.cells + 1)
     by_name = {column.name: column for column in raw}
     if COUNT not in by_name:
@@ -104,20 +110,43 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
     codes = np.stack([np.broadcast_to(one, counts.shape) for one in found], axis=1)
     cells, seen = np.full(queries.cells, np.nan), np.zeros(queries.cells, dtype=bool)
     given = codes >= 0
+    unread: NDArray[np.bool_] = np.asarray(given[:, list(queries.unknown)].any(axis=1))
     for columns, first, places in _tables(queries):
         here = np.flatnonzero((given == columns).all(axis=1))
         if here.size == 0:
             names = ", ".join(n for n, used in zip(table.names, columns, strict=True) if used)
             raise InputError(f"{path.name} has no table of {names}")
         at = first + codes[here].clip(0) @ places
-        cells[at], seen[at] = counts[here], True
+        if not unread[here].all():
+            raise InputError("`release`: a table that `sets` lists twice cannot be read twice")
+        if np.unique(at).size < at.size:
+            raise InputError(f"{path.name} has a cell twice: write one line for each")
+        cells[at], seen[at], unread[here] = counts[here], True, False
     if not seen.all():
         raise InputError(
             f"{path.name} lacks {np.count_nonzero(~seen):,} of {queries.cells:,} cells: write "
             "those that are 0 as well, and withheld ones with an empty count"
         )
+    if unread.any():
+        raise InputError(
+            f"{path.name} has {np.count_nonzero(unread):,} cells of other tables with unknown "
+            "columns: [mechanism] must say all that was released"
+        )
     cells.setflags(write=False)
     return cells
+
+
+def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, path: Path) -> None:
+    """Refuse cells that the rule cannot have made of the people: attacks would learn nothing."""
+    counts = experiment.queries.counts(experiment.table.codes).astype(np.float64)
+    wrong = np.flatnonzero(np.isneginf(rule.log_likelihood(cells, counts)))
+    if wrong.size:
+        said = "withheld" if np.isnan(cells[wrong[0]]) else f"{cells[wrong[0]]:g}"
+        raise InputError(
+            f"{path.name} has {wrong.size:,} cells that cannot come from the people of [data], "
+            f"{rule.title}: one is {said} where the count is {counts[wrong[0]]:g}. Say in "
+            "[mechanism] how it was made, and in [data] of whom"
+        )
 
 
 def _tables(

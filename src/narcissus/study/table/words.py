@@ -243,7 +243,8 @@ def against(
     if not numbers.is_limited:
         items.append("Nothing is proved: the release guarantees nothing.")
     elif share is None or share.share_at_most >= 1:
-        items.append("Nothing is proved of the mean share: there is too little noise.")
+        why = "the guarantee is too weak" if numbers.noise is None else "there is too little noise"
+        items.append(f"Nothing is proved of the mean share: {why}.")
     for excess in excesses:
         if excess.role == "attack" and excess.low is not None and excess.low > 0:
             who = f" of {excess.group}" if excess.group else ""
