@@ -12,7 +12,11 @@ from narcissus.results import GRADES
 from narcissus.study.kinds import KINDS
 from narcissus.study.record import read_record
 
-RECORDS = sorted((Path(__file__).parents[1] / "study" / "records" / "last").glob("*.json"))
+STUDIES = Path(__file__).parents[1] / "study"
+RECORDS = [
+    *sorted((STUDIES / "records" / "last").glob("*.json")),
+    STUDIES / "results" / "records" / "synthetic.json",
+]
 
 
 @pytest.fixture(params=RECORDS, ids=lambda path: path.stem)

@@ -107,7 +107,7 @@ def test_no_number_may_be_out_of_range(record_data, tmp_path):
         (("bounds", 0, "confidence"), 7, "results.bounds[0].confidence: "),
         (("bounds", 0, "grade"), "sure", "results.bounds[0].grade: "),
         (("guess", "low"), 0.99, "results.guess: "),
-        (("noise",), None, "results.noise: "),
+        (("noise",), {}, "results.noise.kind: "),
     ],
 )
 def test_the_place_of_a_mistake_is_named(old_record, tmp_path, path, wrong, place):

@@ -33,9 +33,10 @@ def test_a_setting_agrees_with_itself(setting, changes, says):
         changed(setting, **changes)
 
 
-def test_a_threshold_is_one_of_three(setting):
-    with pytest.raises(ValidationError, match="exactly one"):
-        changed(setting.threshold, targets=3)
+def test_a_threshold_holds_a_limit_at_least(setting):
+    assert changed(setting.threshold, targets=3, gain=0.1).gain == 0.1
+    with pytest.raises(ValidationError, match="none of"):
+        changed(setting.threshold, share=None, advantage=None, targets=None)
 
 
 def test_only_what_follows_from_a_guarantee_is_leaned_on(setting):

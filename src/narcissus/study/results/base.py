@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -22,7 +22,9 @@ Level = Annotated[float, Field(gt=0, lt=1, description="Of confidence.")]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
-LATER = frozenset({"id"})
+LATER = frozenset(
+    {"id", "released", "strength", "is_declared", "everybody", "own_release", "gain", "of"}
+)
 """Keys that came into format 2 after its first records, which are read without them."""
 
 # Rounding allowed before numbers that should be in order are not.
@@ -33,6 +35,18 @@ class ResultModel(BaseModel):
     """A part of the results: frozen, no key missing or unknown, no number that JSON lacks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Its own keys among `LATER`."""
+
+    @model_serializer(mode="wrap")
+    def _as_read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out later keys that say nothing: what was read is written as it was."""
+        written: dict[str, Any] = write(self)
+        return {
+            key: value
+            for key, value in written.items()
+            if key not in self.later or not (value is None or value is False or value == "")
+        }
 
 
 class ByTheorem(ResultModel):
@@ -40,11 +54,7 @@ class ByTheorem(ResultModel):
 
     theorem: str = Field(description="With its source.")
     id: str = Field("", description="Of the theorem, the same for ever; left out if it has none.")
-
-    @model_serializer(mode="wrap")
-    def _as_read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out an id that is not there: what was read is written as it was."""
-        return {key: value for key, value in write(self).items() if key != "id" or value}
+    later = frozenset({"id"})
 
 
 def require_order(low: float | None, value: float, high: float | None) -> None:

@@ -110,6 +110,8 @@ class FindingResult(ResultModel):
 class Excess(ResultModel):
     """One finding, held against the threshold: positive is beyond it."""
 
+    later = frozenset({"of"})
+
     role: Literal["attack", "ceiling", "bound"]
     name: str
     of: Literal["share", "advantage", "gain", "targets"] | None = Field(
@@ -125,6 +127,8 @@ class Excess(ResultModel):
 
 class ThresholdResult(ResultModel):
     """What was judged by, the study's own or a policy's."""
+
+    later = frozenset({"gain"})
 
     share: Share | None
     advantage: Share | None
@@ -179,6 +183,8 @@ class OwnRelease(ResultModel):
 
 class SettingNumbers(ResultModel):
     """What was measured and what is proved at one setting, before it is judged."""
+
+    later = frozenset({"released", "strength", "is_declared", "everybody"})
 
     epsilon: NonNegative | None
     label: str
@@ -272,6 +278,8 @@ class SettingNumbers(ResultModel):
 
 class SettingResult(SettingNumbers):
     """What was found at one setting, and the verdict on it."""
+
+    later = SettingNumbers.later | {"own_release"}
 
     own_release: OwnRelease | None = Field(
         None, description="What is recovered from a release that was made; null: there is none."
