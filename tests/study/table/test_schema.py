@@ -78,9 +78,9 @@ WRONG = {
     "confidence one": ({"bounds": {"confidence": 1.0}}, ["`confidence`", "(0, 1)"]),
     "confidence percent": ({"bounds": {"confidence": [95]}}, ["`confidence`", "(0, 1)", "95"]),
     "no confidence": ({"bounds": {"confidence": []}}, ["`confidence`"]),
-    "two thresholds": (
-        {"threshold": {"share": 0.5, "targets": 3}},
-        ["exactly one of share, advantage, targets"],
+    "no threshold": (
+        {"threshold": {"worst_group": 0.5}},
+        ["at least one of share, advantage, gain, targets"],
     ),
     "threshold above one": ({"threshold": {"share": 60}}, ["`threshold.share`", "got 60"]),
     "within of text": ({"threat": {"within": {"ill": 1}}}, ["within", "`ill`", "no order"]),
@@ -302,7 +302,7 @@ def test_worlds_too_large_say_how_large(study, narcissus):
     big = "a,b,c,d,e\n" + "".join(",".join([str(i % 100)] * 5) + "\n" for i in range(400))
     cases = [
         (big, {"unknown": ["a", "b", "c"], "targets": 1000}, 1, ["48.0 GB", "fewer targets"]),
-        (big, {"unknown": ["a"]}, 4, ["4 4-way tables", "400,000,000 cells (3.2 GB)"]),
+        (big, {"unknown": ["a"]}, 4, ["the 4 tables", "400,000,000 cells (3.2 GB)"]),
         (wide, {"unknown": ["a"], "targets": 10_000}, 6, ["33,649 tables", "10.8 GB", "smaller k"]),
     ]
     for text, threat, k, says in cases:
@@ -329,7 +329,7 @@ def test_an_unwritable_side_file_is_found_before_the_work(study, narcissus):
     [
         ("[threshold]\nshar = 0.5\n", ["threshold.shar", "`share`", "policy.toml", "line 2"]),
         ("", ["threshold"]),
-        ("[threshold]\nshare = 0.5\nadvantage = 0.1\n", ["exactly one"]),
+        ("[threshold]\ntargets = 3\nworst_group = 0.1\n", ["goes with one of"]),
         ("[threshold\n", ["policy.toml", "TOML"]),
     ],
 )

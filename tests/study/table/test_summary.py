@@ -28,7 +28,8 @@ def test_every_part_is_about_its_own_trials(ready, made_up):
     experiment, setting = made.experiment, made.experiment.settings[1]
     assert (found.epsilon, found.delta, found.label) == (4.0, setting.delta, setting.label)
     assert found.mu == setting.mu
-    assert (found.noise.kind, found.noise.scale) == (setting.noise.kind, setting.noise.scale)
+    noise = setting.mechanism.noise
+    assert (found.noise.kind, found.noise.scale) == (noise.kind, noise.scale)
     assert (found.marginals, found.cells) == (experiment.queries.tables, experiment.queries.cells)
     assert (found.people, found.trials, found.confidence) == (10, 40, 0.9)
     assert found.prior_is_exact
