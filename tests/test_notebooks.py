@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -35,6 +36,7 @@ def test_a_notebook_gives_what_is_stored_in_it(make, path, tmp_path, monkeypatch
     if "statsmodels" in path.read_text(encoding="utf-8"):
         pytest.importorskip("statsmodels")
     monkeypatch.chdir(tmp_path)
+    pyplot.figure()  # as another test may leave one
     stored = read(path)
     assert make.texts(make.executed(stored)) == make.texts(stored)
     assert not list(tmp_path.iterdir())  # and leaves nothing behind

@@ -34,6 +34,7 @@ Json = dict[str, Any]
 def executed(notebook: Json) -> Json:
     """Give a notebook with the outputs that its code cells have when they run in order."""
     mpl.use("agg")
+    pyplot.close("all")  # figures that somebody else left open are none of this notebook's
     namespace: Json = {"__name__": "__main__"}
     cells: list[Json] = []
     number = 0
