@@ -1,5 +1,6 @@
 """A release that was made: read back as it was made, and refused where it is another."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_one_release_has_one_level_and_is_there(study):
     with pytest.raises(InputError, match="one level"):
         read_published(sweep, experiment, Path("people.csv"))
     one, experiment = loaded(study())
-    with pytest.raises(InputError, match="no file"):
+    with pytest.raises(InputError, match="no such file"):
         read_published(one, experiment, Path("nothing.csv"))
 
 
@@ -113,3 +114,14 @@ def test_tables_that_a_file_cannot_tell_apart_are_refused(study, counts_of, sets
     counts_of(pd.read_csv("people.csv", dtype=str), ["ill"], 2).to_csv("counts.csv", index=False)
     with pytest.raises(InputError, match=said):
         read_published(settings, experiment, Path("counts.csv"))
+
+
+def test_a_file_that_never_ends_or_is_too_large_is_not_read(study):
+    settings, experiment = loaded(study())
+    os.mkfifo("pipe.csv")
+    with pytest.raises(InputError, match="pipe or a device"):
+        read_published(settings, experiment, Path("pipe.csv"))
+    with Path("large.csv").open("wb") as file:
+        file.truncate(2**40)  # takes no room
+    with pytest.raises(InputError, match="more than"):
+        read_published(settings, experiment, Path("large.csv"))

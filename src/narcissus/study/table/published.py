@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._files import file_size
 from narcissus.errors import InputError
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
 from narcissus.mechanisms.table.releases import CellRule
@@ -47,9 +48,9 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
         raise InputError(
             "`release` is one release: give [mechanism] the one level that it was made with"
         )
-    if not path.is_file():
-        raise InputError(f"`release.path`: there is no file {path}")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    file_size(path)  # of a regular file, and not too large to be read
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     if mechanism.releases is Microdata:
         return _rows(study, experiment.table, path), digest
     if mechanism.releases is Counts:
@@ -111,9 +112,10 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
     cells, seen = np.full(queries.cells, np.nan), np.zeros(queries.cells, dtype=bool)
     given = codes >= 0
     unread: NDArray[np.bool_] = np.asarray(given[:, list(queries.unknown)].any(axis=1))
+    lines = _lines_by_columns(given)
     for columns, first, places in _tables(queries):
-        here = np.flatnonzero((given == columns).all(axis=1))
-        if here.size == 0:
+        here = lines.get(columns.tobytes())
+        if here is None:
             names = ", ".join(n for n, used in zip(table.names, columns, strict=True) if used)
             raise InputError(f"{path.name} has no table of {names}")
         at = first + codes[here].clip(0) @ places
@@ -134,6 +136,14 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
         )
     cells.setflags(write=False)
     return cells
+
+
+def _lines_by_columns(given: NDArray[np.bool_]) -> dict[bytes, NDArray[np.intp]]:
+    """Give the lines of each table, by the columns that it has, as bytes of booleans."""
+    kinds, kind_of = np.unique(given, axis=0, return_inverse=True)
+    order = np.argsort(kind_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(kind_of.ravel()))[:-1]
+    return {kind.tobytes(): rows for kind, rows in zip(kinds, np.split(order, ends), strict=True)}
 
 
 def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, path: Path) -> None:
