@@ -300,16 +300,15 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
         )
         for name, text in experiment.table.notes.items()
     ]
-    for setting in experiment.settings:
-        if setting.guarantee is None:
-            items.append(
-                NotAssessed(
-                    f"what no attacker can exceed at '{setting.label}'",
-                    "the release guarantees nothing, and no theorem limits the attacker",
-                    "add noise, or take another mechanism with a guarantee",
-                )
+    bare = [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]
+    if bare:
+        items.append(
+            NotAssessed(
+                f"what no attacker can exceed at {', '.join(bare)}",
+                "the release guarantees nothing, and no theorem limits the attacker",
+                "add noise, or take another mechanism with a guarantee",
             )
-            break
+        )
     if not experiment.settings[0].mechanism.cellwise:
         items.append(
             NotAssessed(
