@@ -3,11 +3,14 @@
 from narcissus.priors.base import RecordPrior
 from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network
 from narcissus.priors.empirical import EmpiricalRows, fit_empirical
+from narcissus.priors.factors import Factored, Factors
 from narcissus.priors.independent import IndependentColumns, fit_independent
 
 __all__ = [
     "BayesianNetwork",
     "EmpiricalRows",
+    "Factored",
+    "Factors",
     "IndependentColumns",
     "RecordPrior",
     "fit_bayesian_network",

@@ -97,15 +97,13 @@ def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = 
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
-def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
+def check_columns(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
     """Give the unknown columns as a tuple of positions.
 
     Raises
     ------
     InputError
         There is none, one is named twice, or one does not exist.
-    TooLargeError
-        They have more than 100,000 joint values.
     """
     columns = tuple(int(u) for u in unknown)
     d = len(sizes)
@@ -115,6 +113,20 @@ def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ..
         raise InputError(
             f"`unknown` must be different positions in 0..{d - 1}, got {list(columns)}"
         )
+    return columns
+
+
+def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Give the unknown columns as a tuple of positions, if their joint values can be listed.
+
+    Raises
+    ------
+    InputError
+        As `check_columns`.
+    TooLargeError
+        They have more than 100,000 joint values.
+    """
+    columns = check_columns(unknown, sizes)
     joint = math.prod(sizes[u] for u in columns)
     if joint > MAX_JOINT:
         raise TooLargeError(

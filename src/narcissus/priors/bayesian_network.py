@@ -19,10 +19,13 @@ from narcissus.priors.base import (
     Codes,
     Floats,
     check_codes,
+    check_columns,
     check_question,
     check_sizes,
     per_distinct,
+    row_keys,
 )
+from narcissus.priors.factors import Factors
 from narcissus.tables import Table
 
 _CHUNK_BYTES = 32 * 2**20
@@ -174,8 +177,7 @@ class BayesianNetwork:
             V is above 100,000, or the answer would need more than 2 GB.
         """
         checked, columns = check_question(codes, unknown, self.sizes)
-        factors = [j for j, own in enumerate(self.parents) if not {j, *own}.isdisjoint(columns)]
-        blanket = sorted({c for j in factors for c in (j, *self.parents[j])} - set(columns))
+        factors, blanket = self._blanket(columns)
         return per_distinct(
             checked, blanket, self.sizes, lambda rows: self._conditional(rows, columns, factors)
         )
@@ -204,6 +206,25 @@ class BayesianNetwork:
             block /= block.sum(axis=1, keepdims=True)
         return answer
 
+    def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
+        """Give the factors of the unknown columns given the others; no joint value is listed.
+
+        See `narcissus.priors.factors.Factored`.
+        """
+        columns = check_columns(unknown, self.sizes)
+        checked = check_codes(codes, self.sizes, ignore=columns)
+        used, blanket = self._blanket(columns)
+        keys = row_keys(checked, blanket, self.sizes)
+        _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
+        sums = self._factor_sums(checked[first], columns, used)
+        shape = tuple(self.sizes[u] for u in columns)
+        return Factors(shape, tuple(sums), tuple(sums.values()), np.ravel(rows))
+
+    def _blanket(self, columns: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Give the columns whose factors hold an unknown column, and the known columns in these."""
+        used = [j for j, own in enumerate(self.parents) if not {j, *own}.isdisjoint(columns)]
+        return used, sorted({c for j in used for c in (j, *self.parents[j])} - set(columns))
+
     def _log_weights(
         self, codes: Codes, columns: tuple[int, ...], factors: Sequence[int], out: Floats
     ) -> None:
@@ -211,6 +232,20 @@ class BayesianNetwork:
 
         Factors with the same unknown columns are added up before they are spread over all joint
         values, which is what costs time.
+        """
+        out[...] = 0
+        for scope, total in self._factor_sums(codes, columns, factors).items():
+            spread = [1] * len(columns)
+            for position in scope:
+                spread[position] = self.sizes[columns[position]]
+            out += total.reshape(len(codes), *spread)
+
+    def _factor_sums(
+        self, codes: Codes, columns: tuple[int, ...], factors: Sequence[int]
+    ) -> dict[tuple[int, ...], Floats]:
+        """Add up the factors that hold the same unknown columns.
+
+        By positions within ``columns``, ascending; each of shape (rows, size of each column ...).
         """
         sums: dict[tuple[int, ...], Floats] = {}
         for j in factors:
@@ -226,12 +261,7 @@ class BayesianNetwork:
                 selected = np.broadcast_to(table, (len(codes), *table.shape))
             scope = tuple(columns.index(axes[a]) for a in open_)
             sums[scope] = sums[scope] + selected if scope in sums else selected
-        out[...] = 0
-        for scope, total in sums.items():
-            spread = [1] * len(columns)
-            for position in scope:
-                spread[position] = self.sizes[columns[position]]
-            out += total.reshape(len(codes), *spread)
+        return sums
 
     def describe(self) -> str:
         """Say which column depends on which, parents first."""

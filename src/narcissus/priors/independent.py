@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import distribution, integer, non_negative
-from narcissus.priors.base import Codes, Floats, check_codes, check_question, check_sizes
+from narcissus.priors.base import (
+    Codes,
+    Floats,
+    check_codes,
+    check_columns,
+    check_question,
+    check_sizes,
+)
+from narcissus.priors.factors import Factors
 from narcissus.tables import Table
 
 
@@ -66,6 +74,19 @@ class IndependentColumns:
         checked, columns = check_question(codes, unknown, self.sizes)
         joint = joint_of([self.marginals[u] for u in columns])
         return np.tile(joint, (len(checked), 1))
+
+    def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
+        """Give one factor for each unknown column, the same for everybody.
+
+        See `narcissus.priors.factors.Factored`.
+        """
+        columns = check_columns(unknown, self.sizes)
+        people = len(check_codes(codes, self.sizes, ignore=columns))
+        with np.errstate(divide="ignore"):
+            tables = tuple(np.log(self.marginals[u])[None] for u in columns)
+        scopes = tuple((place,) for place in range(len(columns)))
+        shape = tuple(self.sizes[u] for u in columns)
+        return Factors(shape, scopes, tables, np.zeros(people, dtype=np.intp))
 
     def log_probability(self, codes: ArrayLike) -> Floats:
         """Give the natural logarithm of each record's probability, shape (n,)."""
