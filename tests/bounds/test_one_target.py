@@ -95,6 +95,31 @@ def test_at_epsilon_0_delta_is_added_to_what_is_not_guessed():
 
 
 @pytest.mark.states("Narcissus theory", "4.6")
+def test_approximate_dp_has_a_closed_form_that_is_exact():
+    """Against the program over all mechanisms, and the printed value of a Zipf prior."""
+    rng = np.random.default_rng(7)
+    for _ in range(12):
+        prior = rng.dirichlet(np.ones(rng.integers(2, 5)))
+        guarantee = ApproximateDP(rng.uniform(0, 2.5), rng.uniform(0, 0.3))
+        exact = exact_optimum(prior, guarantee)
+        assert optimum(prior, guarantee)[0] == pytest.approx(exact.value, abs=2 * SLACK)
+    zipf = np.arange(1, 11) ** -1.1
+    found = optimum(zipf / zipf.sum(), ApproximateDP(3.0, 1e-5))[0]
+    assert found == pytest.approx(0.694906, abs=5e-7)
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+def test_a_profile_is_never_worse_than_its_points():
+    """Alternatives to the bound from multipliers, which loses where one point says most."""
+    prior = [0.5, 0.3, 0.2]
+    one = optimum(prior, ApproximateDP(2.0, 0.01))[0]
+    assert optimum(prior, ProfileCurve((2.0,), (0.01,)))[0] == pytest.approx(one, abs=1e-12)
+    two = ProfileCurve((1.0, 2.0), (0.1, 0.01))
+    assert optimum(prior, two)[0] <= one
+    assert optimum(prior, two)[0] >= exact_optimum(prior, two).value - SLACK
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
 @pytest.mark.parametrize("mu", [0.1, 0.268, 1.0, 2.5])
 def test_two_values_are_told_apart_by_the_best_test(mu):
     """``max_a [p (1 - a) + (1 - p) power(a)]`` under any trade-off function."""

@@ -16,11 +16,12 @@ from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
 from narcissus.bounds.theorem import Needs, Theorem
-from narcissus.guarantees import Guarantee, PureDP, require_replace_one
+from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
 _GRID = 2048  # points of the profile that the search for the best epsilon reads off
+_FEW = 32  # points of the profile at each of which the optimum is taken by itself
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -73,12 +74,22 @@ def optimum(
         return relaxed_optimum(priors, guarantee, success)
     rows = -np.sort(-prior_rows("priors", priors), axis=1)
     heads = np.cumsum(rows, axis=1)
-    if isinstance(guarantee, PureDP):
-        return optimum_of_heads(heads, np.full(rows.shape[0], guarantee.epsilon))
+    if isinstance(guarantee, PureDP | ApproximateDP):
+        return _at_points(heads, guarantee, guarantee.tangents(1))
     best = _best_epsilons(rows, heads, guarantee)
     mass, level, base = _exact_match_terms(rows, heads, best)
     value = base + (mass * guarantee.profile(level)).sum(axis=1)
+    value = np.minimum(value, _at_points(heads, guarantee, guarantee.tangents(_FEW)))
     return np.clip(value, rows[:, 0], 1.0)
+
+
+def _at_points(heads: FloatArray, guarantee: Guarantee, points: FloatArray) -> FloatArray:
+    """Give the least of the exact optima at single points of the profile, shape (m,)."""
+    least = np.ones(heads.shape[0])
+    for epsilon, delta in zip(points, guarantee.profile(points), strict=True):
+        pure = optimum_of_heads(heads, np.full(heads.shape[0], epsilon))
+        least = np.minimum(least, delta + (1.0 - delta) * pure)
+    return least
 
 
 def _exact_match_terms(
