@@ -21,6 +21,8 @@ from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
 from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
+from narcissus.bounds.floor import reached, reached_tails
+from narcissus.bounds.interpolation import interpolation, interpolation_tails
 from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
@@ -60,6 +62,8 @@ __all__ = [
     "follow_attempts",
     "given_output",
     "humphries_advantage",
+    "interpolation",
+    "interpolation_tails",
     "largest_epsilon",
     "largest_mu",
     "leak_probability",
@@ -68,6 +72,8 @@ __all__ = [
     "optimum",
     "optimum_program",
     "posterior",
+    "reached",
+    "reached_tails",
     "sampled_reconstruction",
     "smallest_noise",
     "swap_program",

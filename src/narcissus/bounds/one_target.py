@@ -83,6 +83,20 @@ def optimum(
     return np.clip(value, rows[:, 0], 1.0)
 
 
+def profile_cost(
+    priors: ArrayLike, guarantee: Guarantee, epsilon: float
+) -> tuple[FloatArray, FloatArray]:
+    """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
+
+    Exact match; shapes (m,) each. Their sum is a bound for every epsilon of at least 0, and
+    `optimum` the least of them. The second is at most ``delta(epsilon) (1 - o)``.
+    """
+    rows = -np.sort(-prior_rows("priors", priors), axis=1)
+    heads = np.cumsum(rows, axis=1)
+    mass, level, base = _exact_match_terms(rows, heads, np.full(len(rows), float(epsilon)))
+    return base, (mass * guarantee.profile(level)).sum(axis=1)
+
+
 def _at_points(heads: FloatArray, guarantee: Guarantee, points: FloatArray) -> FloatArray:
     """Give the least of the exact optima at single points of the profile, shape (m,)."""
     least = np.ones(heads.shape[0])

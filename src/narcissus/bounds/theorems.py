@@ -44,6 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import probability
 from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.interpolation import INTERPOLATION
 from narcissus.bounds.one_run import F_DP_ONE_RUN, ONE_RUN
 from narcissus.bounds.one_target import OPTIMUM
 from narcissus.bounds.one_target_program import OPTIMUM_PROGRAM
@@ -79,6 +80,7 @@ THEOREMS: dict[str, Theorem] = {
         ONE_TARGET,
         SWAP,
         SWAP_PROGRAM,
+        INTERPOLATION,
         DOMINATION,
         F_DP_ONE_RUN,
         RENYI,

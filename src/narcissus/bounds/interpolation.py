@@ -1,0 +1,263 @@
+"""The interpolation theorem: how many of many independent targets fall, under a whole profile.
+
+The domination theorem charges the full price of each target's leak wherever the count stands. This
+one charges it only as far as the target can still decide: near the count in question.
+
+Source: Narcissus theory 4.10.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft
+
+from narcissus._validation import integer, probabilities
+from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.one_target import profile_cost
+from narcissus.bounds.poisson_binomial import PoissonBinomial
+from narcissus.bounds.rows import prior_rows
+from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.errors import InputError
+from narcissus.guarantees import Guarantee, require_replace_one
+from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
+
+_SMALL = 512  # targets up to which all sums are of positive terms, one target after the other
+_ROUNDING = 1e-12  # far above what transforms of numbers up to 1 lose; added where they are used
+_EXCHANGES = 3  # rounds in which every target chooses a point of the profile of its own
+_FEW = 20  # points at which programs are solved, where success is not exact match
+
+
+def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
+    """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+
+    ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
+    Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``.
+
+    Parameters
+    ----------
+    optima
+        Each target's ``o``, shape (n,), in [0, 1].
+    costs
+        What each target's leak may cost, at least 0, shape (n,): ``delta Theta`` at one point of
+        the profile, or the sum over a whole profile; see `narcissus.bounds.interpolation`.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.10. Larger numbers than the true ones are valid too, so that for
+    targets drawn independently from a population, upper limits of the means of both will do.
+
+    Examples
+    --------
+    >>> interpolation_tails([0.731059, 0.731059], [0.00268941, 0.00268941]).round(6)[1:3]
+    array([0.931083, 0.539102])
+    """
+    o, c = probabilities("optima", optima), np.asarray(costs, dtype=np.float64)
+    if o.ndim != 1 or c.shape != o.shape:
+        raise InputError(f"`optima` and `costs` must be vectors of one length, got {o.shape}, "
+                         f"{c.shape}")  # fmt: skip
+    if not (c >= 0).all():
+        raise InputError("`costs` must be numbers of at least 0")
+    n = o.size
+    table = PoissonBinomial(o).tails()
+    if c.any():
+        weights = _left_out(o, np.minimum(c, 1.0))
+        table[1 : n + 1] += _nearness(weights)
+    if np.isnan(table).any():
+        raise InputError("`optima` and `costs` give no numbers")
+    table = np.minimum.accumulate(np.minimum(table, 1.0))
+    table[0], table[-1] = 1.0, 0.0
+    return table
+
+
+def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
+    """Give ``sum_i c_i Pr[R_-i = k]`` for ``k = 0 .. n - 1``, a little more where it is rounded."""
+    n = o.size
+    if n <= _SMALL:
+        law, left = np.zeros(n + 1), np.zeros(n + 1)
+        law[0] = 1.0
+        with np.errstate(under="ignore"):
+            for i in range(n):
+                p, q = o[i], 1.0 - o[i]
+                left[1 : i + 1] = left[1 : i + 1] * q + left[:i] * p + c[i] * law[1 : i + 1]
+                left[0] = left[0] * q + c[i] * law[0]
+                law[1 : i + 2] = law[1 : i + 2] * q + law[: i + 1] * p
+                law[0] *= q
+        return left[:n]
+    width = 1 << (n - 1).bit_length()  # targets that never fall and cost nothing fill it up
+    law, left = np.zeros((width, 2)), np.zeros((width, 2))
+    law[:, 0] = 1.0
+    law[:n, 0], law[:n, 1], left[:n, 0] = 1.0 - o, o, c
+    while law.shape[0] > 1:
+        size = 2 * (law.shape[1] - 1)
+        wide = fft.next_fast_len(size + 1, real=True)
+        laws, lefts = fft.rfft(law, wide, axis=1), fft.rfft(left, wide, axis=1)
+        law = fft.irfft(laws[::2] * laws[1::2], wide, axis=1)[:, : size + 1]
+        both = lefts[::2] * laws[1::2] + lefts[1::2] * laws[::2]
+        left = fft.irfft(both, wide, axis=1)[:, : size + 1]
+    return np.maximum(left[0, :n], 0.0) + _ROUNDING * float(c.sum()) / n
+
+
+def _nearness(weights: FloatArray) -> FloatArray:
+    """Give ``sum_k weights_k / (1 + |k - (v - 1)|)`` for ``v = 1 .. n``, shape (n,)."""
+    n = weights.size
+    if n <= _SMALL:
+        return _near(n) @ weights
+    distance = 1.0 / (1.0 + np.abs(np.arange(1 - n, n)))
+    wide = fft.next_fast_len(3 * n - 2, real=True)
+    product = fft.irfft(fft.rfft(weights, wide) * fft.rfft(distance, wide), wide)
+    return np.maximum(product[n - 1 : 2 * n - 1], 0.0) + _ROUNDING * float(weights.sum())
+
+
+@lru_cache(maxsize=4)
+def _near(n: int) -> FloatArray:
+    places = np.arange(n)
+    return 1.0 / (1.0 + np.abs(places[:, None] - places))
+
+
+def target_costs(
+    priors: ArrayLike, guarantee: Guarantee, epsilon: float, success: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Give each target's ``o`` and cost for `interpolation_tails`, at one epsilon of the profile.
+
+    Parameters
+    ----------
+    priors
+        One distribution a target, shape (m, V); zeros pad.
+    guarantee
+        About replace-one neighbours.
+    epsilon
+        At least 0.
+    success
+        None for exact match; else a 0/1 matrix, shape (V, Z).
+
+    Returns
+    -------
+    o, costs
+        Shapes (m,) each. For exact match the cost uses the whole profile, and is never above
+        ``delta (1 - o)``; else it is ``delta Theta`` of the domination theorem.
+    """
+    if success is None:
+        return profile_cost(priors, guarantee, epsilon)
+    mu, theta = dominate_point(priors, success, epsilon)
+    return np.minimum(mu.sum(axis=1), 1.0), float(guarantee.profile(epsilon)) * theta
+
+
+def interpolation(
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    at_least: int,
+    success: ArrayLike | None = None,
+    *,
+    repeats: ArrayLike | None = None,
+    epsilons: ArrayLike | None = None,
+) -> Bound:
+    """Limit the probability that at least so many independent targets fall.
+
+    Parameters
+    ----------
+    priors
+        One distribution a target, shape (n, V); zeros pad rows with fewer values.
+    guarantee
+        About replace-one neighbours.
+    at_least
+        The count ``v``.
+    success
+        None for exact match; else a 0/1 matrix, shape (V, Z), the same for all targets.
+    repeats
+        How many targets each row stands for, shape (n,); default one each.
+    epsilons
+        Points of the profile; default the guarantee's tangents. The best common one is taken,
+        then each target may take its own.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.10, with the proof. At the same point it is never above
+    `narcissus.bounds.domination`.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import ApproximateDP
+    >>> round(interpolation([[0.7, 0.3]] * 12, ApproximateDP(1.0, 0.001), 9).value, 6)
+    0.591428
+    """
+    require_replace_one(guarantee)
+    rows = prior_rows("priors", priors)
+    v = integer("at_least", at_least)
+    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
+    if counts.shape != (len(rows),) or (counts < 1).any():
+        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
+    rows, back = np.unique(rows, axis=0, return_inverse=True)
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    who = np.repeat(np.ravel(back), counts)
+    if epsilons is not None:
+        points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+    else:
+        points = guarantee.tangents() if success is None else guarantee.tangents(_FEW)
+    value = 1.0 if v <= 0 else 0.0
+    if 0 < v <= who.size:
+        value = _least(rows, who, guarantee, v, success=success, points=np.maximum(points, 0.0))
+    return INTERPOLATION.claim(
+        value,
+        f"probability that at least {v} of {who.size} targets fall",
+        (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
+    )
+
+
+def _least(
+    rows: FloatArray,
+    who: NDArray[np.int64],
+    guarantee: Guarantee,
+    v: int,
+    *,
+    success: ArrayLike | None,
+    points: FloatArray,
+) -> float:
+    """Take the best common point; then let every target choose by what both numbers cost there."""
+    each = [target_costs(rows, guarantee, float(e), success) for e in np.unique(points)]
+    o, c = np.array([o for o, _ in each]), np.array([c for _, c in each])
+    values = [_tail(o[k][who], c[k][who], v) for k in range(len(each))]
+    best, k = min((value, k) for k, value in enumerate(values))
+    chosen = np.full(rows.shape[0], k)
+    own = np.arange(rows.shape[0])
+    for _ in range(_EXCHANGES if len(rows) > 1 else 0):
+        # what a little more of either number adds to the tail, for all targets alike
+        now_o, now_c = o[chosen, own][who], c[chosen, own][who]
+        step = 1e-4
+        more_o = (_tail(np.minimum(now_o + step, 1.0), now_c, v) - best) / step
+        more_c = (_tail(now_o, now_c + step, v) - best) / step
+        chosen = (more_o * o + more_c * c).argmin(axis=0)
+        value = _tail(o[chosen, own][who], c[chosen, own][who], v)
+        if value >= best:
+            break
+        best = value
+    return best
+
+
+def _tail(o: FloatArray, c: FloatArray, v: int) -> float:
+    return float(interpolation_tails(o, c)[v])
+
+
+def _of_threat(q: Question) -> float:
+    threat = q.threat
+    values = np.array(threat.values)
+    return interpolation(values, q.guarantee, q.v, threat.success, repeats=[q.n]).value
+
+
+LARGEST = 20_000
+"""Targets up to which a question is answered by it: it takes a table for each point."""
+
+INTERPOLATION = Theorem(
+    id="interpolation",
+    source="Narcissus theory 4.10",
+    title="interpolation",
+    says="A tail for any priors and any success, paying for leaks only near the count.",
+    about=("tail",),
+    limit=_of_threat,
+    needs=Needs(values=True, not_pure=True, most_targets=LARGEST),
+    own=True,
+)

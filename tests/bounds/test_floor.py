@@ -1,0 +1,95 @@
+"""What some mechanism reaches: never above what none exceeds, and what a real one does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from narcissus.bounds import (
+    domination,
+    exact_optimum,
+    interpolation,
+    optimum,
+    reached,
+    reached_tails,
+)
+from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP
+from narcissus.results import NotAssessed
+
+HERE = pytest.mark.states("Narcissus theory", "4.10")
+
+
+@HERE
+@pytest.mark.parametrize(
+    "guarantee", [PureDP(1.0), ApproximateDP(1.0, 0.02), GaussianDP(0.3), GaussianDP(2.0)]
+)
+def test_it_is_never_above_the_bounds(guarantee):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        rows = rng.dirichlet(np.ones(3), 8)
+        tails = reached_tails(rows, guarantee)
+        assert not isinstance(tails, NotAssessed)
+        assert tails.shape == (10,)
+        for v in range(1, 9):
+            limit = domination if isinstance(guarantee, PureDP) else interpolation
+            most = limit(rows, guarantee, v).value
+            assert tails[v] <= most + 1e-12
+            if isinstance(guarantee, PureDP):
+                assert tails[v] == pytest.approx(most)
+
+
+@HERE
+def test_small_worlds_reach_it():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        rows = rng.dirichlet(np.ones(2), 2)
+        guarantee = ApproximateDP(rng.uniform(0, 2), rng.uniform(0.001, 0.2))
+        for v in (1, 2):
+            assert reached(rows, guarantee, v) <= exact_optimum(rows, guarantee, v).bound + 1e-9
+
+
+@HERE
+@pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
+def test_two_values_under_gaussian_dp_reach_the_optimum(mu):
+    """The mixture is the Gaussian mechanism itself; rounded down by no more than its steps."""
+    for p in (0.5, 0.7):
+        best = float(optimum([p, 1 - p], GaussianDP(mu))[0])
+        found = reached([[p, 1 - p]], GaussianDP(mu), 1)
+        assert best - 2e-3 <= found <= best + 1e-9
+
+
+@HERE
+def test_one_strength_for_all_targets():
+    """Against the integral over the privacy loss, with a binomial at each strength."""
+    mu, n, v, p = 0.8, 20, 15, 0.6
+
+    def inside(loss):
+        o = max(p, 1 / (1 + np.exp(-abs(loss))))
+        return stats.norm.pdf(loss, mu**2 / 2, mu) * stats.binom.sf(v - 1, n, o)
+
+    whole = integrate.quad(inside, -12, 12, points=[-0.4055, 0, 0.4055], limit=400)[0]
+    found = reached([[p, 1 - p]] * n, GaussianDP(mu), v)
+    assert whole - 3e-3 <= found <= whole + 1e-9
+
+
+@HERE
+def test_the_table_of_a_hundred():
+    for prior, most in (
+        ([0.58, 0.42], {1: 67, 3: 83, 10: 100}),
+        ([0.75, 0.25], {1: 82, 3: 84, 10: 100}),
+        ([0.742, 0.1, 0.08, 0.05, 0.028], {1: 81, 3: 81, 10: 98}),
+    ):
+        rows = np.tile(np.array(prior) / np.sum(prior), (100, 1))
+        for epsilon, v in most.items():
+            tails = reached_tails(rows, GaussianDP.from_epsilon_delta(epsilon, 1e-5))
+            assert not isinstance(tails, NotAssessed)
+            assert int(np.argmax(tails[1:] <= 0.05)) == v
+
+
+def test_of_other_guarantees_none_is_known():
+    found = reached([[0.5, 0.5]], BayesSecurity(0.8), 1)
+    assert isinstance(found, NotAssessed)
+    assert "BayesSecurity" in str(found) or "Bayes" in str(found)
+    assert reached([[0.5, 0.5]], PureDP(1.0), 0) == 1
+    assert reached([[0.5, 0.5]], ApproximateDP(1.0, 0.1), 5) == 0
