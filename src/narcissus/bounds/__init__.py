@@ -29,6 +29,7 @@ from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.published import humphries_advantage
+from narcissus.bounds.ranked import ranked_optimum
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
@@ -72,6 +73,7 @@ __all__ = [
     "optimum",
     "optimum_program",
     "posterior",
+    "ranked_optimum",
     "reached",
     "reached_tails",
     "sampled_reconstruction",

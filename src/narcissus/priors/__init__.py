@@ -5,6 +5,7 @@ from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_netw
 from narcissus.priors.empirical import EmpiricalRows, fit_empirical
 from narcissus.priors.factors import Factored, Factors
 from narcissus.priors.independent import IndependentColumns, fit_independent
+from narcissus.priors.zipf import Zipf
 
 __all__ = [
     "BayesianNetwork",
@@ -13,6 +14,7 @@ __all__ = [
     "Factors",
     "IndependentColumns",
     "RecordPrior",
+    "Zipf",
     "fit_bayesian_network",
     "fit_empirical",
     "fit_independent",
