@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
+    "reproduce": ("narcissus.cli.reproduce", "A paper's figures and tables, ours beside theirs."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "verify": ("narcissus.cli.verify", "Play a record's study again; compare every number."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),

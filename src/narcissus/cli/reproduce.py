@@ -1,0 +1,125 @@
+"""``narcissus reproduce``: a paper's figures, tables and statements, ours beside theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from narcissus.cli import options
+
+if TYPE_CHECKING:
+    from narcissus.reproduce import Item, Reproduced
+    from narcissus.reproduce.base import Kind
+
+HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
+number that is printed beside ours.
+
+PAPER is a number: 000 and 003 Narcissus resiliency, 001 Beyond the worst case, 002 Bayes security,
+004 Bayesian extraction-safety. Figure 2 is all of its parts, 2a and 2b.
+
+\b
+Examples:
+  narcissus reproduce --list
+  narcissus reproduce 001 --figure 1
+  narcissus reproduce 001 --figure 2b --out figures
+  narcissus reproduce --all --out papers
+
+FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and index.html for all.
+
+\b
+Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, cannot be compared),
+because, printed (what, paper, ours, within, agrees, because), notes, data (rows, names first).
+"""
+
+
+@click.command(help=HELP, short_help="A paper's figures and tables, ours beside theirs.")
+@click.argument("paper", required=False)
+@click.option("--figure", metavar="N", help="A figure by its number.")
+@click.option("--table", metavar="N", help="A table by its number.")
+@click.option("--statement", metavar="S", help="A theorem, lemma or example by its number.")
+@click.option("--list", "listed", is_flag=True, help="Name all that can be made again.")
+@click.option("--all", "everything", is_flag=True, help="Make all of them (of PAPER, if given).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Folder to write to; without it only the numbers are printed.",
+)
+@options.quiet
+@options.as_json("Print JSON in full precision.")
+def command(
+    paper: str | None,
+    *,
+    figure: str | None,
+    table: str | None,
+    statement: str | None,
+    listed: bool,
+    everything: bool,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Make figures, tables and statements again."""
+    from narcissus.cli.progress import progress
+    from narcissus.reproduce import chosen, reproduce
+    from narcissus.reproduce.run import as_dict
+
+    kind, number = _asked(
+        paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
+    )
+    if listed and everything:
+        raise click.UsageError("--list names what --all makes: give one of them")
+    items = chosen(paper, kind, number)
+    if listed:
+        _list(items, as_json=as_json)
+        return
+    with progress(quiet=quiet) as observer:
+        made = reproduce(items, out, observer=observer)
+    if as_json:
+        found = [as_dict(item, one) for item, one in made]
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        return
+    for item, one in made:
+        _say(item, one)
+    if out is not None:
+        click.echo(f"wrote {out / 'index.html'}")
+
+
+def _asked(
+    paper: str | None, named: dict[Kind, str | None], several: bool
+) -> tuple[Kind | None, str | None]:
+    """Give the one kind and number that is asked for, or none where all are."""
+    asked: list[tuple[Kind, str]] = [(k, n) for k, n in named.items() if n is not None]
+    if len(asked) + several != 1:
+        raise click.UsageError("give one of --figure N, --table N, --statement S, --all and --list")
+    if not asked:
+        return None, None
+    if paper is None:
+        raise click.UsageError(f"--{asked[0][0]} needs the number of a PAPER, such as 001")
+    kind, number = asked[0]
+    return kind, number
+
+
+def _list(items: Sequence[Item], *, as_json: bool) -> None:
+    if as_json:
+        names = ("paper", "kind", "number", "title", "seconds")
+        rows = [{name: getattr(item, name) for name in names} for item in items]
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for item in items:
+        click.echo(f"{item.paper} {item.kind:<9} {item.number:<4} {item.title}")
+
+
+def _say(item: Item, made: Reproduced) -> None:
+    """Print the verdict, each printed number beside ours, and how the paper was read."""
+    click.echo(f"{item.paper} {item.kind} {item.number}: {item.title}")
+    for one in made.printed:
+        sign = "agrees " if one.agrees else "DIFFERS"
+        click.echo(f"  {sign}  paper {one.paper:<11g} ours {one.ours:<11.6g} {one.what}")
+    click.echo(f"  {made.verdict}: {made.because}")
+    for note in made.notes:
+        click.echo(f"  note: {note}")

@@ -1,0 +1,41 @@
+"""All that can be made again, by name; a figure is one file and one line here."""
+
+from __future__ import annotations
+
+from narcissus._validation import did_you_mean
+from narcissus.errors import InputError
+from narcissus.reproduce.base import PAPERS, Item, Kind
+from narcissus.reproduce.swanberg.figure_1 import FIGURE_1
+from narcissus.reproduce.swanberg.figure_2 import FIGURE_2A, FIGURE_2B
+
+ITEMS: dict[str, Item] = {item.name: item for item in (FIGURE_1, FIGURE_2A, FIGURE_2B)}
+"""Items by their name, paper by paper."""
+
+
+def chosen(paper: str | None, kind: Kind | None, number: str | None) -> list[Item]:
+    """Give the items of a paper, of a kind, of a number; None is any.
+
+    Raises
+    ------
+    InputError
+        There is none, with what there is.
+    """
+    if paper is not None and paper not in PAPERS:
+        names = ", ".join(f"{key} ({title})" for key, title in PAPERS.items())
+        raise InputError(f"there is no paper {paper!r}; the papers are {names}")
+    of_paper = [one for one in ITEMS.values() if paper in {None, one.paper}]
+    of_kind = [one for one in of_paper if kind in {None, one.kind}]
+    # figure 2 is 2a and 2b
+    found = [
+        one
+        for one in of_kind
+        if number is None or one.number == number or one.number.rstrip("abcdefgh") == number
+    ]
+    if not found:
+        there = [f"{one.kind} {one.number}" for one in of_paper]
+        asked = f"{kind} {number}" if kind else "anything"
+        where = f"paper {paper}" if paper else "any paper"
+        hint = did_you_mean(asked, there)
+        listed = f": {', '.join(there)}" if there else " yet"
+        raise InputError(f"{asked} of {where} cannot be made again{hint}; what can{listed}")
+    return found

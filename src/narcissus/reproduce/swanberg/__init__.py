@@ -1,0 +1,1 @@
+"""Swanberg et al. 2025, Beyond the Worst Case: its figures, tables and statements."""

@@ -1,0 +1,36 @@
+"""Figure 2 of 001: its printed numbers, and the reading of s that they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus.reproduce import ITEMS
+from narcissus.reproduce.swanberg.figure_2 import bound_on_advantage, protecting
+
+
+@pytest.mark.states("Swanberg et al. 2025", "Figure 2")
+def test_printed_numbers_agree_for_one_reading_of_s():
+    for name in ("001/figure-2a", "001/figure-2b"):
+        made = ITEMS[name].make()
+        assert made.verdict == "differs"
+        apart = [one for one in made.printed if not one.agrees]
+        assert ["1.1" in one.what for one in apart] == [True]
+        assert "s = 1.2" in made.because
+
+
+@pytest.mark.states("Swanberg et al. 2025", "Figure 2")
+def test_numbers_with_more_digits():
+    assert protecting(1e-9) == pytest.approx(17.7786, abs=5e-5)
+    assert protecting(0.181411234149102) == pytest.approx(0.254680, abs=5e-7)
+    assert protecting(0.107232591061448) == pytest.approx(0.39925, abs=5e-6)
+    assert protecting(0.00545) == pytest.approx(2.36605, abs=5e-6)
+    assert bound_on_advantage(0.181411234149102, 1.0) == pytest.approx(0.237652, abs=5e-7)
+    assert bound_on_advantage(0.107232591061448, 1.0) == pytest.approx(0.1556, abs=5e-5)
+    assert bound_on_advantage(1e-9, 10.0) == pytest.approx(3.2025e-5, rel=1e-4)
+
+
+def test_what_protects_falls_with_the_prior():
+    [panel] = ITEMS["001/figure-2b"].make().panels
+    assert (np.diff(panel.lines[0].y) < 0).all()
+    assert {line.style for line in panel.lines[1:]} == {"points"}

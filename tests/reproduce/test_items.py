@@ -1,0 +1,28 @@
+"""What can be made again is found by paper, kind and number, or said not to be there."""
+
+from __future__ import annotations
+
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.reproduce import ITEMS, PAPERS, chosen
+
+
+def test_items_are_named_as_they_stand_in_their_paper():
+    for name, item in ITEMS.items():
+        assert name == item.name == f"{item.paper}/{item.kind}-{item.number}"
+        assert item.paper in PAPERS
+        assert item.seconds > 0
+
+
+def test_a_figure_is_all_of_its_parts():
+    assert [i.number for i in chosen("001", "figure", "2")] == ["2a", "2b"]
+    assert [i.number for i in chosen("001", "figure", "2b")] == ["2b"]
+    assert chosen(None, None, None) == list(ITEMS.values())
+
+
+def test_what_is_not_there_is_named_with_what_is():
+    with pytest.raises(InputError, match=r"figure 99 of paper 001.*figure 2a"):
+        chosen("001", "figure", "99")
+    with pytest.raises(InputError, match=r"no paper '01'.*001"):
+        chosen("01", None, None)

@@ -1,0 +1,37 @@
+"""The page says of each item what its verdict rests on."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from narcissus.report.html import page_html
+from narcissus.reproduce import Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce.page import draw, page
+
+ITEM = Item("002", "table", "3", "Some table", 1.0, Reproduced)
+
+
+def test_numbers_that_differ_say_why():
+    made = Reproduced(
+        printed=(Printed("one", 1.0, 2.0, 0.1, "the <text> errs"),),
+        table=(("a", "b"), ("x", 1.5)),
+        notes=("read so",),
+    )
+    laid = page([(ITEM, made)])
+    assert laid.verdict.headline == "1 made again: 1 differing."
+    text = page_html(laid)
+    assert "the &lt;text&gt; errs" in text
+    assert "read so" in text
+    assert "1.5" in text
+
+
+def test_all_curves_are_drawn():
+    canvas = Figure()
+    lines = [Line("a", [1, 2], [1, 2]), Line("b", [1], [1], "points")]
+    draw(
+        canvas,
+        panels=[Panel("left", "x", "y", lines, log_x=True), Panel("right", "x", "y", lines[:1])],
+    )
+    left, _ = canvas.axes
+    assert [line.get_label() for line in left.lines] == ["a", "b"]
+    assert left.get_xscale() == "log"
