@@ -32,6 +32,6 @@ def test_all_curves_are_drawn():
         canvas,
         panels=[Panel("left", "x", "y", lines, log_x=True), Panel("right", "x", "y", lines[:1])],
     )
-    left, _ = canvas.axes
-    assert [line.get_label() for line in left.lines] == ["a", "b"]
-    assert left.get_xscale() == "log"
+    axes, _ = canvas.axes
+    assert [line.get_label() for line in axes.lines] == ["a", "b"]
+    assert axes.get_xscale() == "log"
