@@ -235,7 +235,7 @@ def sample(factors: Factors, draws: int, *, rng: RandomSource = None) -> Codes:
                 given = tuple(drawn[some, c] for c in step.given)
                 passed = below[(own, *given)] <= chance[some, step.column, None]
                 drawn[some, step.column] = passed.sum(axis=-1)
-        answer[people] = drawn.reshape(people.size, count, -1)
+        answer[people] = drawn.reshape(answer[people].shape)
     return answer
 
 
