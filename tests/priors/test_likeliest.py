@@ -16,7 +16,7 @@ from narcissus.priors.likeliest import likeliest
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.02, 0.1, 0.4]))
 def test_it_is_the_head_of_the_sorted_joint(draw_factors, all_values, seed, most, least):
     factors = draw_factors(seed)
-    values, chances = all_values(factors)
+    _, chances = all_values(factors)
     found = likeliest(factors, most, least)
     for row in range(len(found.unlisted)):
         mine = slice(found.starts[row], found.starts[row + 1])
