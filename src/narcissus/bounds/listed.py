@@ -111,7 +111,7 @@ def optimum_by_listing(
     targets: int,
     guarantee: Guarantee,
     most: int = MOST_LISTED,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-5,
 ) -> OptimumByListing:
     """List values of each target's prior until the limit of the success on it is settled.
 

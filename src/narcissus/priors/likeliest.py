@@ -149,17 +149,24 @@ def _search(
 
 
 def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beginnings:
-    """Keep each row's ``most`` best; what falls below the last of them need not be followed."""
+    """Keep each row's ``most`` best; what falls below the last of them need not be followed.
+
+    The rows stand in ascending order.
+    """
     counts = np.bincount(some.row, minlength=floor.size)
     if counts.max(initial=0) <= most:
         return some
-    order = np.lexsort((-some.score, some.row))
-    starts = np.cumsum(counts) - counts
-    rank = np.empty(order.size, dtype=np.intp)
-    rank[order] = np.arange(order.size) - np.repeat(starts, counts)
-    full = np.flatnonzero(counts >= most)
-    floor[full] = np.maximum(floor[full], some.score[order[starts[full] + most - 1]])
-    return _pruned(some, rank < most, unlisted)
+    keep = np.ones(some.row.size, dtype=bool)
+    ends = np.cumsum(counts)
+    for row in np.flatnonzero(counts > most):
+        own = slice(ends[row] - counts[row], ends[row])
+        score = some.score[own]
+        last = np.partition(score, score.size - most)[score.size - most]
+        better = score > last
+        better[np.flatnonzero(score == last)[: most - better.sum()]] = True
+        keep[own] = better
+        floor[row] = max(floor[row], last)
+    return _pruned(some, keep, unlisted)
 
 
 def _pruned(some: _Beginnings, keep: NDArray[np.bool_], unlisted: Floats) -> _Beginnings:
