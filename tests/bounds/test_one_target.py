@@ -161,6 +161,39 @@ def test_many_priors_at_once_are_each_alone(guarantee):
     assert optimum(rows[:, ::-1], guarantee) == pytest.approx(alone, abs=1e-12)
 
 
+@pytest.mark.parametrize("guarantee", [PureDP(0.0), PureDP(1.0), *CURVES])
+def test_equal_values_can_be_counted_instead_of_listed(guarantee):
+    whole = [[0.4, *[0.05] * 8, *[0.02] * 10], [*[0.025] * 40]]
+    short, counts = [[0.02, 0.4, 0.05], [0.025, 0.0, 0.0]], [[10, 1, 8], [40, 0, 0]]
+    found = optimum(short, guarantee, counts=counts)
+    for value, prior in zip(found, whole, strict=True):
+        assert value == pytest.approx(optimum(prior, guarantee)[0], abs=1e-9)
+    if isinstance(guarantee, PureDP):
+        exact = exact_match_optimum(short, guarantee.epsilon, counts)
+        assert found == pytest.approx(exact, abs=1e-15)
+
+
+def test_two_to_the_hundred_values_are_few_entries():
+    """A uniform secret of 100 bits: ``e^eps / (e^eps + 2^100 - 1)``, and the Gaussian test's."""
+    secret, counts = [2.0**-100], [2.0**100]
+    truth = np.exp(1.0) / (np.exp(1.0) + 2.0**100 - 1)
+    assert optimum(secret, PureDP(1.0), counts=counts)[0] == pytest.approx(truth, rel=1e-12)
+    # with so many values the best test is against a typical one: its power at rate 2^-100
+    power = float(GaussianDP(5.0).power(2.0**-100))
+    found = optimum(secret, GaussianDP(5.0), counts=counts)[0]
+    assert found == pytest.approx(power, rel=1e-6)
+    with pytest.raises(InputError, match="counts"):
+        optimum([0.5, 0.5], PureDP(1.0), np.eye(2), [1, 1])
+
+
+def test_many_entries_are_gathered_where_epsilon_is_chosen_and_nowhere_else():
+    prior = np.arange(1, 5001) ** -0.7
+    prior /= prior.sum()
+    for guarantee in (GaussianDP(0.7), GaussianDP(3.0), ApproximateDP(0.5, 0.02)):
+        counted = optimum(prior, guarantee, counts=np.ones(5000))[0]
+        assert counted == pytest.approx(optimum(prior, guarantee)[0], abs=1e-7)
+
+
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), GaussianDP(0.7), ApproximateDP(0.5, 0.02)])
 def test_other_success_is_limited_by_programs(guarantee):
     success = np.array([[1, 0], [1, 1], [0, 1.0]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.bounds.rows import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError
 
 
@@ -49,3 +49,20 @@ def test_a_guess_that_comes_twice_counts_once():
 def test_what_is_no_success_matrix_is_refused(wrong, said):
     with pytest.raises(InputError, match=said):
         success_matrix(wrong, 2)
+
+
+def test_rows_and_counts_are_sorted_together():
+    rows, counts = likeliest_first(np.array([[0.1, 0.4, 0.0]]), [[6, 1, 0]])
+    assert rows.tolist() == [[0.4, 0.1, 0.0]]
+    assert counts.tolist() == [[1, 6, 0]]
+    assert prior_rows("priors", [0.1, 0.4], [6, 1]).shape == (1, 2)
+    with pytest.raises(InputError, match="sum to 1"):
+        prior_rows("priors", [0.1, 0.4], [5, 1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [([1], "shape"), ([0.5, 1], "at least 1"), ([np.inf, 1], "finite")]
+)
+def test_what_are_no_counts_is_refused(wrong, said):
+    with pytest.raises(InputError, match=said):
+        likeliest_first(np.array([[0.5, 0.5]]), wrong)

@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from narcissus.bounds import best, bounds_on, threat
+from narcissus.bounds import (
+    ListedPriors,
+    best,
+    bounds_on,
+    threat,
+    threat_of_columns,
+    threat_of_likeliest,
+)
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 
@@ -182,3 +189,36 @@ def test_a_worst_prior_of_very_many_values_is_not_written_out():
     none = threat(prior=1e-301, exact_match=True)
     assert (none.values, none.inseparable) == (None, 0)
     assert threat(prior=0.0, exact_match=True).inseparable == 0
+
+
+def test_no_prior_with_those_likeliest_values_allows_more():
+    rng = np.random.default_rng(6)
+    for _ in range(15):
+        prior = np.sort(rng.dirichlet(np.full(5, 2.0)))[::-1]
+        known = ListedPriors([prior[:2]], [(prior[1] + prior[2]) / 2])
+        for guarantee in (GaussianDP(1.0), ApproximateDP(0.5, 0.02), PureDP(1.0)):
+            worst = best(bounds_on(threat_of_likeliest(known), guarantee)).value
+            given = best(bounds_on(threat(values=prior), guarantee)).value
+            assert given <= worst + 1e-6
+
+
+def test_the_worst_prior_of_the_likeliest_values_is_written_out_where_it_is_short():
+    danger = threat_of_likeliest(ListedPriors([[0.5, 0.2, 0.0]], [0.125]), targets=3)
+    assert danger.values == pytest.approx((0.5, 0.2, 0.125, 0.125, 0.05))
+    assert danger.inseparable == pytest.approx(sum(p * p for p in danger.values))
+    assert danger.likeliest == (0.5, 0.2)
+    assert danger.targets == 3
+    long = threat_of_likeliest(ListedPriors([[0.5, 0.2]], [1e-9]))
+    assert long.values is None
+    assert long.inseparable == pytest.approx(0.29)
+    whole = threat_of_likeliest(ListedPriors([[0.3, 0.7]], [0.0]))
+    assert whole.values == (0.7, 0.3)
+    with pytest.raises(InputError, match="of one target, got 2"):
+        threat_of_likeliest(ListedPriors([[1.0]] * 2, [0.0, 0.0]))
+
+
+def test_a_threat_to_columns_has_the_mean_of_their_best_guesses():
+    assert threat_of_columns([[0.5, 0.5], [0.9, 0.1]]).prior == pytest.approx(0.7)
+    for wrong in ([], [[0.5, 0.6]]):
+        with pytest.raises(InputError, match="columns"):
+            threat_of_columns(wrong)
