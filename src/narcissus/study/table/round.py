@@ -83,9 +83,7 @@ class Truth:
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
-        people, chances = np.arange(self.targets.people), self.targets.chances
-        attempt = chances.argmax(axis=1)
-        guess = chances[people, attempt]
+        attempt, guess = self.targets.best_guess, self.targets.best_chance
         hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
         found: Found = {
             "groups": self.masks.sum(axis=1),
@@ -96,7 +94,7 @@ class Truth:
             "group_guess": self._by_group(hits if self.exact is None else guess, hits),
         }
         if self.exact is not None:
-            known = self.exact[people, attempt]
+            known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
             found["control"] = np.array((known - guess).mean())
         return found
@@ -109,7 +107,7 @@ class Truth:
         share = hits
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
-        columns = success.column_chances(self.targets.prior, attempt)
+        columns = self.targets.column_chances(attempt)
         return {
             f"{name}/hits": np.array(int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
