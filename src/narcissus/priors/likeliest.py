@@ -1,0 +1,172 @@
+"""The likeliest joint values of many unknown columns, in order, without listing the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._validation import integer
+from narcissus.errors import InputError
+from narcissus.priors.elimination import Chain, chains, log_partition, row_count
+from narcissus.priors.factors import Codes, Factors, Floats
+
+_CELLS = 4_000_000  # continuations that are held at once
+_LISTED = 2_000_000  # values of several rows that are listed at once
+
+
+@dataclass(frozen=True, eq=False)
+class Likeliest:
+    """The likeliest joint values of each row of factors.
+
+    Attributes
+    ----------
+    starts
+        Where each row's values begin, and the end of the last; shape (rows + 1,).
+    values
+        Value numbers of the unknown columns, shape (listed, columns); each row's likeliest first.
+    log_probabilities
+        Their natural logarithms, shape (listed,).
+    unlisted
+        For each row the logarithm of the largest probability that is not listed, shape (rows,);
+        minus infinity where every possible joint value is.
+    """
+
+    starts: NDArray[np.intp]
+    values: Codes
+    log_probabilities: Floats
+    unlisted: Floats
+
+
+def likeliest(
+    factors: Factors, most: int, least: ArrayLike = 0.0, rows: ArrayLike | None = None
+) -> Likeliest:
+    """List the joint values of probability at least ``least``, at most the ``most`` likeliest.
+
+    Parameters
+    ----------
+    factors
+        See `Factors`.
+    most
+        At least 1.
+    least
+        For each of the rows, or for all.
+    rows
+        Which rows of the factors are asked for, ascending; default all.
+
+    Raises
+    ------
+    TooLargeError, InputError
+        See `narcissus.priors.elimination.chains`.
+
+    Notes
+    -----
+    The chain of the maximised columns says of every beginning of a joint value how likely its best
+    completion is. So a beginning below ``least`` is left out with all that follows; and of more
+    than ``most`` beginnings only the best ``most`` are followed, since each of these leads to a
+    value of its own that is at least as likely as all that the others lead to. No search ever
+    returns with nothing, and the best beginning left out is the likeliest value not listed.
+    """
+    bound = integer("most", most, low=1)
+    count = row_count(factors)
+    asked = np.arange(count) if rows is None else np.asarray(rows, dtype=np.intp)
+    if asked.size and (asked.min() < 0 or asked.max() >= count or (np.diff(asked) <= 0).any()):
+        raise InputError(f"`rows` must be ascending numbers below {count}")
+    with np.errstate(divide="ignore"):
+        floor = np.broadcast_to(np.log(np.asarray(least, dtype=np.float64)), asked.shape)
+    scale = log_partition(factors)
+    each = max(1, _LISTED // bound)
+    found: list[Likeliest] = []
+    for part, chain in chains(factors, "max"):
+        first, last = np.searchsorted(asked, [part.start, part.stop])
+        for start in range(first, last, each):
+            some = slice(start, min(start + each, last))
+            own = asked[some] - part.start
+            found.append(_search(chain, own, scale[asked[some]], floor[some], bound))
+    return _joined(found, len(factors.shape))
+
+
+@dataclass
+class _Beginnings:
+    """Beginnings of joint values: whose, which, and how likely their best completion is."""
+
+    row: NDArray[np.intp]
+    values: Codes
+    score: Floats
+
+
+def _search(
+    chain: Chain, rows: NDArray[np.intp], scale: Floats, least: Floats, most: int
+) -> Likeliest:
+    """List the likeliest values of some rows of a chain."""
+    columns = len(chain.steps)
+    here = _Beginnings(
+        np.arange(rows.size),
+        np.zeros((rows.size, columns), dtype=np.int32),
+        chain.total[rows] - scale,
+    )
+    floor, unlisted = least.copy(), np.full(rows.size, -np.inf)
+    here = _pruned(here, here.score >= floor[here.row], unlisted)
+    for number, step in enumerate(chain.steps):
+        table = chain.tables[number]
+        kept: list[_Beginnings] = []
+        each = max(1, _CELLS // table.shape[-1])
+        for start in range(0, here.row.size, each):
+            some = slice(start, start + each)
+            row, values = here.row[some], here.values[some]
+            own = rows[row] if len(table) > 1 else np.zeros_like(row)
+            given = tuple(values[:, c] for c in step.given)
+            score = here.score[some, None] + table[(own, *given)]
+            old, value = np.nonzero((score >= floor[row, None]) & (score > -np.inf))
+            longer = _Beginnings(row[old], values[old], score[old, value])
+            longer.values[:, step.column] = value
+            score[old, value] = -np.inf
+            np.maximum.at(unlisted, row, score.max(axis=1))
+            kept.append(_best(longer, most, floor, unlisted))
+        here = _best(_together(kept, here), most, floor, unlisted)
+    order = np.lexsort((-here.score, here.row))
+    starts = np.searchsorted(here.row[order], np.arange(rows.size + 1))
+    return Likeliest(starts, here.values[order], here.score[order], unlisted)
+
+
+def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beginnings:
+    """Keep each row's ``most`` best; what falls below the last of them need not be followed."""
+    counts = np.bincount(some.row, minlength=floor.size)
+    if counts.max(initial=0) <= most:
+        return some
+    order = np.lexsort((-some.score, some.row))
+    starts = np.cumsum(counts) - counts
+    rank = np.empty(order.size, dtype=np.intp)
+    rank[order] = np.arange(order.size) - np.repeat(starts, counts)
+    full = np.flatnonzero(counts >= most)
+    floor[full] = np.maximum(floor[full], some.score[order[starts[full] + most - 1]])
+    return _pruned(some, rank < most, unlisted)
+
+
+def _pruned(some: _Beginnings, keep: NDArray[np.bool_], unlisted: Floats) -> _Beginnings:
+    """Leave some out, and note the best of these."""
+    np.maximum.at(unlisted, some.row[~keep], some.score[~keep])
+    return _Beginnings(some.row[keep], some.values[keep], some.score[keep])
+
+
+def _together(parts: list[_Beginnings], none: _Beginnings) -> _Beginnings:
+    if len(parts) == 1:
+        return parts[0]
+    parts = parts or [_pruned(none, np.zeros(none.row.size, dtype=bool), np.empty(0))]
+    return _Beginnings(
+        np.concatenate([p.row for p in parts]),
+        np.concatenate([p.values for p in parts]),
+        np.concatenate([p.score for p in parts]),
+    )
+
+
+def _joined(parts: list[Likeliest], columns: int) -> Likeliest:
+    """Put the lists of consecutive rows behind one another."""
+    counts = [np.diff(p.starts) for p in parts]
+    return Likeliest(
+        np.cumsum(np.concatenate([np.zeros(1, dtype=np.intp), *counts])),
+        np.concatenate([np.empty((0, columns), dtype=np.int32), *(p.values for p in parts)]),
+        np.concatenate([np.empty(0), *(p.log_probabilities for p in parts)]),
+        np.concatenate([np.empty(0), *(p.unlisted for p in parts)]),
+    )

@@ -1,0 +1,87 @@
+"""The likeliest joint values against the sorted joint, and where nobody could list it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from narcissus.errors import InputError
+from narcissus.priors import likeliest as module
+from narcissus.priors.factors import Factors
+from narcissus.priors.likeliest import likeliest
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.02, 0.1, 0.4]))
+def test_it_is_the_head_of_the_sorted_joint(draw_factors, all_values, seed, most, least):
+    factors = draw_factors(seed)
+    _, chances = all_values(factors)
+    found = likeliest(factors, most, least)
+    for row in range(len(found.unlisted)):
+        mine = slice(found.starts[row], found.starts[row + 1])
+        own = chances[np.argmax(factors.rows == row)]
+        ordered = np.sort(own)[::-1]
+        wanted = ordered[(ordered >= least) & (ordered > 0)][:most]
+        np.testing.assert_allclose(np.exp(found.log_probabilities[mine]), wanted, rtol=1e-11)
+        others = ordered[wanted.size :].max(initial=0.0)
+        assert np.exp(found.unlisted[row]) == pytest.approx(others, rel=1e-11)
+        # each is listed with its own probability, once
+        number = np.ravel_multi_index(tuple(found.values[mine].T), factors.shape)
+        assert np.unique(number).size == number.size
+        np.testing.assert_allclose(own[number], wanted, rtol=1e-11)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_small_pieces_give_the_same(draw_factors, seed, most):
+    factors = draw_factors(seed)
+    whole = likeliest(factors, most)
+    before = module._CELLS, module._LISTED
+    module._CELLS, module._LISTED = 1, 1
+    try:
+        parts = likeliest(factors, most)
+    finally:
+        module._CELLS, module._LISTED = before
+    assert (whole.starts == parts.starts).all()
+    np.testing.assert_allclose(whole.log_probabilities, parts.log_probabilities, rtol=1e-12)
+    np.testing.assert_allclose(whole.unlisted, parts.unlisted, rtol=1e-12)
+
+
+@given(st.integers(0, 10**6))
+def test_rows_can_be_asked_for_alone(draw_factors, seed):
+    factors = draw_factors(seed)
+    whole = likeliest(factors, 5)
+    last = len(whole.unlisted) - 1
+    least = np.exp(whole.log_probabilities[whole.starts[last]]) / 2
+    alone = likeliest(factors, 5, least, rows=[last])
+    own = whole.log_probabilities[whole.starts[last] :]
+    np.testing.assert_allclose(alone.log_probabilities, own[own >= np.log(least)], rtol=1e-12)
+
+
+def test_sixty_coins_have_their_likeliest_values_in_the_order_of_heads():
+    """2^60 values: one without heads, 60 with one, 1,770 with two, ..."""
+    coins = 60
+    table = np.log([[0.9, 0.1]])
+    factors = Factors(
+        (2,) * coins, tuple((c,) for c in range(coins)), (table,) * coins, np.zeros(1, dtype=int)
+    )
+    found = likeliest(factors, 1 + 60 + 1000)
+    heads = found.values.sum(axis=1)
+    assert heads.tolist() == [0] + [1] * 60 + [2] * 1000
+    truth = (60 - heads) * np.log(0.9) + heads * np.log(0.1)
+    np.testing.assert_allclose(found.log_probabilities, truth, rtol=1e-12)
+    assert found.unlisted[0] == pytest.approx(58 * np.log(0.9) + 2 * np.log(0.1), rel=1e-12)
+    # by their probability: exactly those with at most one
+    cut = likeliest(factors, 10**6, 0.9**58 * 0.1**2 * 1.01)
+    assert cut.values.sum(axis=1).tolist() == [0] + [1] * 60
+
+
+def test_questions_that_make_no_sense_are_refused():
+    factors = Factors((2,), ((0,),), (np.zeros((2, 2)),), np.array([0, 1]))
+    with pytest.raises(InputError, match="most"):
+        likeliest(factors, 0)
+    for rows in ([2], [-1], [1, 0], [0, 0]):
+        with pytest.raises(InputError, match="rows"):
+            likeliest(factors, 1, rows=rows)
+    assert likeliest(factors, 1, rows=[]).starts.tolist() == [0]
+    assert likeliest(factors, 3, 0.6).starts.tolist() == [0, 0, 0]
