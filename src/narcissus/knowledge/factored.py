@@ -25,7 +25,7 @@ from narcissus.worlds.base import Array, Draw, World
 Floats = NDArray[np.float64]
 
 DRAWS = 1_000
-"""Values drawn of each person's secret, by which a guess is chosen where none is known to be best."""
+"""Values drawn of each person's secret to choose a guess by, where none is known to be best."""
 
 CANDIDATES = 64
 
@@ -82,7 +82,9 @@ class FactoredTargets:
         modes = self.success.modes([m[different.rows] for m in marginals(different)])
         weights = np.ones(DRAWS)
         found = [
-            self.success.least_risk(own, weights, np.concatenate([one, mode[None], own[:CANDIDATES]]))
+            self.success.least_risk(
+                own, weights, np.concatenate([one, mode[None], own[:CANDIDATES]])
+            )
             for own, one, mode in zip(draws, likely, modes, strict=True)
         ]
         return np.stack(found)[self.factors.rows]
@@ -101,7 +103,8 @@ class FactoredTargets:
         """Give the exact chance that one guess about each person counts, shape (n,)."""
         if self.success.columns.exact:
             return np.exp(log_probability(self.factors, guess))
-        return at_least_right(self.factors, guess, self.success.needed)
+        first, last = self.success.covered(guess)
+        return at_least_right(self.factors, first, self.success.needed, last)
 
     def secrets(self, people: Codes) -> Codes:
         """Give everybody's unknown columns, shape (n, columns)."""
@@ -201,8 +204,8 @@ def no_factors(prior: RecordPrior, queries: TableQueries) -> str:
     shape = queries.unknown_shape
     return (
         f"the {len(shape)} unknown columns have {queries.values:,} joint values "
-        f"({' x '.join(map(str, shape))}), too many to be listed, and {type(prior).__name__} has no "
-        "`factors`, by which they need not be: take the prior `bayesian-network` or `independent`, "
-        "give an own prior that method (see docs/tables-and-priors.md), or take fewer or coarser "
-        "unknown columns"
+        f"({' x '.join(map(str, shape))}), too many to be listed, and {type(prior).__name__} has "
+        "no `factors`, by which they need not be: take the prior `bayesian-network` or "
+        "`independent`, give an own prior that method (see docs/tables-and-priors.md), or take "
+        "fewer or coarser unknown columns"
     )

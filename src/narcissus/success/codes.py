@@ -54,7 +54,7 @@ class CodesRight:
         """Whether every column must be right."""
         return self.needed == len(self.shape)
 
-    def split_guess(self, guess: Codes) -> Codes:
+    def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.integer]:
         """Give the columns' guesses, shape (people, columns): they are as they are."""
         return guess
 
@@ -73,11 +73,12 @@ class CodesRight:
         """Tell whether each guess counts, shape (...); arguments are broadcast."""
         return self.columns_right(truth, guess).sum(axis=-1) >= self.needed
 
-    def covered(self, guess: NDArray[np.integer], column: int) -> NDArray[np.bool_]:
-        """Tell which values of a column guesses cover, shape (..., size)."""
-        window, every = self.columns.windows[column], np.arange(self.shape[column])
-        said = guess[..., column, None]
-        return (window.low[said] <= every) & (every < window.high[said])
+    def covered(self, guess: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Give the first and the last value that each column covers, shapes (..., columns)."""
+        windows = enumerate(self.columns.windows)
+        ends = [(w.low[guess[..., c]], w.high[guess[..., c]] - 1) for c, w in windows]
+        first, last = zip(*ends, strict=True)
+        return np.stack(first, axis=-1), np.stack(last, axis=-1)
 
     def window_sums(self, marginal: Floats, column: int) -> Floats:
         """Sum the chances of the values that each guess of a column covers.

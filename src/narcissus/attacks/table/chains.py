@@ -59,9 +59,7 @@ class Blankets:
                 sizes = [factors.shape[c] for c in others]
                 strides = np.cumprod([1, *sizes[::-1]])[::-1]
                 moved = np.moveaxis(own, 1 + axis, -1).reshape(-1, factors.shape[column])
-                part = _Part(
-                    np.ascontiguousarray(moved), rows * strides[0], others, strides[1:]
-                )
+                part = _Part(np.ascontiguousarray(moved), rows * strides[0], others, strides[1:])
                 self._parts[column].append(part)
 
     def logits(self, person: int, column: int, values: NDArray[np.integer]) -> Floats:

@@ -1,22 +1,26 @@
 """Attacks on tables with many unknown columns, whose joint values are never listed.
 
-What can be sampled is read from chains that draw column by column (`narcissus.attacks.table.chains`)
-and decided by the criterion: the likeliest of the values that chains visited where all columns must
-be right, the guess that counts for most draws where some must.
+The posterior is sampled by chains that draw column by column (`narcissus.attacks.table.chains`) and
+decided by the criterion: the likeliest of the values that chains visited where all columns must be
+right, the guess that counts for most draws where some must.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import between, integer
-from narcissus.attacks.table.base import ReleaseByRelease, View, softmax
+from narcissus.attacks.table.base import TableAttack, softmax
+from narcissus.attacks.table.ceiling import Ceiling
 from narcissus.attacks.table.chains import ColumnChains, LonelyChains, schedule
 from narcissus.attacks.table.places import ColumnSteps
+from narcissus.attacks.table.posterior import GibbsSampling, MeanField
+from narcissus.attacks.table.prior import PriorGuess
 from narcissus.knowledge.columns import OtherSecrets
 from narcissus.knowledge.factored import CANDIDATES, FactoredInsider, FactoredTargets
 from narcissus.mechanisms.marginals import Counts
@@ -28,16 +32,19 @@ Fields = Callable[[int, NDArray[np.integer]], Floats]
 
 
 @dataclass(frozen=True)
-class FactoredGuess(ReleaseByRelease):
+class FactoredGuess:
     """The best guess found from the prior alone, of any number of unknown columns."""
 
     title = "the best guess without the release"
     uses = "prior"
+    informed = False
     reads = (object,)
 
-    def guess(self, view: View, *, rng: np.random.Generator) -> Codes:
-        """Ignore the release."""
-        return view.targets.best_guess
+    def attempt(
+        self, release: Sequence[Any], known: Sequence[FactoredTargets], rng: np.random.Generator
+    ) -> Codes:
+        """Ignore the release, shape (trials, n, columns)."""
+        return np.stack([told.best_guess for told in known])
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Beliefs:
 
 
 @dataclass(frozen=True)
-class FactoredGibbs(ReleaseByRelease):
+class FactoredGibbs:
     """Gibbs sampling column by column, of any number of unknown columns.
 
     Attributes
@@ -77,6 +84,8 @@ class FactoredGibbs(ReleaseByRelease):
     burn: float = 0.4
     title = "the posterior by Gibbs sampling, column by column"
     uses = "prior and release"
+    informed = False
+    reads = (Counts,)
 
     def __post_init__(self) -> None:
         """Refuse numbers out of their ranges."""
@@ -84,23 +93,28 @@ class FactoredGibbs(ReleaseByRelease):
         integer("chains", self.chains, low=1)
         between("burn", self.burn, 0, 1, open_high=True)
 
-    def guess(self, view: View, *, rng: np.random.Generator) -> Codes:
-        """Decide by the posterior, shape (n, columns)."""
-        targets: FactoredTargets = view.targets
-        chains, beliefs = self.run(view, rng)
+    def attempt(
+        self, release: Sequence[Counts], known: Sequence[FactoredTargets], rng: np.random.Generator
+    ) -> Codes:
+        """Decide by the posterior, shape (trials, n, columns)."""
+        pairs = zip(release, known, strict=True)
+        return np.stack([self._one(counts, told, rng) for counts, told in pairs])
+
+    def _one(self, release: Counts, targets: FactoredTargets, rng: np.random.Generator) -> Codes:
+        chains, beliefs = self.run(release, targets, rng)
         modes = targets.success.modes(beliefs.marginals)
         fields = chains.fields if targets.success.all else None
         people = range(targets.people)
         return np.stack([decide(targets, i, modes[i], beliefs.draws[i], fields) for i in people])
 
-    def run(self, view: View, rng: np.random.Generator) -> tuple[ColumnChains, Beliefs]:
+    def run(
+        self, release: Counts, targets: FactoredTargets, rng: np.random.Generator
+    ) -> tuple[ColumnChains, Beliefs]:
         """Run the chains; give them as they end, and what they said on the way."""
-        targets: FactoredTargets = view.targets
-        assert view.noise is not None
         factors = targets.factors
-        steps = ColumnSteps(targets.queries, targets.bases, view.release)
+        steps = ColumnSteps(targets.queries, targets.bases, release.cells)
         start = sample(factors, self.chains, rng=rng)
-        chains = ColumnChains(factors, steps, view.noise, start)
+        chains = ColumnChains(factors, steps, release.noise, start)
         tally = tuple(np.zeros((targets.people, size)) for size in factors.shape)
         draws: list[Codes] = []
         for weight in schedule(self.sweeps, self.burn):
@@ -191,3 +205,15 @@ def decide(
     logits = alone.log_weights(values) + fields(i, values)
     weights = softmax(logits).mean(axis=0)
     return success.least_risk(values, weights, np.concatenate([values, others]))
+
+
+def factored_attack(attack: TableAttack) -> TableAttack | None:
+    """Give the attack of the same name that lists no joint value; None where there is none."""
+    if isinstance(attack, PriorGuess):
+        return FactoredGuess()
+    if isinstance(attack, MeanField):
+        return FactoredGibbs()
+    if isinstance(attack, GibbsSampling):
+        passes = -(-attack.sweeps // attack.chains)
+        return FactoredGibbs(passes, attack.chains, attack.burn)
+    return FactoredCeiling() if isinstance(attack, Ceiling) else None

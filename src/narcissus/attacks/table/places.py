@@ -52,7 +52,9 @@ class ColumnSteps:
             for axis, (c, grouping) in enumerate(
                 zip(pattern.columns, pattern.groupings, strict=True)
             ):
-                every = np.arange(queries.unknown_shape[c]) if grouping is None else grouping.numbers
+                every = (
+                    np.arange(queries.unknown_shape[c]) if grouping is None else grouping.numbers
+                )
                 step = every.astype(np.intp) * prod(pattern.shape[axis + 1 :])
                 held[c].append(numbers)
                 steps[c].append(np.repeat(step[:, None], pattern.tables, axis=1))

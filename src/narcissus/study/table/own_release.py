@@ -42,7 +42,7 @@ def attack_own_release(
     observer.note(f"attacking {path}")
     table, entropy = experiment.table, experiment.entropy
     world = RealRows(table.codes, table.rows)
-    side = experiment.side
+    side: Any = experiment.side
     draw = Draw(table.codes[None])
     [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
     secrets = targets.secrets(table.codes)

@@ -19,7 +19,7 @@ from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
-from narcissus.knowledge import OtherSecrets
+from narcissus.knowledge import FactoredTargets, OtherSecrets
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
@@ -60,9 +60,9 @@ class Kept:
 class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
-    targets: Targets
+    targets: Targets | FactoredTargets
     secrets: NDArray[np.int64]
-    """Joint values, shape (n,)."""
+    """Joint values, shape (n,); of many unknown columns their codes, shape (n, columns)."""
     masks: Floats
     """Who belongs to each group, shape (groups, n), as 0 and 1."""
     by_secret: NDArray[np.bool_]
@@ -93,6 +93,10 @@ class Truth:
             # on people about whom the prior may be wrong.
             "group_guess": self._by_group(hits if self.exact is None else guess, hits),
         }
+        if isinstance(self.targets, FactoredTargets):
+            each = enumerate(self.targets.marginals)
+            sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
+            found["guess_columns"] = np.array(sums)
         if self.exact is not None:
             known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
