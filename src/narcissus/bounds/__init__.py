@@ -17,10 +17,13 @@ from narcissus.bounds.calibration import (
     smallest_noise,
     typical_priors,
 )
+from narcissus.bounds.columns import column_shares
 from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
 from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
+from narcissus.bounds.listed import Listing, OptimumByListing, listed_optimum, optimum_by_listing
+from narcissus.bounds.listed_priors import ListedPriors
 from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
@@ -30,7 +33,7 @@ from narcissus.bounds.published import humphries_advantage
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat
+from narcissus.bounds.threat import Threat, threat, threat_of_columns, threat_of_likeliest
 
 __all__ = [
     "THEOREMS",
@@ -38,7 +41,10 @@ __all__ = [
     "Certificate",
     "Comparison",
     "Limit",
+    "ListedPriors",
+    "Listing",
     "Needs",
+    "OptimumByListing",
     "PoissonBinomial",
     "Question",
     "Theorem",
@@ -50,6 +56,7 @@ __all__ = [
     "bounds_on",
     "certify",
     "cherubin",
+    "column_shares",
     "compare",
     "domination",
     "each_success",
@@ -64,8 +71,10 @@ __all__ = [
     "largest_mu",
     "leak_probability",
     "leaked_bits",
+    "listed_optimum",
     "one_run_p_value",
     "optimum",
+    "optimum_by_listing",
     "optimum_program",
     "posterior",
     "sampled_reconstruction",
@@ -73,5 +82,7 @@ __all__ = [
     "swap_program",
     "swap_tail",
     "threat",
+    "threat_of_columns",
+    "threat_of_likeliest",
     "typical_priors",
 ]

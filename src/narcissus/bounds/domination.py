@@ -13,7 +13,7 @@ from narcissus._validation import integer, non_negative
 from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.bounds.rows import likeliest_first, prior_rows, success_matrix
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -22,7 +22,9 @@ from narcissus.results import Bound
 FloatArray = NDArray[np.float64]
 
 
-def exact_match_optimum(priors: ArrayLike, epsilon: float) -> FloatArray:
+def exact_match_optimum(
+    priors: ArrayLike, epsilon: float, counts: ArrayLike | None = None
+) -> FloatArray:
     """Give the success of the best attacker on the best epsilon-DP mechanism, exact match.
 
     ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values.
@@ -33,6 +35,9 @@ def exact_match_optimum(priors: ArrayLike, epsilon: float) -> FloatArray:
         One distribution a row, shape (m, V) or (V,); zeros pad rows with fewer values.
     epsilon
         Pure DP for a replaced record; at least 0, infinite allowed.
+    counts
+        How many values have each probability, shaped as ``priors``; default one. They need not be
+        whole; see `narcissus.bounds.listed`.
 
     Returns
     -------
@@ -50,18 +55,24 @@ def exact_match_optimum(priors: ArrayLike, epsilon: float) -> FloatArray:
     array([0.90944])
     """
     level = non_negative("epsilon", epsilon, allow_infinite=True)
-    rows = prior_rows("priors", priors)
-    heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
-    return optimum_of_heads(heads, np.full(rows.shape[0], level))
+    rows = prior_rows("priors", priors, counts)
+    rows, many = likeliest_first(rows, counts)
+    others: FloatArray | None = None
+    if many is not None:
+        rows, others = rows * many, np.cumsum(many, axis=1) - 1.0
+    return optimum_of_heads(np.cumsum(rows, axis=1), np.full(rows.shape[0], level), others)
 
 
-def optimum_of_heads(heads: FloatArray, epsilon: FloatArray) -> FloatArray:
+def optimum_of_heads(
+    heads: FloatArray, epsilon: FloatArray, others: FloatArray | None = None
+) -> FloatArray:
     """Give the closed form from ``heads``, the masses of the k likeliest values, shape (m, V).
 
-    ``epsilon`` has shape (m,). Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
+    ``epsilon`` has shape (m,). ``others`` holds ``k - 1``, in the shape of ``heads``; default
+    0, 1, 2 ... Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
     """
-    others = np.arange(heads.shape[1])
-    values = heads / (1.0 + others * np.exp(-epsilon)[:, None])
+    fewer = np.arange(heads.shape[1]) if others is None else others
+    values = heads / (1.0 + fewer * np.exp(-epsilon)[:, None])
     return np.minimum(values.max(axis=1), 1.0)
 
 

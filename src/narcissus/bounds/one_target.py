@@ -13,19 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus.bounds.domination import optimum_of_heads
 from narcissus.bounds.domination_point import dominate_point
-from narcissus.bounds.rows import prior_rows
+from narcissus.bounds.rows import likeliest_first, prior_rows
 from narcissus.bounds.single_guess import relaxed_optimum
 from narcissus.bounds.theorem import Needs, Theorem
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
 _GRID = 2048  # points of the profile that the search for the best epsilon reads off
+_FINE = 256  # entries that are kept as they are where the best epsilon is searched
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 def optimum(
-    priors: ArrayLike, guarantee: Guarantee, success: ArrayLike | None = None
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    success: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> FloatArray:
     """Limit the success of any attacker on one target, for many priors at once.
 
@@ -38,6 +43,9 @@ def optimum(
     success
         None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` counts as right
         when the value is ``x``. It takes small linear programs, many priors in one.
+    counts
+        For exact match: how many values have each probability, shaped as ``priors``; default one.
+        They need not be whole; see `narcissus.bounds.listed`.
 
     Returns
     -------
@@ -67,47 +75,76 @@ def optimum(
     """
     require_replace_one(guarantee)
     if success is not None:
+        if counts is not None:
+            raise InputError("`counts` are for exact match; leave out `success`")
         if isinstance(guarantee, PureDP):
             multipliers, _ = dominate_point(priors, success, guarantee.epsilon)
             return np.minimum(multipliers.sum(axis=1), 1.0)
         return relaxed_optimum(priors, guarantee, success)
-    rows = -np.sort(-prior_rows("priors", priors), axis=1)
-    heads = np.cumsum(rows, axis=1)
+    rows = prior_rows("priors", priors, counts)
+    values = _Values(*likeliest_first(rows, counts))
     if isinstance(guarantee, PureDP):
-        return optimum_of_heads(heads, np.full(rows.shape[0], guarantee.epsilon))
-    best = _best_epsilons(rows, heads, guarantee)
-    mass, level, base = _exact_match_terms(rows, heads, best)
+        return values.closed(np.full(rows.shape[0], guarantee.epsilon))
+    best = _best_epsilons(values.fewer(), guarantee)
+    mass, level, base = values.terms(best)
     value = base + (mass * guarantee.profile(level)).sum(axis=1)
-    return np.clip(value, rows[:, 0], 1.0)
+    return np.clip(value, values.rows[:, 0], 1.0)
 
 
-def _exact_match_terms(
-    rows: FloatArray, heads: FloatArray, epsilon: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the parts of the bound at one epsilon a row: ``base + sum mass * profile(level)``."""
-    base = optimum_of_heads(heads, epsilon)
-    shrink = np.exp(-epsilon)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        multiplier = (rows - shrink * base[:, None]) / -np.expm1(-epsilon)[:, None]
-        level = np.log(base[:, None]) - np.log(rows)
-    # At epsilon 0 the multipliers carry the one likeliest value.
-    at_zero = np.zeros_like(rows)
-    at_zero[:, 0] = rows[:, 0]
-    multiplier = np.where(epsilon[:, None] > 0, np.clip(multiplier, 0.0, rows), at_zero)
-    return rows - multiplier, np.maximum(level, epsilon[:, None]), base
+class _Values:
+    """Priors sorted from the likeliest value on; each entry stands for one value, or several."""
+
+    def __init__(self, rows: FloatArray, counts: FloatArray | None) -> None:
+        self.rows, self.counts = rows, counts
+        self.heads = np.cumsum(rows if counts is None else rows * counts, axis=1)
+        self.others = None if counts is None else np.cumsum(counts, axis=1) - 1.0
+
+    def closed(self, epsilon: FloatArray) -> FloatArray:
+        """Give the optimum under pure DP at one epsilon a row."""
+        return optimum_of_heads(self.heads, epsilon, self.others)
+
+    def terms(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
+        rows, base = self.rows, self.closed(epsilon)
+        shrink = np.exp(-epsilon)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            multiplier = (rows - shrink * base[:, None]) / -np.expm1(-epsilon)[:, None]
+            level = np.log(base[:, None]) - np.log(rows)
+        # At epsilon 0 the multipliers carry the one likeliest value.
+        at_zero = np.zeros_like(rows)
+        at_zero[:, 0] = rows[:, 0]
+        if self.counts is not None:
+            at_zero[:, 0] /= self.counts[:, 0]
+        multiplier = np.where(epsilon[:, None] > 0, np.clip(multiplier, 0.0, rows), at_zero)
+        mass = rows - multiplier
+        if self.counts is not None:
+            mass = mass * self.counts
+        return mass, np.maximum(level, epsilon[:, None]), base
+
+    def fewer(self) -> _Values:
+        """Give priors of few entries by which the best epsilon is chosen; any would be valid."""
+        size = self.rows.shape[1]
+        if self.counts is None or size <= 2 * _FINE:
+            return self
+        later = np.geomspace(_FINE, size, _FINE).astype(np.intp)[:-1]
+        starts = np.unique(np.concatenate([np.arange(_FINE), later]))
+        counts = np.add.reduceat(self.counts, starts, axis=1)
+        mass = np.add.reduceat(self.rows * self.counts, starts, axis=1)
+        return _Values(np.divide(mass, counts, out=np.zeros_like(mass), where=counts > 0), counts)
 
 
-def _best_epsilons(rows: FloatArray, heads: FloatArray, guarantee: Guarantee) -> FloatArray:
+def _best_epsilons(values: _Values, guarantee: Guarantee) -> FloatArray:
     """Find for each row the epsilon at which the bound is least; any epsilon would be valid."""
+    people = values.rows.shape[0]
     grid = np.unique(np.append(guarantee.tangents(_GRID), 0.0))
     table = guarantee.profile(grid)
 
     def value(epsilon: FloatArray) -> FloatArray:
-        mass, level, base = _exact_match_terms(rows, heads, epsilon)
+        mass, level, base = values.terms(epsilon)
         return base + (mass * np.interp(level, grid, table)).sum(axis=1)
 
     coarse = grid[:: max(1, grid.size // 32)]
-    at_coarse = np.stack([value(np.full(rows.shape[0], e)) for e in coarse])
+    at_coarse = np.stack([value(np.full(people, e)) for e in coarse])
     nearest = at_coarse.argmin(axis=0)
     low = coarse[np.maximum(nearest - 1, 0)]
     high = coarse[np.minimum(nearest + 1, coarse.size - 1)]

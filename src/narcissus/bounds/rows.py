@@ -11,15 +11,16 @@ from narcissus.errors import InputError
 FloatArray = NDArray[np.float64]
 
 
-def prior_rows(name: str, priors: ArrayLike) -> FloatArray:
+def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) -> FloatArray:
     """Give ``priors`` as an array of shape (m, V) whose rows are distributions.
 
-    A vector is one row. Rows of targets with fewer values are padded with zeros.
+    A vector is one row. Rows of targets with fewer values are padded with zeros. With ``counts``
+    each entry stands for so many values.
     """
     rows = np.atleast_2d(probabilities(name, priors))
     if rows.ndim != 2 or rows.size == 0:
         raise InputError(f"`{name}` must be one distribution a row, got shape {rows.shape}")
-    totals = rows.sum(axis=1)
+    totals = rows.sum(axis=1) if counts is None else (rows * count_rows(counts, rows)).sum(axis=1)
     bad = np.flatnonzero(np.abs(totals - 1.0) > 1e-9)
     if bad.size:
         raise InputError(
@@ -27,6 +28,33 @@ def prior_rows(name: str, priors: ArrayLike) -> FloatArray:
             f"got {float(totals[bad[0]])!r} in row {bad[0]}"
         )
     return rows
+
+
+def count_rows(counts: ArrayLike, rows: FloatArray) -> FloatArray:
+    """Give ``counts``, how many values each entry of ``rows`` stands for, in its shape.
+
+    They are at least 1, or 0 where nothing stands; they need not be whole.
+    """
+    numbers = np.atleast_2d(np.asarray(counts, dtype=np.float64))
+    if numbers.shape != rows.shape or not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise InputError(
+            f"`counts` must be a finite number for each of the {rows.shape} prior probabilities, "
+            f"got shape {numbers.shape}"
+        )
+    if ((numbers < 1) & (numbers * rows > 0)).any():
+        raise InputError("`counts` must be at least 1 for every probability above 0")
+    return numbers
+
+
+def likeliest_first(
+    rows: FloatArray, counts: ArrayLike | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Sort each row from its largest entry on, and the counts, if any, with it."""
+    if counts is None:
+        return -np.sort(-rows, axis=1), None
+    order = np.argsort(-rows, axis=1, kind="stable")
+    many = np.take_along_axis(count_rows(counts, rows), order, axis=1)
+    return np.take_along_axis(rows, order, axis=1), many
 
 
 def success_matrix(success: ArrayLike, values: int) -> FloatArray:

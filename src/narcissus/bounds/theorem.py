@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._validation import integer
 from narcissus.bounds.odds import log_odds
 from narcissus.bounds.threat import Threat
+from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
     Guarantee,
@@ -27,8 +28,9 @@ FloatArray = NDArray[np.float64]
 ForPeople = Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray]
 """From priors, a guarantee and a success matrix (None for exact match) to numbers."""
 
-About = Literal["success", "tail"]
-"""The success on one target (and so the mean share of many), or the chance that many fall."""
+About = Literal["success", "tail", "columns"]
+"""The success on one target (and so the mean share of many), the chance that many fall, or the
+mean share of a target's unknown columns."""
 
 ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, delta)
 
@@ -55,11 +57,15 @@ class Question:
         require_replace_one(self.guarantee)
         if self.at_least is not None:
             object.__setattr__(self, "at_least", integer("at_least", self.at_least))
+            if self.threat.columns is not None:
+                raise InputError("`at_least` counts targets; a threat to columns has a mean share")
 
     @property
     def about(self) -> About:
-        """Which of the two kinds of limits is asked for."""
-        return "success" if self.at_least is None else "tail"
+        """Which of the kinds of limits is asked for."""
+        if self.at_least is not None:
+            return "tail"
+        return "success" if self.threat.columns is None else "columns"
 
     @property
     def n(self) -> int:
@@ -101,6 +107,8 @@ class Question:
     @property
     def quantity(self) -> str:
         """What is limited, in words."""
+        if self.threat.columns is not None:
+            return f"mean share of {len(self.threat.columns)} columns of one target"
         if self.at_least is None:
             return "success on one target"
         return f"probability that at least {self.v} of {self.n} targets fall"
@@ -116,6 +124,8 @@ class Needs:
         Kinds of guarantees, any of which will do.
     values
         The whole prior of a target's value must be known, or the worst one (see `threat`).
+    likeliest
+        The likeliest values must be known, and a limit of the others (see `threat_of_likeliest`).
     exact_match, uniform
         A guess must name the very value; and the values must be equally likely.
     prior
@@ -136,6 +146,7 @@ class Needs:
 
     guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
     values: bool = False
+    likeliest: bool = False
     exact_match: bool = False
     uniform: bool = False
     prior: float | None = None
@@ -158,6 +169,10 @@ class Needs:
         checks = (
             (isinstance(guarantee, self.guarantee), f"a guarantee of the kind {kinds}"),
             (not self.values or size > 0, "the whole prior of a target's value"),
+            (
+                not self.likeliest or threat.likeliest is not None,
+                "the likeliest values of priors too long to list",
+            ),
             (not self.exact_match or threat.exact_match, "guesses that name the very value"),
             (not self.uniform or threat.uniform, "equally likely values, named exactly"),
             (self.prior in (None, q.p), f"a prior success of {self.prior}"),
@@ -317,7 +332,7 @@ class Theorem:
         said = [q.guarantee.describe()]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")
-        if self.needs.values:
+        if self.needs.values or self.needs.likeliest or q.about == "columns":
             said.append(q.threat.about_prior)
         else:
             said.append(

@@ -43,7 +43,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import probability
+from narcissus.bounds.columns import COLUMNS
 from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.listed import LISTED
 from narcissus.bounds.one_run import F_DP_ONE_RUN, ONE_RUN
 from narcissus.bounds.one_target import OPTIMUM
 from narcissus.bounds.one_target_program import OPTIMUM_PROGRAM
@@ -76,6 +78,8 @@ THEOREMS: dict[str, Theorem] = {
     for theorem in (
         OPTIMUM,
         OPTIMUM_PROGRAM,
+        LISTED,
+        COLUMNS,
         ONE_TARGET,
         SWAP,
         SWAP_PROGRAM,

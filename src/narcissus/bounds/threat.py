@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import distribution, integer, probability
+from narcissus.bounds.listed_priors import ListedPriors
 from narcissus.bounds.rows import success_matrix
 from narcissus.errors import InputError
 
@@ -40,7 +42,13 @@ class Threat:
     exact_match
         Whether success means naming the very value.
     known
-        Whether ``values`` is the prior as it is, and not the worst one with that best guess.
+        Whether ``values`` is the prior as it is, and not the worst one that fits what is known.
+    likeliest, unlisted
+        Where only these are known: the probabilities of the likeliest values, and what no other
+        exceeds; see `threat_of_likeliest`.
+    columns
+        Where the target has several unknown columns, and success is the share of them that is
+        right: each column's distribution; see `threat_of_columns`.
     """
 
     prior: float
@@ -51,6 +59,9 @@ class Threat:
     inseparable: float
     exact_match: bool
     known: bool
+    likeliest: tuple[float, ...] | None = None
+    unlisted: float = 0.0
+    columns: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def uniform(self) -> bool:
@@ -61,8 +72,15 @@ class Threat:
     @property
     def about_prior(self) -> str:
         """What is assumed of the prior where the whole of it is used."""
+        if self.columns is not None:
+            return "each column's distribution given what the attacker knows is as given"
         if self.known:
             return "the prior of the target's value is as given"
+        if self.likeliest is not None:
+            return (
+                f"the {len(self.likeliest):,} likeliest values of the target have the given prior "
+                f"probabilities, no other one's exceeds {self.unlisted:g}, and a guess must name it"
+            )
         return f"no value is likelier a priori than {self.prior:g}, and a guess must name it"
 
 
@@ -132,6 +150,64 @@ def threat(
         raise InputError(f"`{name}` follows from `values`; leave it out")
     row = distribution("values", values)
     return _of_values(row, _when_right(row.size, success, within), n, r)
+
+
+def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
+    """Describe a threat to values that are too many to list.
+
+    Parameters
+    ----------
+    priors
+        The likeliest values of one target; the others are alike. A guess must name the very value.
+    targets
+        How many independent targets.
+
+    Notes
+    -----
+    The priors that fit have the corners "the listed values, as many as fit of the largest
+    probability that others may have, and one with the rest", whichever they are: so a bound for
+    that prior holds for all of them, as for `threat`'s exact match.
+    """
+    if len(priors.masses) != 1:
+        raise InputError(f"`priors` must be of one target, got {len(priors.masses)}")
+    listed = np.sort(priors.masses[0][priors.masses[0] > 0])[::-1]
+    masses, counts = priors.with_rest(priors.unlisted)
+    mass, count = float(masses[0, -1]), float(counts[0, -1])
+    full = int(count)
+    rest = max(0.0, 1.0 - float(listed.sum()) - full * mass)
+    values = None
+    if listed.size + count < _MOST_VALUES:
+        values = (*listed.tolist(), *(mass,) * full, *((rest,) if rest > 0 else ()))
+    return Threat(
+        float(listed[0]),
+        values,
+        None,
+        integer("targets", targets, low=1, high=_MOST_TARGETS),
+        targets,
+        min(1.0, float(listed @ listed) + full * mass**2 + rest**2),
+        exact_match=True,
+        known=False,
+        likeliest=tuple(listed.tolist()),
+        unlisted=mass,
+    )
+
+
+def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
+    """Describe a threat to several columns of one target, of which as many as possible are guessed.
+
+    Parameters
+    ----------
+    columns
+        Each unknown column's distribution given all that the attacker knows; the columns may
+        depend on one another in whatever way.
+    """
+    if not columns:
+        raise InputError("`columns` must hold at least one distribution")
+    rows = [tuple(distribution("columns", column).tolist()) for column in columns]
+    best = sum(max(row) for row in rows) / len(rows)
+    return Threat(
+        min(1.0, best), None, None, 1, 1, 0.0, exact_match=False, known=False, columns=tuple(rows)
+    )
 
 
 def _when_right(values: int, success: ArrayLike | None, within: int | None) -> FloatArray:

@@ -46,6 +46,18 @@ class Factors:
         """How many people there are."""
         return len(self.rows)
 
+    def of_rows(self, rows: NDArray[np.intp]) -> Factors:
+        """Give the factors of one person for each of some rows.
+
+        What all rows share stays shared.
+        """
+        count = len(rows)
+        tables = tuple(
+            np.broadcast_to(t[0], (count, *t.shape[1:])) if t.strides[0] == 0 else t[rows]
+            for t in self.tables
+        )
+        return Factors(self.shape, self.scopes, tables, np.arange(count))
+
     def log_weights(self, split: NDArray[np.integer]) -> Floats:
         """Give everybody's unnormalised logarithm of one joint value each, shape (n,).
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import integer
+from narcissus.bounds import ListedPriors, Listing
 from narcissus.errors import InputError
 from narcissus.priors.elimination import Chain, chains, log_partition, row_count
 from narcissus.priors.factors import Codes, Factors, Floats
@@ -53,7 +54,7 @@ def likeliest(
     least
         For each of the rows, or for all.
     rows
-        Which rows of the factors are asked for, ascending; default all.
+        Which rows of the factors are asked for; default all, in their order.
 
     Raises
     ------
@@ -71,20 +72,37 @@ def likeliest(
     bound = integer("most", most, low=1)
     count = row_count(factors)
     asked = np.arange(count) if rows is None else np.asarray(rows, dtype=np.intp)
-    if asked.size and (asked.min() < 0 or asked.max() >= count or (np.diff(asked) <= 0).any()):
-        raise InputError(f"`rows` must be ascending numbers below {count}")
+    if asked.size and (asked.min() < 0 or asked.max() >= count):
+        raise InputError(f"`rows` must be numbers below {count}")
     with np.errstate(divide="ignore"):
         floor = np.broadcast_to(np.log(np.asarray(least, dtype=np.float64)), asked.shape)
-    scale = log_partition(factors)
+    some = factors if rows is None else factors.of_rows(asked)
+    scale = log_partition(some)
     each = max(1, _LISTED // bound)
     found: list[Likeliest] = []
-    for part, chain in chains(factors, "max"):
-        first, last = np.searchsorted(asked, [part.start, part.stop])
-        for start in range(first, last, each):
-            some = slice(start, min(start + each, last))
-            own = asked[some] - part.start
-            found.append(_search(chain, own, scale[asked[some]], floor[some], bound))
+    for part, chain in chains(some, "max"):
+        for start in range(part.start, part.stop, each):
+            own = np.arange(start, min(start + each, part.stop))
+            found.append(_search(chain, own - part.start, scale[own], floor[own], bound))
     return _joined(found, len(factors.shape))
+
+
+def listing(factors: Factors) -> Listing:
+    """Give what lists the likeliest joint values for `narcissus.bounds.optimum_by_listing`.
+
+    Its targets are the rows of the factors.
+    """
+
+    def listed(rows: NDArray[np.intp], most: int, least: Floats) -> ListedPriors:
+        found = likeliest(factors, most, least, rows)
+        count = np.diff(found.starts)
+        masses = np.zeros((rows.size, max(1, count.max(initial=0))))
+        row = np.repeat(np.arange(rows.size), count)
+        masses[row, np.arange(row.size) - found.starts[row]] = np.exp(found.log_probabilities)
+        # Rounding must not put the limit of the others below one of them.
+        return ListedPriors(masses, np.exp(found.unlisted) * (1 + 1e-9))
+
+    return listed
 
 
 @dataclass

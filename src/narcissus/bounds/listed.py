@@ -1,0 +1,187 @@
+"""The one-target optimum of priors with too many values to list: from the likeliest of them.
+
+Of a target's prior the masses of the ``K`` likeliest values are known, and a limit ``tau`` of every
+other. All that is left, ``R``, is then given to ``R / tau`` values of mass ``tau``: the worst prior
+that fits. Its optimum limits that of the prior itself, and is the same once no value left out could
+raise it.
+
+Source: Narcissus theory 4.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._validation import integer, positive
+from narcissus.bounds.listed_priors import ListedPriors
+from narcissus.bounds.one_target import optimum
+from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.guarantees import Guarantee, PureDP
+
+FloatArray = NDArray[np.float64]
+
+MOST_LISTED = 2**19
+"""Values of one target's prior that are listed at most."""
+
+_FIRST = 1024  # values that are listed first; eight times as many each time that more are needed
+_CELLS = 2**22  # masses that are held at once
+_DUST = 1e-300  # so little mass that no value of it matters
+
+
+Listing = Callable[[NDArray[np.intp], int, FloatArray], ListedPriors]
+"""From the numbers of some targets, how many values to list of each at most, and for each the
+least probability worth listing, to their priors."""
+
+
+def listed_optimum(priors: ListedPriors, guarantee: Guarantee) -> FloatArray:
+    """Limit the success of any attacker on one target, exact match, from the likeliest values.
+
+    Parameters
+    ----------
+    priors
+        See `ListedPriors`.
+    guarantee
+        About replace-one neighbours.
+
+    Returns
+    -------
+    array of shape (m,)
+        Each at least `narcissus.bounds.optimum` of the whole prior.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.6. *Proof.* Let ``h(A, B) = sup_a [A g(a) - B a]`` be the term of a
+    guess in the proof of `narcissus.bounds.optimum`, convex in (A, B) and 0 at A = 0. With
+    multipliers ``lambda`` of sum ``Lambda`` the limit is
+
+        Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z).
+
+    Give an unlisted value of mass ``t tau`` the multiplier ``t lambda_tau``. Its term is at most
+    ``t h(tau - lambda_tau, Lambda - lambda_tau)``, since its arguments are that share of these and
+    the rest of (0, Lambda); and the shares ``t`` sum to ``R / tau``. So the limit of ``R / tau``
+    values of mass ``tau``, whole or not, holds for whatever is there. Under pure DP it reads, with
+    ``S_k`` the mass of the ``k`` likeliest,
+
+        max( max_{k <= K} e^eps S_k / (e^eps + k - 1),  e^eps / (e^eps + K + R / tau - 1) ).
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import PureDP
+    >>> listed_optimum(ListedPriors([[0.5, 0.3]], [0.1]), PureDP(1.0)).round(6)
+    array([0.584847])
+    >>> listed_optimum(ListedPriors([[0.5, 0.3]], [0.1]), PureDP(3.0)).round(6)
+    array([0.870049])
+    """
+    return optimum(*_as_asked(priors.with_rest(priors.unlisted), guarantee))
+
+
+def _as_asked(
+    prior: tuple[FloatArray, FloatArray], guarantee: Guarantee
+) -> tuple[FloatArray, Guarantee, None, FloatArray]:
+    return prior[0], guarantee, None, prior[1]
+
+
+@dataclass(frozen=True, eq=False)
+class OptimumByListing:
+    """Limits of the success on each of many targets, and how much listing more might lower them.
+
+    Attributes
+    ----------
+    value
+        The limit, shape (m,).
+    left_open
+        By how much it exceeds what it would be if no unlisted value mattered, shape (m,). Under
+        pure DP a 0 says that the value *is* the optimum of the whole prior; else it is an upper
+        limit of it.
+    listed
+        How many values were listed, shape (m,).
+    """
+
+    value: FloatArray
+    left_open: FloatArray
+    listed: NDArray[np.intp]
+
+
+def optimum_by_listing(
+    listing: Listing,
+    targets: int,
+    guarantee: Guarantee,
+    most: int = MOST_LISTED,
+    tolerance: float = 1e-6,
+) -> OptimumByListing:
+    """List values of each target's prior until the limit of the success on it is settled.
+
+    Parameters
+    ----------
+    listing
+        Lists the likeliest values; see `Listing`.
+    targets
+        How many there are.
+    guarantee
+        About replace-one neighbours.
+    most
+        Values listed of one target at most. Where it is reached the limit holds, and says less.
+    tolerance
+        Below how much left open more values are not listed, under guarantees other than pure DP;
+        under pure DP it is 0.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
+    exactly as long as the next value is above ``e^-eps`` times it, so that values below ``e^-eps``
+    times what is already reached need not be listed.
+    """
+    bound = integer("most", most, low=1)
+    pure = isinstance(guarantee, PureDP)
+    slack = 0.0 if pure else positive("tolerance", tolerance)
+    reach = _reach(guarantee, slack)
+    value, left_open = np.ones(targets), np.ones(targets)
+    least, listed = np.zeros(targets), np.zeros(targets, dtype=np.intp)
+    waiting, size = np.arange(targets), min(_FIRST, bound)
+    while waiting.size:
+        each = max(1, _CELLS // size)
+        for start in range(0, waiting.size, each):
+            some = waiting[start : start + each]
+            priors = listing(some, size, least[some])
+            found = listed_optimum(priors, guarantee)
+            floor = optimum(*_as_asked(priors.with_rest(np.full(some.size, _DUST)), guarantee))
+            value[some], left_open[some] = found, np.maximum(found - floor, 0.0)
+            listed[some] = (priors.masses > 0).sum(axis=1)
+            surely = floor if pure else priors.masses.max(axis=1)
+            least[some] = surely * np.exp(-reach)
+        if size == bound:
+            break
+        waiting, size = waiting[left_open[waiting] > slack], min(8 * size, bound)
+    return OptimumByListing(value, left_open, listed)
+
+
+def _reach(guarantee: Guarantee, slack: float) -> float:
+    """Give how far below what is reached, in logarithms, a value must be for it not to matter."""
+    if isinstance(guarantee, PureDP):
+        return guarantee.epsilon
+    return guarantee.epsilon_beyond(float(guarantee.profile(np.inf)) + slack)
+
+
+def _of_threat(q: Question) -> float:
+    threat = q.threat
+    priors = ListedPriors(np.array([threat.likeliest]), np.array([threat.unlisted]))
+    return float(listed_optimum(priors, q.guarantee)[0])
+
+
+LISTED = Theorem(
+    id="one-target-optimum-listed",
+    source="Narcissus theory 4.6",
+    title="one-target optimum, from the likeliest values",
+    says=(
+        "The success on one target whose values are too many to list, from the likeliest of them: "
+        "an upper limit of the optimum, and the optimum itself under pure DP once all values count."
+    ),
+    about=("success",),
+    limit=_of_threat,
+    needs=Needs(likeliest=True),
+    own=True,
+)
