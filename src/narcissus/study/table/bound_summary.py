@@ -82,7 +82,10 @@ def bound_results(
 def _theorems(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
     """Give the theorems behind what is proved of the mean share, and of the count."""
     if experiment.factored:
-        return factored_proofs.share_theorem(guarantee), factored_proofs.tail_theorem()
+        return (
+            factored_proofs.share_theorem(experiment.success, guarantee),
+            factored_proofs.tail_theorem(experiment.success),
+        )
     success, people = experiment.success, experiment.targets
     return (
         proofs.share_theorem(success, people, guarantee),

@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem
+from narcissus.bounds import Theorem, optimum_by_listing
 from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
-from narcissus.guarantees import Guarantee
+from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.priors.elimination import log_partition
+from narcissus.priors.elimination import log_partition, row_count
+from narcissus.priors.likeliest import listing
 from narcissus.study.table import proofs
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
+
+MOST_LISTED = 2**14
+"""Most values of a person that are listed; where more matter, limits are valid and less sharp."""
 
 
 def best_chances(targets: FactoredTargets) -> Floats:
@@ -47,8 +54,23 @@ def collisions(targets: FactoredTargets) -> Floats:
 
 
 def shares(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
-    """Limit each person's chance to be recovered, shape (n,); see `proofs.shares`."""
-    return proofs.from_best_guess(best_chances(targets), guarantee)
+    """Limit each person's chance to be recovered, shape (n,); see `proofs.shares`.
+
+    Where all columns must be exactly right, the one-target optimum from the person's likeliest
+    values, as many as matter or `MOST_LISTED` of them; never above the limit from the best guess.
+    """
+    limit = proofs.from_best_guess(best_chances(targets), guarantee)
+    if not targets.success.columns.exact:
+        return limit
+    return np.clip(np.minimum(_listed(targets, guarantee), limit), targets.best_chance, 1.0)
+
+
+@lru_cache(maxsize=16)  # a tail and its parts are asked for at the same point
+def _listed(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
+    """Limit the chance of naming everybody's very secret, shape (n,)."""
+    factors = targets.factors
+    found = optimum_by_listing(listing(factors), row_count(factors), guarantee, most=MOST_LISTED)
+    return found.value[factors.rows]
 
 
 def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Floats:
@@ -63,10 +85,14 @@ def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Flo
 def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
     """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
 
-    The pair from the best guess of `proofs.single_success`, feasible for any ``p`` that no guess's
-    prior chance exceeds.
+    As `proofs.single_success` where all columns must be exactly right: its pair is feasible for
+    any limit ``o`` of the optimum. Else the pair from the best guess, which is feasible for any
+    ``p`` that no guess's prior chance exceeds.
     """
     del delta  # there is one pair to take
+    if targets.success.columns.exact:
+        o = np.clip(_listed(targets, PureDP(epsilon)), targets.best_chance, 1.0)
+        return o, 1 - o
     return proofs.single_from_best(best_chances(targets), collisions(targets), epsilon)
 
 
@@ -93,11 +119,12 @@ def other_tails(targets: FactoredTargets, guarantee: Guarantee) -> dict[str, Flo
     return {}
 
 
-def share_theorem(guarantee: Guarantee) -> Theorem:
+def share_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
     """Give the theorem behind `shares`."""
-    return for_each(guarantee)[0].by("from the best guess")
+    return LISTED if success.exact else for_each(guarantee)[0].by("from the best guess")
 
 
-def tail_theorem() -> Theorem:
+def tail_theorem(success: ColumnsRight) -> Theorem:
     """Give the theorem behind the limits of counts."""
-    return DOMINATION.by("from the best guess")
+    how = "from the likeliest values" if success.exact else "from the best guess"
+    return DOMINATION.by(how)
