@@ -31,6 +31,11 @@ from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 
 
+def is_factored(queries: TableQueries) -> bool:
+    """Say whether the unknown columns have too many joint values for a list of them."""
+    return queries.values > MAX_JOINT
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Everything that is fixed before the first trial."""
@@ -66,7 +71,7 @@ class Experiment:
     @property
     def factored(self) -> bool:
         """Whether the unknown columns have so many joint values that none are listed."""
-        return self.queries.values > MAX_JOINT
+        return is_factored(self.queries)
 
     @property
     def side(self) -> OtherColumns | FactoredColumns:

@@ -20,11 +20,10 @@ from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
 from narcissus.priors import RecordPrior
-from narcissus.priors.base import MAX_JOINT
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.table import factored_proofs, proofs
-from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.experiment import Experiment, is_factored
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
@@ -239,8 +238,7 @@ def people_of(study: TableStudy, table: Table) -> int:
 def require_room(queries: TableQueries, success: ColumnsRight, people: int) -> None:
     """Refuse more people, values or tables than an attack can hold."""
     n = people
-    many = queries.values > MAX_JOINT
-    if not many and n * success.guesses > MAX_BELIEFS:  # at least as many as values
+    if not is_factored(queries) and n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
             f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
             f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
@@ -270,7 +268,7 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
-    if mechanism.queries.values > MAX_JOINT:
+    if is_factored(mechanism.queries):
         attacks = without_joint(attacks, mechanism)
     draft = Experiment(
         table=table,

@@ -45,7 +45,7 @@ class Kept:
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        truth = Truth.of(played, self.groups, chances=self.chances)
+        truth = Truth.of(played, self.groups, chances=self.chances, right=self.exact)
         found = truth.without_release()
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
@@ -69,17 +69,21 @@ class Truth:
     """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
-    where it is not known: the prior may be wrong about the people, or the mechanism has none."""
+    where it is not known: the prior may be wrong about the people, the mechanism has none, or no
+    joint values are listed."""
+    trusted: bool
+    """Whether the guess is scored by its chance by the prior, and not by its hits."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, chances: bool) -> Truth:
+    def of(cls, played: Round, groups: Groups, *, chances: bool, right: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
         [people], [targets], [release] = played.draw.data, played.known, played.release
         [insider] = played.told(OtherSecrets())
         masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
         by_secret = groups.by_secret(targets.queries.unknown)
         known = insider_chances(release, insider) if chances else None
-        return cls(targets, insider.secrets, masks, by_secret, known)
+        trusted = chances or (right and isinstance(targets, FactoredTargets))
+        return cls(targets, insider.secrets, masks, by_secret, known, trusted)
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
@@ -91,7 +95,7 @@ class Truth:
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
             # on people about whom the prior may be wrong.
-            "group_guess": self._by_group(hits if self.exact is None else guess, hits),
+            "group_guess": self._by_group(guess if self.trusted else hits, hits),
         }
         if isinstance(self.targets, FactoredTargets):
             each = enumerate(self.targets.marginals)
