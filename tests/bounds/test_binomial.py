@@ -118,11 +118,11 @@ def test_a_ratio_at_a_million_trials_is_right_whatever_stands_beside_it():
     found = tail_over_mass(10**6, counts, log_odds)
     for v, odds, ratio in zip(counts.tolist(), log_odds.tolist(), found.tolist(), strict=True):
         with mp.workdps(30):
-            term, truth = mp.mpf(1), mp.mpf(0)
+            term, truth, more = mp.mpf(1), mp.mpf(0), 0
             while term > mp.mpf(10) ** -22:
                 truth += term
-                term *= mp.exp(mp.mpf(odds)) * (10**6 - v) / (v + 1)
-                v += 1
+                term *= mp.exp(mp.mpf(odds)) * (10**6 - v - more) / (v + more + 1)
+                more += 1
         assert ratio == pytest.approx(float(truth), rel=4e-14, abs=0)
     assert tail_over_mass(10**6, np.empty(0), np.empty(0)).shape == (0,)
 

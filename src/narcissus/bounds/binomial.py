@@ -163,5 +163,6 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
         if not moving.any():
             break
         if not moving.all():
-            left, a, b, p, c, d, h = (x[moving] for x in (left, a, b, p, c, d, h))
+            left = left[moving]
+            a, b, p, c, d, h = (x[moving] for x in (a, b, p, c, d, h))
     return special.expit(-odds) * found.reshape(shape)

@@ -26,8 +26,6 @@ from narcissus.study.table.words import (
     most_vulnerable,
     odds,
     percent,
-    percent_down,
-    percent_up,
     points,
     threshold_text,
     verdict_words,
@@ -85,14 +83,18 @@ def excess(role, low, high, group="", name=None):
                   kind="sampled", trials=None)  # fmt: skip
 
 
-@pytest.mark.parametrize("share_", [0.0, 0.1, 0.12345, 0.3, 0.6999999999999999, 0.9995, 1.0])
-def test_limits_are_rounded_to_the_safe_side(share_):
-    up, down = (float(text.removesuffix("%")) / 100 for text in
-                (percent_up(share_), percent_down(share_)))  # fmt: skip
-    assert up >= share_ - 1e-9
-    assert down <= share_ + 1e-9
-    assert up - down <= 0.0010001
-    assert abs(float(percent(share_).removesuffix("%")) / 100 - share_) <= 0.00051
+def test_limits_are_rounded_to_the_safe_side():
+    best = attack(gain_low_joint=0.0129, gain_high=0.3001)
+    assert "limits 1.2 points to 30.1 points" in " ".join(
+        against(numbers(attacks={"a": best}), [], [])
+    )
+    bounded = numbers(bounds=(share(most=0.70001), count()))
+    assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
+        in_favour(bounded, None, [], [], [])
+    )
+    ceiling = LimitedMean(share=0.6, low=0.5999, high=0.6001)
+    said = verdict_words(numbers(ceiling=ceiling), None, judged("no threshold"))
+    assert "limits 59.9% to 60.1%" in said
 
 
 def test_numbers_in_words():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
 from narcissus.study.results.table import Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
@@ -18,16 +19,6 @@ SAMPLED_TOO = "the people played and within sampling limits for all people like 
 def percent(share: float | None) -> str:
     """Give a share as a percentage with one digit."""
     return "not known" if share is None else f"{100 * share:.1f}%"
-
-
-def percent_up(share: float) -> str:
-    """Give an upper limit as a percentage, never rounded below itself."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
-
-
-def percent_down(share: float) -> str:
-    """Give a lower limit as a percentage, never rounded above itself."""
-    return f"{math.floor(1000 * share + 1e-9) / 10:.1f}%"
 
 
 def points(difference: float) -> str:
@@ -63,8 +54,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
     if_right = f"if {numbers.proved_if}, " if numbers.proved_if else ""
-    # Rounded up: a limit must not be rounded below itself.
-    most = math.ceil(100 * numbers.population_share - 1e-9)
+    most = int(upper(100 * numbers.population_share, places=0))
     if most >= 100:
         return f"{text}; with these trials nothing below 100 is shown to limit every attacker."
     if max(guess, 0.0 if best is None else best.share) > numbers.population_share:
@@ -101,8 +91,8 @@ def _ceiling_words(numbers: SettingNumbers) -> list[str]:
         ("An" if beaten else "Even an")
         + " attacker who is told everybody else's secrets "
         + ("recovered by chance no more than " if beaten else "recovers ")
-        + f"{percent(ceiling.share)} (sampled, limits {percent_down(ceiling.low)} to "
-        f"{percent_up(ceiling.high)}{if_right})."
+        + f"{percent(ceiling.share)} (sampled, limits {lower(100 * ceiling.low, places=1)}% to "
+        f"{upper(100 * ceiling.high, places=1)}%{if_right})."
     ]
 
 
@@ -207,22 +197,24 @@ def in_favour(
         proved = 1.0 if share is None else share.share_at_most
         if proved < 1:
             head = f"Proved if: {' and '.join(given)}" if given else "Proved"
+            above = max(0.0, proved - numbers.guess.share)
             items.append(
-                f"{head}: no attacker recovers more than {percent_up(proved)} of these people on "
-                f"average, {points(max(0.0, proved - numbers.guess.share))} above the best guess."
+                f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
+                f"people on average, {upper(100 * above, places=1)} points above the best guess."
             )
     gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
     if gains and threshold is not None and threshold.gain is not None:
+        gain = 100 * (threshold.gain + gains[0].value)
         items.append(
-            f"{proved_if}: no attempts recover more than {points(threshold.gain + gains[0].value)} "
+            f"{proved_if}: no attempts recover more than {upper(gain, places=1)} points "
             "above what the same attempts score on fresh people, on average."
         )
     ceiling = numbers.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
             "Sampled: told everybody else's secrets, an attacker recovers "
-            f"{percent(ceiling.share)}, at most {percent_up(ceiling.high)} within limits"
-            f"{given_text}."
+            f"{percent(ceiling.share)}, at most {upper(100 * ceiling.high, places=1)}% within "
+            f"limits{given_text}."
         )
     groups = [e for e in below if e.group]
     if groups:
@@ -250,7 +242,7 @@ def against(
             who = f" of {excess.group}" if excess.group else ""
             items.append(
                 f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {points(excess.low)})."
+                f"the threshold allows (at least {lower(100 * excess.low, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
         items += _best_attack(numbers.best, best)
@@ -270,7 +262,8 @@ def against(
 def _best_attack(name: str, best: AttackResult) -> list[str]:
     """Say what the best attack gains on itself, or that the trials do not tell."""
     low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
-    limits = f"limits {points(low)} to {points(best.gain_high)}"
+    high = best.gain_high
+    limits = f"limits {lower(100 * low, places=1)} points to {upper(100 * high, places=1)} points"
     against_what = (
         "the same attempts on fresh people"
         if best.baseline_exact
