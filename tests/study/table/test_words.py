@@ -14,6 +14,7 @@ from narcissus.study.results.table_attacks import (
     ApproximateLimits,
     AttackResult,
     GroupAttack,
+    GroupByChance,
     GroupResult,
     GuessResult,
     LimitedMean,
@@ -283,3 +284,27 @@ def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest():
     found = most_vulnerable(numbers(groups=(group("m", 0.05), group("f", 0.07), group("x", 0.0))))
     assert (found[0].group, found[1]) == ("f", "a")
     assert most_vulnerable(numbers(groups=(group("x", 0.0), group("y", -0.1)))) is None
+
+
+def rare(over_guess_low, gain_low, share_=0.4):
+    """Give a group that is told by the secrets: the best guess gets nobody of it."""
+    chance = GroupByChance(share=share_, gain=gain_low + 0.1, gain_low=gain_low)
+    own = GroupAttack(share=0.5, low=0.1, high=0.9, baseline=0.3, over_guess=0.5,
+                      over_guess_low=over_guess_low, people=5, by_chance=chance)  # fmt: skip
+    return GroupResult(by="illness", group="rare", by_secret=True, share_of_people=0.02,
+                       guess=LimitedMean(share=0.0, low=0.0, high=0.1), attacks={"a": own},
+                       ceiling=None)  # fmt: skip
+
+
+def test_who_names_rare_values_anyway_hits_nobody_hard():
+    """It gets as much of strangers: what the best guess never names is no measure of it."""
+    groups = (group("m", 0.05), rare(0.3, -0.05))
+    assert most_vulnerable(numbers(groups=groups))[0].group == "m"
+    assert most_vulnerable(numbers(groups=groups[1:])) is None
+    hit = numbers(groups=(group("m", 0.05), rare(0.3, 0.1)))
+    assert most_vulnerable(hit)[0].group == "rare"
+    said = verdict_words(hit, None, judged("no threshold"))
+    assert "Hardest hit by illness: rare, from 40.0% hit by chance to 50.0% recovered." in said
+    assert "; 40.0% are hit by chance without the release" in " ".join(against(hit, [], []))
+    never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
+    assert "from 0.0% guessed to" in verdict_words(never, None, judged("no threshold"))

@@ -73,7 +73,7 @@ def verdict_words(
     if (worst := most_vulnerable(numbers)) is not None:
         group, _, attack = worst
         parts.append(
-            f"Hardest hit by {group.by}: {group.group}, from {percent(group.guess.share)} guessed "
+            f"Hardest hit by {group.by}: {group.group}, from {' '.join(_without(group, attack))} "
             f"to {percent(attack.share)} recovered."
         )
     if threshold is not None:
@@ -249,12 +249,12 @@ def against(
     worst = most_vulnerable(numbers)
     if worst is not None:
         group, name, found = worst
+        without, how = _without(group, found)
         items.append(
             f"Sampled: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(found.share)} of them; without the "
-            f"release {percent(group.guess.share)} of the same people are guessed "
-            "(beyond limits that hold for all groups, attacks and settings at once)."
+            f"`{name}` recovers {percent(found.share)} of them; {without} are {how} without the "
+            "release (beyond limits that hold for all groups, attacks and settings at once)."
         )
     return items
 
@@ -289,16 +289,23 @@ def _best_attack(name: str, best: AttackResult) -> list[str]:
 
 
 def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAttack] | None:
-    """Give the group, and the attack on it, that gains most on the guesser beyond its limits.
+    """Give the group, and the attack on it, that gains most beyond its limits.
 
-    The limits hold for all groups, attacks and settings at once, which is what is chosen from.
+    On the best guess, and of a group that is told by the secrets also on itself. The limits hold
+    for all groups, attacks and settings at once, which is what is chosen from.
     """
     found = [
         (group, name, attack)
         for group in numbers.groups
         for name, attack in group.attacks.items()
-        if attack.over_guess_low > 0
-        # who names rare values at random gets some of them, at the cost of all others
-        and not (group.by_secret and numbers.attacks[name].share < numbers.guess.share)
+        if attack.sure_gain > 0
     ]
-    return max(found, key=lambda one: one[2].over_guess_low, default=None)
+    return max(found, key=lambda one: one[2].sure_gain, default=None)
+
+
+def _without(group: GroupResult, attack: GroupAttack) -> tuple[str, str]:
+    """Say how much of a group is got without the release, and how: by the guess, or by chance."""
+    chance = attack.by_chance
+    if chance is not None and chance.share > group.guess.share:
+        return percent(chance.share), "hit by chance"
+    return percent(group.guess.share), "guessed"
