@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from narcissus._outwards import lower, upper
 from narcissus.errors import InputError
 from narcissus.results import GRADES, Grade, Result
 
@@ -56,8 +57,8 @@ class Finding(Result):
         return "proved if" if self.kind == "proved" and self.assumptions else self.kind
 
     def __str__(self) -> str:
-        parts = [f"at least {self.low:.6g}"] if self.low is not None else []
-        parts += [f"at most {self.high:.6g}"] if self.high is not None else []
+        parts = [f"at least {lower(self.low)}"] if self.low is not None else []
+        parts += [f"at most {upper(self.high)}"] if self.high is not None else []
         text = f"{self.grade.upper()}: {self.quantity} {' and '.join(parts)}, by {self.source}"
         return "\n".join([text, *(f"  if {a}" for a in self.assumptions)])
 
@@ -90,17 +91,15 @@ class Contradiction(Result):
         assert self.above.low is not None
         assert self.below.high is not None
         pair = (
-            f"{self.quantity}: at least {100 * self.above.low:.4g}% by {self.above.source}, but at "
-            f"most {100 * self.below.high:.4g}% by {self.below.source}"
+            f"{self.quantity}: at least {lower(100 * self.above.low, 4)}% by {self.above.source}, "
+            f"but at most {upper(100 * self.below.high, 4)}% by {self.below.source}"
         )
         if self.refuted:
             return f"Refuted: that {' and that '.join(self.refuted)} ({pair})."
         level = self.above.confidence or self.below.confidence
-        chance = (
-            "an error in this software"
-            if level is None
-            else f"a false alarm (chance at most {1 - level:.2g}) or an error in this software"
-        )
+        chance = "an error in this software"
+        if level is not None:
+            chance = f"a false alarm (chance at most {upper(1 - level, 2)}) or {chance}"
         return f"Two numbers contradict each other, {chance} ({pair})."
 
 

@@ -15,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from narcissus._outwards import lower, upper
+
 Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
 GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
@@ -99,7 +101,7 @@ class Bound(Result):
     def __str__(self) -> str:
         kept = "PROVED" if not self.takes_as_given else "PROVED IF"
         head = kept if self.valid else "NOT A BOUND (shown for comparison only)"
-        lines = [f"{head}: {self.quantity} at most {self.value:.6g}", f"  by {self.theorem}"]
+        lines = [f"{head}: {self.quantity} at most {upper(self.value)}", f"  by {self.theorem}"]
         lines += [f"  assuming {a}" for a in self.assumptions]
         lines += [f"  taken as given: {a}" for a in self.takes_as_given]
         return "\n".join(lines)
@@ -146,8 +148,8 @@ class Estimate(Result):
         return "sampled"
 
     def __str__(self) -> str:
-        low = "none" if self.low is None else f"{self.low:.6g}"
-        high = "none" if self.high is None else f"{self.high:.6g}"
+        low = "none" if self.low is None else lower(self.low)
+        high = "none" if self.high is None else upper(self.high)
         text = (
             f"SAMPLED: {self.quantity or 'estimate'} {self.value:.6g}, "
             f"{100 * self.confidence:g}% limits {low} to {high} "
@@ -194,7 +196,7 @@ class Approximate(Result):
     def __str__(self) -> str:
         return (
             f"APPROXIMATE: {self.quantity or 'estimate'} {self.value:.6g}, about "
-            f"{self.low:.6g} to {self.high:.6g} at {100 * self.confidence:g}% "
+            f"{lower(self.low)} to {upper(self.high)} at {100 * self.confidence:g}% "
             f"({self.trials} trials{', ' + self.method if self.method else ''})"
         )
 

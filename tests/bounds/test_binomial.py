@@ -111,6 +111,22 @@ def test_counts_and_odds_broadcast():
     assert ratio[1].tolist() == pytest.approx([1, 1, 1])
 
 
+def test_a_ratio_at_a_million_trials_is_right_whatever_stands_beside_it():
+    """Each element stops by itself: together they took all steps, and lost digits to them."""
+    rng = np.random.default_rng(0)
+    counts, log_odds = 600_000 + rng.integers(0, 1000, 60), rng.uniform(0.2, 0.34, 60)
+    found = tail_over_mass(10**6, counts, log_odds)
+    for v, odds, ratio in zip(counts.tolist(), log_odds.tolist(), found.tolist(), strict=True):
+        with mp.workdps(30):
+            term, truth, more = mp.mpf(1), mp.mpf(0), 0
+            while term > mp.mpf(10) ** -22:
+                truth += term
+                term *= mp.exp(mp.mpf(odds)) * (10**6 - v - more) / (v + more + 1)
+                more += 1
+        assert ratio == pytest.approx(float(truth), rel=4e-14, abs=0)
+    assert tail_over_mass(10**6, np.empty(0), np.empty(0)).shape == (0,)
+
+
 # Where SciPy 1.17's incomplete beta function is off by a tenth to a factor of three.
 WRONG_IN_SCIPY = [
     (230, 205, -3.6079821607542515),

@@ -42,7 +42,7 @@ def tails(r: int, p: float, e: float) -> list[float]:
     return [float(sum(mass[j:], start=Fraction(0))) for j in range(r + 2)]
 
 
-@pytest.mark.states("Cohen et al. 2024", "Theorem F.1")
+@pytest.mark.states("Cohen et al. 2025", "Theorem F.1")
 @pytest.mark.parametrize("p", [0.0, 1e-200, 0.01, 0.5, 0.9, 1.0])
 def test_formulas_for_one_target(p):
     with mp.workdps(50):

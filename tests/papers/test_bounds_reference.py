@@ -304,7 +304,7 @@ def test_4_7_membership_advantages():
     assert yeom.value > says("one-target", PureDP(0.2), prior=0.5).value
 
 
-@pytest.mark.states("Cohen et al. 2024", "Theorem F.1")
+@pytest.mark.states("Cohen et al. 2025", "Theorem F.1")
 def test_4_7_narcissus_f_1_and_distributional_robustness():
     for guarantee, delta in [(PureDP(0.5), 0.0), (ApproximateDP(0.5, 0.01), 0.01)]:
         single = says("cohen-f.1", guarantee, prior=0.2)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from narcissus.report.format import (
     GRADES,
     SIGNS,
-    at_most,
     cell,
     limits,
     number,
@@ -85,20 +84,6 @@ def test_limits_round_outwards_and_missing_ones_are_said():
     assert limits(None, None) == "—"
     assert with_limits(0.55, 0.5451, 0.5549) == "55.0% (54.5–55.5)"
     assert with_limits(0.55, None, 0.6) == "55.0%"
-
-
-@given(st.floats(-1, 1).filter(lambda x: abs(x) > 1e-9))
-def test_a_limit_in_figures_is_never_below_itself(value):
-    said = Decimal(at_most(value).removeprefix("at most "))
-    assert 0 <= said - exactly(value) <= abs(exactly(value)) / 100
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.99043, "at most 0.991"), (0.3, "at most 0.3"), (-0.30049, "at most -0.3")],
-)
-def test_a_limit_in_figures_is_rounded_up(value, text):
-    assert at_most(value) == text
 
 
 def test_points_are_signed():

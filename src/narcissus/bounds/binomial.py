@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 _LIKELY = 0.75  # above it 1 - p has fewer digits than the failure's own probability
 _DEEP = 1e-200  # below it the incomplete beta function is not asked
 _SMALLEST_LOG = -745.2  # log of the smallest positive float
+_FRACTIONS = 5000  # of the continued fraction, at most; some hundreds at a million trials
+_CONVERGED = 1e-15  # a factor so near 1 changes nothing
 _SERIES = 16  # from here on Stirling's series is right to the last digit
 
 
@@ -142,11 +144,12 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     count, odds = np.broadcast_arrays(
         np.asarray(v, dtype=np.float64), np.asarray(log_odds, dtype=np.float64)
     )
-    p, a, b = special.expit(odds), count, r - count + 1
+    shape, a, p = odds.shape, count.ravel(), special.expit(odds).ravel()
+    b = r - a + 1
     d = 1.0 / (1.0 - (a + b) * p / (a + 1.0))
-    c = np.ones_like(p)
-    h = d.copy()
-    for m in range(1, 5000):
+    c, h = np.ones_like(p), d.copy()
+    found, left = np.empty_like(p), np.arange(p.size)
+    for m in range(1, _FRACTIONS):
         for step in (
             m * (b - m) * p / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * p / ((a + 2 * m) * (a + 2 * m + 1)),
@@ -154,6 +157,12 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
             d = 1.0 / (1.0 + step * d)
             c = 1.0 + step / c
             h = h * c * d
-        if np.all(np.abs(c * d - 1.0) < 1e-15):
+        found[left] = h
+        # Each stops when it has converged: the last digits of all may never rest together.
+        moving = np.abs(c * d - 1.0) >= _CONVERGED
+        if not moving.any():
             break
-    return special.expit(-odds) * h
+        if not moving.all():
+            left = left[moving]
+            a, b, p, c, d, h = (x[moving] for x in (a, b, p, c, d, h))
+    return special.expit(-odds) * found.reshape(shape)

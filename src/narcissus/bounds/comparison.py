@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from narcissus._outwards import upper
 from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
@@ -73,7 +74,7 @@ class Comparison(Result):
         lines = [f"{self.bounds[0].quantity}, {self.guarantee.describe()}"]
         for _, row in self.to_frame().iterrows():
             mark = "" if row["valid"] else "   (not a bound: known not to hold)"
-            lines.append(f"  {row['value']:<12.6g} {row['bound']}{mark}")
+            lines.append(f"  {upper(row['value']):<12} {row['bound']}{mark}")
         return "\n".join(lines)
 
     def plot(self, ax: Axes | None = None, *, against: str = "prior") -> Axes:

@@ -146,7 +146,7 @@ BALLE = Theorem(
 )
 COHEN = Theorem(
     id="cohen-f.1",
-    source="Cohen et al. 2024, Theorem F.1",
+    source="Cohen et al. 2025, Theorem F.1",
     says="e^epsilon p + delta, p the prior success of the attempt made.",
     about=("success",),
     limit=lambda q: _grown(q) + q.delta,

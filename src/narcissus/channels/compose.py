@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from narcissus._outwards import lower, upper
 from narcissus._validation import integer
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, channel
@@ -180,8 +181,8 @@ class ComposedSecurity(Result):
         if self.exact:
             return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
         return (
-            f"PROVED: Bayes security at least {self.beta_star:.6g}, capacity at most "
-            f"{self.capacity:.6g}\n  by {self.theorem}"
+            f"PROVED: Bayes security at least {lower(self.beta_star)}, capacity at most "
+            f"{upper(self.capacity)}\n  by {self.theorem}"
         )
 
 

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from narcissus._outwards import lower
 from narcissus._validation import between, integer, non_negative, probability
 from narcissus.errors import InputError
 from narcissus.results import Bound, Grade, Result
@@ -49,7 +50,7 @@ class SecurityBound(Result):
     def __str__(self) -> str:
         tight = " (some mechanism reaches it)" if self.tight else ""
         lines = [
-            f"PROVED: {self.quantity} at least {self.value:.6g}{tight}",
+            f"PROVED: {self.quantity} at least {lower(self.value)}{tight}",
             f"  by {self.theorem}",
         ]
         return "\n".join(lines + [f"  assuming {a}" for a in self.assumptions])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from narcissus._outwards import lower, upper
 from narcissus.results import Estimate, Grade, Result
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ class LeakageEstimate(Result):
 
     def __str__(self) -> str:
         def limits(e: Estimate) -> str:
-            low = "no limit" if e.low is None else f"{rounded(e.low, 4, up=False):.4f}"
-            high = "no limit" if e.high is None else f"{rounded(e.high, 4, up=True):.4f}"
+            low = "no limit" if e.low is None else lower(e.low, places=4)
+            high = "no limit" if e.high is None else upper(e.high, places=4)
             return f"{e.value:.4f}   limits {low} to {high}"
 
         worst = self.beta_star.high if self.beta_star.high is not None else 1.0
@@ -127,7 +127,7 @@ class LeakageEstimate(Result):
             "",
             f"  Bayes security (worst pair)  {limits(self.beta_star)}",
             f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
-            f"{rounded(100 - 50 * worst, 1, up=False):.1f} of 100 attempts (50 by guessing)",
+            f"{lower(100 - 50 * worst, places=1)} of 100 attempts (50 by guessing)",
             f"  Bayes risk                   {limits(self.bayes_risk)}",
             f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
             "than the upper limit",
@@ -148,11 +148,3 @@ class LeakageEstimate(Result):
 def _limits(e: Estimate) -> dict[str, Any]:
     out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
     return out | ({"why": e.why} if e.low is None or e.high is None else {})
-
-
-def rounded(value: float, digits: int, *, up: bool) -> float:
-    """Round a limit outwards, so that what is printed still holds."""
-    scale = 10**digits
-    # A hair of room: 0.3 * 10 is not 3.
-    steps = math.ceil(value * scale - 1e-9) if up else math.floor(value * scale + 1e-9)
-    return steps / scale

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from narcissus._outwards import lower
 from narcissus.channels.channel import Channel, Matrix, channel, prior_for, require_two
 from narcissus.results import Grade, Result
 
@@ -187,8 +188,8 @@ class ImpliedRisk(Result):
 
     def __str__(self) -> str:
         return (
-            f"PROVED: Bayes risk at least {self.value:.6g} "
-            f"(Bayes security {self.by_bayes_security:.6g}, capacity {self.by_capacity:.6g})"
+            f"PROVED: Bayes risk at least {lower(self.value)} "
+            f"(Bayes security {lower(self.by_bayes_security)}, capacity {lower(self.by_capacity)})"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from narcissus._outwards import lower
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
 from narcissus.channels.channel import Channel, channel, prior_for, require_two
 from narcissus.channels.closed_forms import ClosedForm
@@ -162,7 +163,7 @@ class ChannelSummary(Result):
                 f"  capacity                     {self.capacity:.6g}   (the most it can be for "
                 "any prior and any non-negative gain)",
                 f"  local DP epsilon             {epsilon}",
-                f"  implied Bayes risk           at least {self.implied_risk:.6g}   (from "
+                f"  implied Bayes risk           at least {lower(self.implied_risk)}   (from "
                 f"{'both alike' if self.implied_by == 'equal' else self.implied_by})",
                 "",
                 "  All numbers are exact for this channel; nothing is sampled.",

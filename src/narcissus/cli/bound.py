@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from narcissus._outwards import upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
@@ -242,7 +243,7 @@ def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
     if danger.values is not None or danger.exact_match:
         return more_provable(danger, None)
     exact = best(bounds_on(threat(prior=danger.prior, exact_match=True), guarantee)).value
-    return more_provable(danger, f"proves {exact:.6g}" if exact < proved * (1 - 1e-6) else None)
+    return more_provable(danger, f"proves {upper(exact)}" if exact < proved * (1 - 1e-6) else None)
 
 
 def _share(bits: float) -> float:
@@ -293,20 +294,20 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     lines = [
         f"Without the release, the best guess about one person is right with probability "
         f"{danger.prior:.6g} ({percent(danger.prior)}).",
-        f"With it, no attacker is right with probability above {payload['success']:.6g} "
-        f"({percent(payload['success'])}).",
-        f"Advantage at most {payload['advantage']:.6g}. {criterion_text(danger)}",
+        f"With it, no attacker is right with probability above {upper(payload['success'])} "
+        f"({percent(payload['success'], up=True)}).",
+        f"Advantage at most {upper(payload['advantage'])}. {criterion_text(danger)}",
     ]
     n = danger.targets
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
-            f"{payload['tail']:.6g}."
+            f"{upper(payload['tail'])}."
         )
     if "leaked_bits" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most "
-            f"{payload['leaked_bits']:.4g} bits leak about one uniform secret, however long."
+            f"{upper(payload['leaked_bits'], 4)} bits leak about one uniform secret, however long."
         )
     trivial = payload.get("at_most") == danger.guesses
     if trivial:

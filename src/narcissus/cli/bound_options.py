@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._outwards import upper
 from narcissus._validation import one_of
 from narcissus.errors import InputError
 
@@ -229,12 +230,14 @@ def others_text(rows: list[dict[str, Any]]) -> list[str]:
     lines = ["Other bounds, for comparison:"]
     for row in rows:
         mark = "" if row["valid"] else "  (NOT A BOUND: known not to hold)"
-        lines.append(f"  {row['value']:<12.6g} {row['name']}{mark}")
+        lines.append(f"  {upper(row['value']):<12} {row['name']}{mark}")
     return lines
 
 
-def percent(value: float) -> str:
-    """Say a probability as a share of 100 people, or in powers of ten."""
-    if value >= 0.0095:
-        return f"{100 * value:.3g} of 100"
-    return f"{value:.3g}" if value > 0 else "0"
+def percent(value: float, *, up: bool = False) -> str:
+    """Say a probability, or an upper limit, as a share of 100 people, or in powers of ten."""
+
+    def said(number: float) -> str:
+        return upper(number, 3) if up else f"{number:.3g}"
+
+    return f"{said(100 * value)} of 100" if value >= 0.0095 else said(value)

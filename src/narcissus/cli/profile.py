@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._outwards import lower
 from narcissus.cli import options
 from narcissus.cli.main import EXCEEDED, OK
 
@@ -161,7 +162,7 @@ def _show_sampled(
         return
     click.echo("SAMPLED from below: delta is at least this, with 95% confidence each")
     for point, estimate in zip(points, estimates, strict=True):
-        click.echo(f"epsilon {point:8.4g}: delta >= {estimate.low:.6g}")
+        click.echo(f"epsilon {point:8.4g}: delta >= {lower(estimate.low or 0.0)}")
 
 
 def _show(result: Profile, epsilon: float) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
@@ -171,23 +172,23 @@ def _text(payload: dict[str, Any], danger: Threat) -> list[str]:
     """Say it in words."""
     most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
     lines = [
-        f"epsilon {payload['epsilon']:.6g} with delta {payload['delta']:g} is enough protection"
-        f"{most}; so is Gaussian DP with mu {payload['mu']:.6g}.",
+        f"epsilon {lower(payload['epsilon'])} with delta {payload['delta']:g} is enough protection"
+        f"{most}; so is Gaussian DP with mu {lower(payload['mu'])}.",
         f"At that epsilon no attacker is right about one person with probability above "
-        f"{payload['success']:.6g}, where {payload['prior']:.6g} is reached without the release "
-        f"(advantage {payload['advantage']:.6g}). {criterion_text(danger)}",
+        f"{upper(payload['success'])}, where {payload['prior']:.6g} is reached without the release "
+        f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}",
     ]
     if "at_most" in payload:
         lines.append(
             f"More than {payload['at_most']} of {danger.targets} people fall with probability "
-            f"at most {payload['exceeded']:.6g}."
+            f"at most {upper(payload['exceeded'])}."
         )
     if "by_value" in payload:
         found = payload["by_value"]
         lines.append(
             "If only each value's own probability is used: "
-            f"epsilon {found.least:.6g} for the least likely value, {found.median:.6g} for the "
-            f"median, {found.most:.6g} for the most likely."
+            f"epsilon {lower(found.least)} for the least likely value, {lower(found.median)} for "
+            f"the median, {lower(found.most)} for the most likely."
         )
     lines += ["", f"PROVED by {payload['theorem']}"]
     lines += [f"  assuming {said}" for said in payload["assumptions"]]

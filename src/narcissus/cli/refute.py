@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import option_names, print_json
 from narcissus.errors import InputError
@@ -181,9 +182,9 @@ def _text(found: Refutation, seed: int | None) -> list[str]:
             f"counted (--seed {seed} shuffles the same again)."
         )
     lines.append(
-        f"If it is Gaussian DP, its mu is not below {found.mu:.6g}"
+        f"If it is Gaussian DP, its mu is not below {lower(found.mu)}"
         + (
-            f": a noise multiplier of at most {found.noise:.6g} (replaced records)."
+            f": a noise multiplier of at most {upper(found.noise)} (replaced records)."
             if found.mu > 0
             else ": nothing is refuted."
         )
@@ -199,5 +200,7 @@ def _text(found: Refutation, seed: int | None) -> list[str]:
     ]
     for method in found.methods:
         mark = "" if method.valid else "  (NOT VALID everywhere: for comparison)"
-        lines.append(f"  {method.epsilon:<12.6g} {method.p_value:<12.4g} {method.name}{mark}")
+        lines.append(
+            f"  {lower(method.epsilon):<12} {upper(method.p_value, 4):<12} {method.name}{mark}"
+        )
     return lines

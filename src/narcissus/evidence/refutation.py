@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from narcissus._outwards import lower
 from narcissus._validation import between, non_negative, one_of
 from narcissus.bounds import THEOREMS, Question, Theorem, Threat, swap_tail, threat
 from narcissus.bounds.one_run import counts
@@ -125,7 +126,7 @@ class Refutation(Result):
         else:
             head = (
                 f"REFUTED (sampled): {about}; with {level} the mechanism is not "
-                f"({self.epsilon:.6g}, {self.delta:g})-DP nor better"
+                f"({lower(self.epsilon)}, {self.delta:g})-DP nor better"
             )
         return "\n".join([head, *(f"  assuming {said}" for said in self.assumptions)])
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from narcissus._outwards import lower, upper
 from narcissus.evidence import clopper_pearson
 from narcissus.results import Estimate, Grade, NotAssessed
 
@@ -114,12 +115,12 @@ def judge(found: Found) -> Ruling:
     reasons = [
         both,
         f"the shortest program found that needs no release is {1 / (1 - quality):.3g} times as "
-        f"long ({found.method}), a quality of at most {quality:.3g}",
+        f"long ({found.method}), a quality of at most {upper(quality, 3)}",
     ]
     if found.rank is not None and found.rank <= 0.05:
         reasons.append(
             "a release independent of the data would put them this far ahead of their shadows "
-            f"with a chance of at most {found.rank:.3g}"
+            f"with a chance of at most {upper(found.rank, 3)}"
         )
     return Ruling("extraction", tuple(reasons), "approximate")
 
@@ -136,7 +137,7 @@ def _against(found: Found, rate: str, both: str) -> Ruling | None:
         shorter = f"a program that needs no release is no longer than this one ({found.method})"
         return Ruling("no extraction", (shorter, both), counted)
     if quality <= found.quality_needed:
-        low = f"its quality is at most {quality:.3g}, and {found.quality_needed:g} was asked for"
+        low = f"its quality is at most {upper(quality, 3)}, {found.quality_needed:g} was asked for"
         return Ruling("no extraction", (low,), counted)
     if isinstance(shadow, Estimate) and (shadow.low or 0.0) >= NEEDED:
         same = "the same outputs count as well against data that the release has never seen"
@@ -164,9 +165,11 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
 
 def _few_runs(success: Estimate, rate: str) -> Ruling:
     """Say that the limits of the success lie on both sides of two in three."""
+    assert success.low is not None
+    assert success.high is not None
     reason = (
-        f"{rate}, limits {success.low:.2f} to {success.high:.2f}, which leave it open whether it "
-        "reaches two in three"
+        f"{rate}, limits {lower(success.low, places=2)} to {upper(success.high, places=2)}, which "
+        "leave it open whether it reaches two in three"
     )
     return Ruling("inconclusive", (reason,), "sampled", _runs(success))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
+from narcissus._outwards import lower, upper
 from narcissus.report.page import Cell
 from narcissus.results import Grade
 from narcissus.study.results.base import ByTheorem
@@ -84,19 +85,20 @@ def with_limits(share: float | None, low: float | None, high: float | None) -> s
     return f"{percent(share)} {between.replace('%', '')}"
 
 
-def at_most(value: float) -> str:
-    """Give an upper limit with three figures, rounded up."""
-    up = Context(prec=3, rounding=ROUND_CEILING)
-    return f"at most {up.create_decimal(f'{value:.12g}').normalize():g}"
-
-
-def points(difference: float | None) -> str:
+def points(difference: float | None, rounding: Rounding = "nearest") -> str:
     """Give a difference of shares in percentage points, signed."""
     if difference is None:
         return MISSING
-    value = round(100 * difference, 1) + 0.0
+    nearest = f"{round(100 * difference, 1):.1f}"
+    outwards = {"up": upper, "down": lower}.get(rounding)
+    value = float(outwards(100 * difference, places=1) if outwards else nearest)
     sign = "\N{MINUS SIGN}" if value < 0 else "+" if value > 0 else ""
     return f"{sign}{abs(value):.1f}"
+
+
+def between_points(low: float, high: float) -> str:
+    """Give the limits of a difference in percentage points, rounded outwards."""
+    return f"{points(low, 'down')} to {points(high, 'up')}"
 
 
 def number(value: float) -> str:

@@ -8,9 +8,9 @@ record itself. Format 1 grew in time: grades, findings and excesses came late.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, Context
 from typing import Any
 
+from narcissus._outwards import upper
 from narcissus.study.record import SCHEMA, digest_of, study_digest
 
 FORMAT_1 = "record of format 1"
@@ -178,11 +178,10 @@ def _exact(old: Data) -> Data:
 
 def _proof(old: Data, statement: Data) -> Data:
     value, given = old["value"], old["assumptions"]
-    up = Context(prec=3, rounding=ROUND_CEILING)
     found = {
         # format 1 says in words alone what is limited
         "limits": "success" if old["quantity"].startswith("success") else "delta",
-        "at_most": f"at most {up.create_decimal(value).normalize(up):g}",
+        "at_most": f"at most {upper(value, 3)}",
         "grade": "proved if" if given else "proved",
         "sufficient": value <= statement["delta"],
         **old,

@@ -1,5 +1,7 @@
 """What a verdict says, and what it says cannot be concluded."""
 
+import re
+
 import narcissus
 
 
@@ -16,7 +18,8 @@ def test_not_shown_says_what_may_still_be(play):
     found = play("fresh", at_most=0.1)
     widest = max(r.excess.high for r in found.record.results.risks)
     assert found.verdict.startswith("Not shown")
-    assert f"may still exceed the control by {100 * widest:.1f} points" in found.verdict
+    [said] = re.findall(r"may still exceed the control by ([0-9.]+) points", found.verdict)
+    assert 0 <= float(said) - 100 * widest < 0.1
     assert any("One that reveals everybody with chance q" in t for t in found.record.not_covered)
     assert found.record.assumptions
 

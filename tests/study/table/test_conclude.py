@@ -1,5 +1,8 @@
 """From trials to verdicts: every setting by its own trials, what is refuted at one at all."""
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,12 +19,30 @@ STUDY = {
 ROWS = {"threat": {**STUDY["threat"], "people": "rows"}}
 
 
+@dataclass
+class Declared:
+    """A mechanism whose guarantee is somebody's word."""
+
+    inner: Any
+    assumes: tuple[str, ...]
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def with_word(setting):
+    return replace(setting, mechanism=Declared(setting.mechanism, (f"{setting.label} is kept",)))
+
+
 @pytest.fixture
 def concluded(ready, made_up):
     """Give a function: conclude from made-up people at two settings; each may be changed."""
 
-    def make(threshold=None, at=None, changes=(), **study):
+    def make(threshold=None, at=None, changes=(), declared=(), **study):
         experiment = ready(**{**STUDY, **study})
+        settings = enumerate(experiment.settings)
+        settings = tuple(with_word(one) if n in declared else one for n, one in settings)
+        experiment = replace(experiment, settings=settings)
         made = [made_up(experiment, 30, seed=seed) for seed in (1, 2)]
         for number, one in enumerate(made):
             one.proved[:] = np.maximum(one.guess, 0.55 + 0.1 * number)
@@ -148,3 +169,34 @@ def test_few_trials_say_how_many_would_do(concluded):
             e.trials for e in result.excesses if e.name == "posterior"
         )
         assert result.grade == "sampled"
+
+
+@pytest.mark.parametrize("word", [0, 1])
+def test_a_setting_rests_on_its_own_declaration_alone(concluded, word):
+    _, found = concluded(ThresholdSpec(share=0.7), declared=(word,))
+    given, free = found[word], found[1 - word]
+    said = (f"{given.label} is kept",)
+    assert (given.status, free.status) == ("met", "met")
+    assert (given.is_declared, given.assumptions) == (True, said)
+    assert (free.is_declared, free.assumptions) == (False, ())
+    assert {(b.grade, b.takes_as_given) for b in given.bounds} == {("proved if", said)}
+    assert {(b.grade, b.takes_as_given) for b in free.bounds} == {("proved", ())}
+    assert "what was declared holds" in given.odds
+    assert "declared" not in free.odds
+
+
+@pytest.mark.parametrize("declared", [(0,), (0, 1)])
+def test_a_broken_word_counts_where_something_is_taken_as_given(concluded, declared):
+    """What takes nothing as given is judged by itself; another declaration falls with it."""
+
+    def impossible(made):
+        made.share["posterior"][:], made.share["prior"][:] = 0.95, 0.95
+        made.share["ceiling"][:] = 0.95
+
+    _, (broken, other) = concluded(
+        ThresholdSpec(share=0.7), "ε = 4", changes=[(0, impossible)], declared=declared
+    )
+    assert broken.contradictions
+    assert all("is kept" in one for one in broken.contradictions)
+    assert other.status == ("met" if declared == (0,) else "contradicted")
+    assert other.contradictions == (() if declared == (0,) else broken.contradictions)

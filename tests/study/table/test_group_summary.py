@@ -69,3 +69,37 @@ def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
         assert one.attacks["prior"].over_guess == 1
         assert one.attacks["posterior"].share == 0
         assert one.guess.share == 0
+
+
+def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(ready, made_up):
+    """Trials without members, true or fresh, are left out; other groups have the best guess."""
+    made = made_up(ready(**STUDY), 40)
+    trials, rng = made.trials, np.random.default_rng(5)
+    for t, trial in enumerate(trials):
+        trial["strangers"] = rng.integers(1, 5, len(trial["groups"]))
+        trial["strangers"][-1] *= t % 4 > 0
+        for name in ("prior", "posterior", "ceiling"):
+            if f"{name}/group_share" in trial:
+                trial[f"{name}/group_decoy"] = trial["strangers"] * rng.random()
+    found = group_results(made.experiment, trials)
+    told = [one for one in found if one.by_secret]
+    assert [one.group for one in told]
+    for one in found:
+        g = made.experiment.groups.names.index((one.by, one.group))
+        for name, own in one.attacks.items():
+            assert (own.by_chance is None) == (not one.by_secret)
+            if own.by_chance is None:
+                assert own.sure_gain == own.over_guess_low
+                continue
+            some = [
+                t for t in trials[: 25 if name == "posterior" else 40]
+                if t["groups"][g] > 0 and t["strangers"][g] > 0
+            ]  # fmt: skip
+            real = [t[f"{name}/group_share"][g] / t["groups"][g] for t in some]
+            fresh = [t[f"{name}/group_decoy"][g] / t["strangers"][g] for t in some]
+            joint = 1 - 0.1 / (2 * 2 * len(made.experiment.groups.names))
+            over = difference_limits(np.clip(real, 0, 1), fresh, confidence=joint)
+            assert own.by_chance.share == pytest.approx(np.mean(fresh))
+            assert own.by_chance.gain == pytest.approx(over.value)
+            assert own.by_chance.gain_low == pytest.approx(over.low)
+            assert own.sure_gain == min(own.over_guess_low, own.by_chance.gain_low)

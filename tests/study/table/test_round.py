@@ -90,3 +90,43 @@ def test_groups_by_secrets_count_hits(study):
         sex = [i for i, n in enumerate(names) if n == "sex"]
         whole = trial["posterior/share"] * experiment.targets
         assert trial["posterior/group_share"][sex].sum() == pytest.approx(whole)
+
+
+RARE = """
+class Rare:
+    title, uses, informed = "names the rarest value of some", "nothing", False
+    def guess(self, view, *, rng):
+        prior = view.targets.prior
+        return np.where(rng.random(len(prior)) < 0.6, prior.argmin(axis=1), prior.argmax(axis=1))
+"""
+
+
+@pytest.mark.parametrize("people", ["prior", "rows"])
+def test_who_ignores_the_release_gets_as_much_of_strangers_in_every_group(study, people):
+    """300 trials; z-test at 1e-6 for each group that is told by the secrets, on hits per member."""
+    Path("own.py").write_text("import numpy as np\n" + RARE)
+    path = study(
+        threat={"people": people},
+        mechanism={"epsilon": "=inf"},
+        attacks={"prior": {}, "posterior": {}, "rare": {"kind": "own:Rare"}},
+        groups={"columns": ["ill"]},
+        run={"trials": 300},
+    )
+    experiment, trials = played(path, 300)
+    found = []
+    for g in np.flatnonzero(experiment.groups.by_secret(experiment.queries.unknown)):
+        members = np.array([[t["groups"][g], t["strangers"][g]] for t in trials])
+        some = (members > 0).all(axis=1)
+        if some.sum() < 50:
+            continue
+        gains = {}
+        for name in ("prior", "rare", "posterior"):
+            keys = (f"{name}/group_share", f"{name}/group_decoy")
+            hits = np.array([[t[key][g] for key in keys] for t in trials])
+            gains[name] = -np.diff(hits[some] / members[some], axis=1)
+        for name in ("prior", "rare"):
+            one = gains[name]
+            assert abs(one.mean()) <= 4.9 * one.std() / np.sqrt(one.size) + 1e-12
+        found.append(gains["posterior"].mean())
+    assert len(found) >= 3
+    assert max(found) > 0.4  # exact counts: what rare values are recovered is not chance

@@ -14,6 +14,7 @@ from narcissus.study.results.table_attacks import (
     ApproximateLimits,
     AttackResult,
     GroupAttack,
+    GroupByChance,
     GroupResult,
     GuessResult,
     LimitedMean,
@@ -26,8 +27,6 @@ from narcissus.study.table.words import (
     most_vulnerable,
     odds,
     percent,
-    percent_down,
-    percent_up,
     points,
     threshold_text,
     verdict_words,
@@ -85,14 +84,18 @@ def excess(role, low, high, group="", name=None):
                   kind="sampled", trials=None)  # fmt: skip
 
 
-@pytest.mark.parametrize("share_", [0.0, 0.1, 0.12345, 0.3, 0.6999999999999999, 0.9995, 1.0])
-def test_limits_are_rounded_to_the_safe_side(share_):
-    up, down = (float(text.removesuffix("%")) / 100 for text in
-                (percent_up(share_), percent_down(share_)))  # fmt: skip
-    assert up >= share_ - 1e-9
-    assert down <= share_ + 1e-9
-    assert up - down <= 0.0010001
-    assert abs(float(percent(share_).removesuffix("%")) / 100 - share_) <= 0.00051
+def test_limits_are_rounded_to_the_safe_side():
+    best = attack(gain_low_joint=0.0129, gain_high=0.3001)
+    assert "limits 1.2 points to 30.1 points" in " ".join(
+        against(numbers(attacks={"a": best}), [], [])
+    )
+    bounded = numbers(bounds=(share(most=0.70001), count()))
+    assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
+        in_favour(bounded, None, [], [], [])
+    )
+    ceiling = LimitedMean(share=0.6, low=0.5999, high=0.6001)
+    said = verdict_words(numbers(ceiling=ceiling), None, judged("no threshold"))
+    assert "limits 59.9% to 60.1%" in said
 
 
 def test_numbers_in_words():
@@ -281,3 +284,27 @@ def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest():
     found = most_vulnerable(numbers(groups=(group("m", 0.05), group("f", 0.07), group("x", 0.0))))
     assert (found[0].group, found[1]) == ("f", "a")
     assert most_vulnerable(numbers(groups=(group("x", 0.0), group("y", -0.1)))) is None
+
+
+def rare(over_guess_low, gain_low, share_=0.4):
+    """Give a group that is told by the secrets: the best guess gets nobody of it."""
+    chance = GroupByChance(share=share_, gain=gain_low + 0.1, gain_low=gain_low)
+    own = GroupAttack(share=0.5, low=0.1, high=0.9, baseline=0.3, over_guess=0.5,
+                      over_guess_low=over_guess_low, people=5, by_chance=chance)  # fmt: skip
+    return GroupResult(by="illness", group="rare", by_secret=True, share_of_people=0.02,
+                       guess=LimitedMean(share=0.0, low=0.0, high=0.1), attacks={"a": own},
+                       ceiling=None)  # fmt: skip
+
+
+def test_who_names_rare_values_anyway_hits_nobody_hard():
+    """It gets as much of strangers: what the best guess never names is no measure of it."""
+    groups = (group("m", 0.05), rare(0.3, -0.05))
+    assert most_vulnerable(numbers(groups=groups))[0].group == "m"
+    assert most_vulnerable(numbers(groups=groups[1:])) is None
+    hit = numbers(groups=(group("m", 0.05), rare(0.3, 0.1)))
+    assert most_vulnerable(hit)[0].group == "rare"
+    said = verdict_words(hit, None, judged("no threshold"))
+    assert "Hardest hit by illness: rare, from 40.0% hit by chance to 50.0% recovered." in said
+    assert "; 40.0% are hit by chance without the release" in " ".join(against(hit, [], []))
+    never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
+    assert "from 0.0% guessed to" in verdict_words(never, None, judged("no threshold"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from narcissus._outwards import upper
 from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
 from narcissus.study.results.extraction import ExtractionResults
@@ -38,5 +39,5 @@ def headline(results: ExtractionResults) -> list[str]:
     return [
         results.verdict,
         f"succeeds in {percent(success)} with the release and {percent(without)} without",
-        f"quality at most {results.quality:.3g} (approximate)",
+        f"quality at most {upper(results.quality, 3)} (approximate)",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from narcissus.channels.leakage import rounded
+from narcissus._outwards import lower, upper
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade
@@ -236,10 +236,10 @@ def _sampled(rows: int) -> list[Grade]:
 
 def _plain(value: LimitedShare) -> str:
     low, high = value.low, value.high
-    top = "" if high is None else f"{rounded(high, 4, up=True):.4f}"
+    top = "" if high is None else upper(high, places=4)
     if low is None:
         return f"at most {top}" if top else MISSING
-    least = f"{rounded(low, 4, up=False):.4f}"
+    least = lower(low, places=4)
     return f"{least} to {top}" if top else f"at least {least}"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from narcissus.report.format import MISSING, at_most, limits, number, percent
+from narcissus._outwards import upper
+from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import (
     Block,
     Facts,
@@ -69,7 +70,7 @@ def _verdict(record: Record, results: ExtractionResults) -> Verdict:
             _share("Shadow data that fit as well", results.success_on_shadow),
             (
                 "Quality of the extraction",
-                at_most(results.quality),
+                f"at most {upper(results.quality, 3)}",
                 f"{number(results.extractable_bits)} extractable bits at most",
                 "approximate",
             ),

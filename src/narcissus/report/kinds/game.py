@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from narcissus.report.format import MISSING, at_most, limits, number, percent, theorem_of
+from narcissus._outwards import lower, upper
+from narcissus.report.format import MISSING, limits, number, percent, theorem_of
 from narcissus.report.page import (
     Block,
     Facts,
@@ -92,7 +93,7 @@ def _against(results: GameResults) -> list[str]:
         )
         if results.largest_epsilon_refuted is not None:
             refuted = results.largest_epsilon_refuted
-            said.append(f"refuted up to epsilon {refuted:.2f} at this delta (sampled)")
+            said.append(f"refuted up to epsilon {lower(refuted, places=2)} at this delta (sampled)")
     for one in results.attackers:
         won, lost = one.success, one.baseline
         if won.low is not None and lost.high is not None and won.low > lost.high:
@@ -130,7 +131,7 @@ def _for(results: GameResults) -> list[str]:
             continue
         if one.gap.high is not None and one.gap.high < min(allowed, 1.0):
             said.append(
-                f"the attack {one.name} gains {at_most(one.gap.high)} over "
+                f"the attack {one.name} gains at most {upper(one.gap.high, 3)} over "
                 f"e^{results.statement.epsilon or 0:g} times the own baseline, below the "
                 f"{allowed:g} that is allowed ({100 * one.gap.confidence:g}% limit, sampled); "
                 "other attackers may gain more"
@@ -252,7 +253,7 @@ def _attackers(results: GameResults) -> list[Block]:
     ]
     refuted = results.largest_epsilon_refuted
     if refuted is not None:
-        words = f"{refuted:.2f}, by all attackers together (sampled)"
+        words = f"{lower(refuted, places=2)}, by all attackers together (sampled)"
         blocks.append(Facts([("Largest epsilon refuted at the statement's delta", words)]))
     if results.remarks:
         blocks.append(Items("Remarks", results.remarks, "warning"))

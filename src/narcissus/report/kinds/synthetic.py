@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from narcissus.report.format import MISSING, limits, number, percent, points
+from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
@@ -70,7 +70,7 @@ def _headline(risk: RiskResult) -> tuple[str, str, str, Grade]:
     value = percent(risk.real.share)
     if risk.control is None or risk.excess is None:
         return name, value, "no control to hold it against", "not assessed"
-    between = f"{points(risk.excess.low)} to {points(risk.excess.high)} points"
+    between = f"{between_points(risk.excess.low, risk.excess.high)} points"
     text = f"control {percent(risk.control.share)}; excess {between}"
     return name, value, text, "not assessed" if risk.verdict == "not assessed" else "sampled"
 
@@ -162,7 +162,7 @@ def _picture(name: RiskName, risks: Sequence[RiskResult], grade: Grade) -> Figur
             MISSING if risk.control is None else limits(risk.control.low, risk.control.high),
             *_excess(risk.excess),
             MISSING if risk.excess is None else _p_value(risk.excess.fisher),
-            points(None if risk.excess is None else risk.excess.detectable),
+            points(None if risk.excess is None else risk.excess.detectable, "up"),
             risk.verdict,
         ]
         for risk in risks
@@ -196,7 +196,7 @@ def _picture(name: RiskName, risks: Sequence[RiskResult], grade: Grade) -> Figur
 def _excess(excess: SignedLimits | None) -> tuple[str, str]:
     if excess is None:
         return MISSING, MISSING
-    return points(excess.value), f"{points(excess.low)} to {points(excess.high)}"
+    return points(excess.value), between_points(excess.low, excess.high)
 
 
 def _beside_the_guess(risks: Sequence[RiskResult]) -> Grid:

@@ -32,7 +32,7 @@ class _Line:
     def sure_gain(self) -> float:
         """What the release adds, at the low limit: few people must not look worst by luck."""
         # of the same people, so tighter than a difference of limits
-        return self.best.over_guess_low if isinstance(self.best, GroupAttack) else -1.0
+        return self.best.sure_gain if isinstance(self.best, GroupAttack) else -1.0
 
 
 def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:

@@ -16,9 +16,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from narcissus import channels
 from narcissus._files import read_bytes
+from narcissus._outwards import lower, upper
 from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT
-from narcissus.channels.leakage import rounded
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.results import Estimate, NotAssessed
@@ -268,16 +268,16 @@ def _sampled(
     ]
     a, b = found.pair
     high = 1.0 if found.beta_star.high is None else found.beta_star.high
-    least = rounded(100 - 50 * high, 1, up=False)
+    least = lower(100 - 50 * high, places=1)
     verdict = (
-        f"Of 100 attempts to tell {a!r} from {b!r}, at least {least:.1f} are right with "
+        f"Of 100 attempts to tell {a!r} from {b!r}, at least {least} are right with "
         f"the output (50 without), with {100 * found.confidence:g}% confidence"
     )
     if found.beta_star.low is None:
         verdict += "; how much more leaks cannot be said from these samples."
     else:
-        most = rounded(100 - 50 * found.beta_star.low, 1, up=True)
-        verdict += f"; for no two secrets are there more than {most:.1f}."
+        most = upper(100 - 50 * found.beta_star.low, places=1)
+        verdict += f"; for no two secrets are there more than {most}."
     return Outcome(
         title=study.title or f"What {name} gives away",
         status=status,

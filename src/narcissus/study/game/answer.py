@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from narcissus._outwards import upper
 from narcissus.game import Attacked, Play
 from narcissus.results import Estimate
 from narcissus.study.game.schema import GameStudy
-from narcissus.study.game.verdict import Ground, Judged, Proof, at_most, grade_of, sufficient
+from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of, sufficient
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
     AttackerResult,
@@ -90,7 +91,7 @@ def _proof(proof: Proof, statement: Any) -> ProofResult:
         limits=proof.limits,
         quantity=bound.quantity,
         value=bound.value,
-        at_most=at_most(bound),
+        at_most=f"at most {upper(bound.value, 3)}",
         assumptions=bound.assumptions,
         grade=grade_of(bound.assumptions),
         sufficient=sufficient(bound, statement),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 from typing import Any, Literal
 
+from narcissus._outwards import lower, upper
 from narcissus.findings import Finding, contradictions, weakest
 from narcissus.game import Play
 from narcissus.profiles.family import ROUNDING
@@ -69,12 +69,6 @@ def sufficient(bound: Bound, statement: Any) -> bool:
     return bound.valid and bound.value <= statement.delta + ROUNDING
 
 
-def at_most(bound: Bound) -> str:
-    """Write a bound, rounded upwards so that it still holds."""
-    up = Context(prec=3, rounding=ROUND_CEILING)
-    return f"at most {up.create_decimal(bound.value).normalize(up):g}"
-
-
 def grade_of(assumptions: Sequence[str]) -> Grade:
     """Give the grade of a theorem that takes these as given."""
     return "proved if" if assumptions else "proved"
@@ -124,7 +118,8 @@ def _uncontradicted(ground: Ground) -> Judged:
         best = min(proving, key=lambda bound: (len(bound.assumptions), bound.value))
         words = (
             f"Resilient, {grade_of(best.assumptions)}, by {best.theorem}, against every attacker, "
-            f"for {ground.scope}: delta {at_most(best)}, allowed {statement.delta:g}."
+            f"for {ground.scope}: delta at most {upper(best.value, 3)}, "
+            f"allowed {statement.delta:g}."
         )
         outcome, grade = _resilient(best.assumptions)
         return Judged(outcome, "met", words, grade, best.assumptions)
@@ -171,7 +166,7 @@ def _violated(played: Play) -> str:
     beyond = (
         ""
         if played.refuted is None
-        else f" Refuted up to epsilon {played.refuted:.2f} at this delta."
+        else f" Refuted up to epsilon {lower(played.refuted, places=2)} at this delta."
     )
     return (
         f"{what},{where} with {100 * played.confidence:g}% confidence, certain after "
@@ -236,5 +231,5 @@ def _broken(ground: Ground, alone: Judged) -> str | None:
     )
     if alone.assumptions:
         return f"Refuted: that {' and that '.join(alone.assumptions)} ({event})."
-    chance = f"a false alarm (chance at most {1 - played.confidence:.2g})"
+    chance = f"a false alarm (chance at most {upper(1 - played.confidence, 2)})"
     return f"{event[0].upper()}{event[1:]}: {chance} or an error in this software."

@@ -159,18 +159,42 @@ class AttackResult(LimitedMean):
         return self
 
 
+class GroupByChance(ResultModel):
+    """What an attack gets of a group without its release, and what that adds for the group."""
+
+    share: Share
+    gain: Signed
+    gain_low: Signed
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        require_order(self.gain_low, self.gain, None)
+        return self
+
+
 class GroupAttack(LimitedMean):
     """What one attack recovered of a group."""
+
+    later = frozenset({"by_chance"})
 
     baseline: Share
     over_guess: Signed = Field(description="Above the best guess on the same people.")
     over_guess_low: Signed
     people: Positive
+    by_chance: GroupByChance | None = Field(
+        None, description="On fresh people of a group that is told by the secrets, or the decoy."
+    )
 
     @model_validator(mode="after")
     def _over(self) -> Self:
         require_order(self.over_guess_low, self.over_guess, None)
         return self
+
+    @property
+    def sure_gain(self) -> float:
+        """What the release surely adds: to the best guess, and to the attack by itself."""
+        low = self.over_guess_low
+        return low if self.by_chance is None else min(low, self.by_chance.gain_low)
 
 
 class GroupResult(ResultModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from narcissus._outwards import lower, upper
 from narcissus.results import NotAssessed
 from narcissus.study.results.synthetic import RiskResult, SyntheticResults
 
@@ -50,7 +51,7 @@ def verdict_words(results: SyntheticResults) -> str:
     return (
         "Not shown: no attack hits people in the data more often than others like them by more "
         f"than what is accepted. This is no proof: {worst.name} may still exceed the control by "
-        f"{_points(worst.excess.high)}."
+        f"{upper(100 * worst.excess.high, places=1)} points."
     )
 
 
@@ -59,7 +60,8 @@ def _beyond(risk: RiskResult) -> str:
     assert risk.excess is not None
     said = (
         f"{risk.name[0].upper()}{risk.name[1:]}: {_share(risk.real.share)} against "
-        f"{_share(risk.control.share)}, an excess of at least {_points(risk.excess.low)} where "
+        f"{_share(risk.control.share)}, an excess of at least "
+        f"{lower(100 * risk.excess.low, places=1)} points where "
         f"{_points(risk.at_most) if risk.at_most else 'none'} is accepted"
     )
     if risk.excess.low > risk.at_most:

@@ -15,7 +15,6 @@ from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import factored_proofs, proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
-from narcissus.study.table.settings import Setting
 
 Trial = Mapping[str, NDArray[Any]]
 
@@ -27,7 +26,7 @@ def bound_results(
     setting, n = experiment.settings[number], experiment.targets
     if setting.guarantee is None:
         return _nothing(experiment)
-    given = _given(experiment, setting)
+    given = _given(experiment, number)
     guarantee = setting.guarantee.describe()
     share_theorem, tail_theorem = _theorems(experiment, setting.guarantee)
     bounds: list[TableBound] = []
@@ -76,7 +75,7 @@ def bound_results(
         share_at_most=float(sums[:, 0].sum() / (n * len(trials))),
         share_of_population=whole.high,
     )
-    return (*bounds, share, *_for_comparison(experiment, setting, trials, share))
+    return (*bounds, share, *_for_comparison(experiment, number, trials, share))
 
 
 def _theorems(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
@@ -118,22 +117,23 @@ def _by(theorem: Theorem) -> dict[str, str]:
     return {"id": theorem.id, "theorem": theorem.statement}
 
 
-def _given(experiment: Experiment, setting: Setting) -> dict[str, Any]:
+def _given(experiment: Experiment, number: int) -> dict[str, Any]:
     """Give what every bound of a setting rests on."""
-    assert setting.guarantee is not None
-    grade: Grade = "proved if" if experiment.takes_as_given else "proved"
+    guarantee, given = experiment.settings[number].guarantee, experiment.given_at(number)
+    assert guarantee is not None
+    grade: Grade = "proved if" if given else "proved"
     return {
         "grade": grade,
         "assumptions": (
-            f"the release is {setting.guarantee.describe()}",
+            f"the release is {guarantee.describe()}",
             "the secrets of the people are independent given their known columns",
         ),
-        "takes_as_given": tuple(experiment.takes_as_given),
+        "takes_as_given": given,
     }
 
 
 def _for_comparison(
-    experiment: Experiment, setting: Setting, trials: Sequence[Trial], share: ShareBound
+    experiment: Experiment, number: int, trials: Sequence[Trial], share: ShareBound
 ) -> list[TableBound]:
     """Give what follows from one (epsilon, delta) alone, and what is published.
 
@@ -142,10 +142,11 @@ def _for_comparison(
     limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
     people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
     """
+    setting = experiment.settings[number]
     if setting.single is None:
         return []
     same: dict[str, Any] = {
-        **_given(experiment, setting),
+        **_given(experiment, number),
         "for_comparison": True,
         "guarantee": setting.single.describe(),
     }

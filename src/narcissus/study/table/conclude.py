@@ -34,7 +34,9 @@ def conclude(
 ) -> list[SettingResult]:
     """Summarise every setting, hold all findings against each other, and judge each setting.
 
-    What is taken as given is the same at all settings: refuted at one, it is refuted at all.
+    What is taken as given at one setting is of a piece with what is at the others (the same prior,
+    declarations by the same hand): refuted at one, none of it counts at another. A setting that
+    takes nothing as given is judged by itself.
 
     Parameters
     ----------
@@ -48,11 +50,11 @@ def conclude(
         Label of the setting that the threshold names, if it names one.
     """
     joint = each_confidence(experiment.confidence, family(experiment))
-    given = experiment.takes_as_given
     settings = range(len(experiment.settings))
+    given = [experiment.given_at(number) for number in settings]
     own = [[trials[f"{t}/{number}"] for t in range(experiment.trials)] for number in settings]
     numbers = [summarise(experiment, number, own[number]) for number in settings]
-    findings = [findings_of(found, given, joint) for found in numbers]
+    findings = [findings_of(found, experiment.takes_as_given, joint) for found in numbers]
     clashes = [contradictions(found) for found in findings]
     refuting = [clash for found in clashes for clash in found if clash.refuted]
     held: list[list[Excess]] = []
@@ -61,8 +63,9 @@ def conclude(
         held.append(
             [] if threshold is None else excesses(experiment, number, own[number], threshold)
         )
-        elsewhere = [clash for clash in refuting if clash not in clashes[number]]
-        judgements.append(judge(threshold, held[number], [*clashes[number], *elsewhere], given))
+        own_clashes = clashes[number]
+        elsewhere = [clash for clash in refuting if given[number] and clash not in own_clashes]
+        judgements.append(judge(threshold, held[number], [*own_clashes, *elsewhere], given[number]))
     judgements = in_sequence(numbers, judgements, decided_at)
     return [
         SettingResult(
@@ -71,7 +74,7 @@ def conclude(
             excesses=tuple(held[number]),
             findings=tuple(FindingResult.of(one) for one in findings[number]),
             decides=decided_at in (None, numbers[number].label),
-            **_judged(numbers[number], judgements[number], threshold, held[number], given),
+            **_judged(numbers[number], judgements[number], threshold, held[number], given[number]),
         )
         for number in settings
     ]

@@ -105,20 +105,16 @@ class Experiment:
 
     @property
     def takes_as_given(self) -> tuple[str, ...]:
-        """What baselines, ceiling and bounds assume besides the guarantee and the game."""
+        """What baselines and ceiling assume besides the game, at every setting."""
         if self.real_rows:
-            given = ("the fitted prior is right about these real people",)
-        elif not self.prior_is_exact:
-            given = ("the own prior's people follow the probabilities that it gives for them",)
-        else:
-            given = ()
-        return (*given, *self.declared)
+            return ("the fitted prior is right about these real people",)
+        if not self.prior_is_exact:
+            return ("the own prior's people follow the probabilities that it gives for them",)
+        return ()
 
-    @property
-    def declared(self) -> tuple[str, ...]:
-        """What must hold of the mechanism, at any setting, for its guarantee to do so."""
-        texts = (text for setting in self.settings for text in setting.mechanism.assumes)
-        return tuple(dict.fromkeys(texts))
+    def given_at(self, number: int) -> tuple[str, ...]:
+        """Give what bounds assume at a setting: that too, and that its guarantee is kept."""
+        return (*self.takes_as_given, *self.settings[number].mechanism.assumes)
 
     @cached_property
     def seats(self) -> tuple[Seat, ...]:

@@ -25,7 +25,7 @@ def findings_of(
     numbers
         From `summarise`.
     takes_as_given
-        What baselines, ceiling and bounds assume.
+        What baselines and ceiling assume; bounds say themselves what they do.
     joint
         Level of each lower limit of an attack, which makes them all hold at once.
     """
@@ -33,7 +33,7 @@ def findings_of(
     return [
         *_shares(numbers, given, joint),
         *_guesses(numbers, given),
-        *_counts(numbers, given, joint),
+        *_counts(numbers, joint),
         *_groups(numbers, given),
     ]
 
@@ -44,9 +44,10 @@ def _shares(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
     for bound in numbers.bounds:
         if isinstance(bound, ShareBound) and bound.share_of_population is not None:
             played, source = f"{quantity}, of the people played", f"the bound {bound.theorem}"
-            yield Finding(played, source, high=bound.share_at_most, assumptions=given)
+            rests = bound.takes_as_given
+            yield Finding(played, source, high=bound.share_at_most, assumptions=rests)
             high = bound.share_of_population
-            yield Finding(quantity, source, None, high, "sampled", given, level)
+            yield Finding(quantity, source, None, high, "sampled", rests, level)
     ceiling = numbers.ceiling
     if ceiling is not None:
         # an estimate of it is what one insider recovers: nobody is shown to recover less
@@ -73,7 +74,7 @@ def _guesses(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Findin
         yield Finding(quantity, "the real people", low, high, "sampled", (), said.confidence)
 
 
-def _counts(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> Iterator[Finding]:
+def _counts(numbers: SettingNumbers, joint: float) -> Iterator[Finding]:
     """Say how often more than a proved number of targets fall."""
     for bound in numbers.bounds:
         if not isinstance(bound, CountBound) or bound.at_most_of_population is None:
@@ -81,7 +82,8 @@ def _counts(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
         most = bound.at_most_of_population
         quantity = f"chance that more than {most} targets fall at {numbers.label}"
         rest, source = 1 - bound.confidence, f"the bound {bound.theorem}"
-        yield Finding(quantity, source, None, rest, "sampled", given, numbers.confidence)
+        rests = bound.takes_as_given
+        yield Finding(quantity, source, None, rest, "sampled", rests, numbers.confidence)
         for name, attack in numbers.attacks.items():
             counts = attack.distribution
             pairs = zip(counts.targets, counts.trials, strict=True)

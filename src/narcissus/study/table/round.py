@@ -50,7 +50,9 @@ class Kept:
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:
-            found |= decoys(played, self.streams)
+            found |= decoys(played, truth, self.streams)
+        elif truth.by_secret.any():
+            found |= strangers(played, self.groups, self.streams)
         if self.setting.guarantee is not None:
             found |= proved(truth.targets, truth.masks, self.setting, self.points)
         return found
@@ -131,7 +133,7 @@ class Truth:
         return np.where(self.by_secret, self.masks @ hits, self.masks @ share)
 
 
-def decoys(played: Round, streams: TrialStreams) -> Found:
+def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
     """Show every attack a release of other secrets, and score it on the true ones.
 
     The decoy's secrets are drawn from the prior given the same known columns, so it tells nothing
@@ -140,9 +142,30 @@ def decoys(played: Round, streams: TrialStreams) -> Found:
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
-    found: Found = {}
+    found: Found = {"strangers": truth.masks.sum(axis=1)}
     for name, attempts in played.again(data, sources).items():
         hits = score(game.relation, played.draw.data, attempts, sources.world)
         chance = game.relation.chance(played.known, attempts.values)
         found[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
+        found[f"{name}/group_decoy"] = truth.masks @ hits[0].astype(np.float64)
+    return found
+
+
+def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
+    """Score the same attempts on fresh people, in the groups that these belong to.
+
+    What an attack that names rare values gets right of people with rare secrets is no news: it
+    gets as much of strangers. True and fresh people can be exchanged given what is known, so the
+    difference is due to the release. Needs the prior to be right about the people.
+    """
+    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    data = game.side.fresh(game.world, played.draw, played.known, sources.world)
+    [people], [targets] = data, played.known
+    secrets = tuple(people[:, column] for column in targets.queries.unknown)
+    joint = np.ravel_multi_index(secrets, targets.success.shape).astype(np.int64)
+    masks = groups.masks(people, targets, joint).astype(np.float64)
+    found: Found = {"strangers": masks.sum(axis=1)}
+    for name, turn in played.turns.items():
+        [hits] = score(game.relation, data, turn.attempts, sources.world)
+        found[f"{name}/group_decoy"] = masks @ hits.astype(np.float64)
     return found

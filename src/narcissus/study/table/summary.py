@@ -68,7 +68,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         confidence=experiment.confidence,
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,
-        is_declared=bool(experiment.declared),
+        is_declared=bool(setting.mechanism.assumes),
         guess=_guess(experiment, trials),
         attacks=attacks,
         ceiling=ceiling,

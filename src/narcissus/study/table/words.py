@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
 from narcissus.study.results.table import Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
@@ -18,16 +19,6 @@ SAMPLED_TOO = "the people played and within sampling limits for all people like 
 def percent(share: float | None) -> str:
     """Give a share as a percentage with one digit."""
     return "not known" if share is None else f"{100 * share:.1f}%"
-
-
-def percent_up(share: float) -> str:
-    """Give an upper limit as a percentage, never rounded below itself."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
-
-
-def percent_down(share: float) -> str:
-    """Give a lower limit as a percentage, never rounded above itself."""
-    return f"{math.floor(1000 * share + 1e-9) / 10:.1f}%"
 
 
 def points(difference: float) -> str:
@@ -63,8 +54,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
     if contradictions:
         return f"{text}; what would limit every attacker is contradicted."
     if_right = f"if {numbers.proved_if}, " if numbers.proved_if else ""
-    # Rounded up: a limit must not be rounded below itself.
-    most = math.ceil(100 * numbers.population_share - 1e-9)
+    most = int(upper(100 * numbers.population_share, places=0))
     if most >= 100:
         return f"{text}; with these trials nothing below 100 is shown to limit every attacker."
     if max(guess, 0.0 if best is None else best.share) > numbers.population_share:
@@ -83,7 +73,7 @@ def verdict_words(
     if (worst := most_vulnerable(numbers)) is not None:
         group, _, attack = worst
         parts.append(
-            f"Hardest hit by {group.by}: {group.group}, from {percent(group.guess.share)} guessed "
+            f"Hardest hit by {group.by}: {group.group}, from {' '.join(_without(group, attack))} "
             f"to {percent(attack.share)} recovered."
         )
     if threshold is not None:
@@ -108,8 +98,8 @@ def _ceiling_words(numbers: SettingNumbers) -> list[str]:
         ("An" if beaten else "Even an")
         + " attacker who is told everybody else's secrets "
         + ("recovered by chance no more than " if beaten else "recovers ")
-        + f"{percent(ceiling.share)} (sampled, limits {percent_down(ceiling.low)} to "
-        f"{percent_up(ceiling.high)}{if_right})."
+        + f"{percent(ceiling.share)} (sampled, limits {lower(100 * ceiling.low, places=1)}% to "
+        f"{upper(100 * ceiling.high, places=1)}%{if_right})."
     ]
 
 
@@ -214,22 +204,24 @@ def in_favour(
         proved = 1.0 if share is None else share.share_at_most
         if proved < 1:
             head = f"Proved if: {' and '.join(given)}" if given else "Proved"
+            above = max(0.0, proved - numbers.guess.share)
             items.append(
-                f"{head}: no attacker recovers more than {percent_up(proved)} of these people on "
-                f"average, {points(max(0.0, proved - numbers.guess.share))} above the best guess."
+                f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
+                f"people on average, {upper(100 * above, places=1)} points above the best guess."
             )
     gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
     if gains and threshold is not None and threshold.gain is not None:
+        gain = 100 * (threshold.gain + gains[0].value)
         items.append(
-            f"{proved_if}: no attempts recover more than {points(threshold.gain + gains[0].value)} "
+            f"{proved_if}: no attempts recover more than {upper(gain, places=1)} points "
             "above what the same attempts score on fresh people, on average."
         )
     ceiling = numbers.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
             "Sampled: told everybody else's secrets, an attacker recovers "
-            f"{percent(ceiling.share)}, at most {percent_up(ceiling.high)} within limits"
-            f"{given_text}."
+            f"{percent(ceiling.share)}, at most {upper(100 * ceiling.high, places=1)}% within "
+            f"limits{given_text}."
         )
     groups = [e for e in below if e.group]
     if groups:
@@ -257,19 +249,19 @@ def against(
             who = f" of {excess.group}" if excess.group else ""
             items.append(
                 f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {points(excess.low)})."
+                f"the threshold allows (at least {lower(100 * excess.low, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
         items += _best_attack(numbers.best, best)
     worst = most_vulnerable(numbers)
     if worst is not None:
         group, name, found = worst
+        without, how = _without(group, found)
         items.append(
             f"Sampled: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(found.share)} of them; without the "
-            f"release {percent(group.guess.share)} of the same people are guessed "
-            "(beyond limits that hold for all groups, attacks and settings at once)."
+            f"`{name}` recovers {percent(found.share)} of them; {without} are {how} without the "
+            "release (beyond limits that hold for all groups, attacks and settings at once)."
         )
     return items
 
@@ -277,7 +269,8 @@ def against(
 def _best_attack(name: str, best: AttackResult) -> list[str]:
     """Say what the best attack gains on itself, or that the trials do not tell."""
     low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
-    limits = f"limits {points(low)} to {points(best.gain_high)}"
+    high = best.gain_high
+    limits = f"limits {lower(100 * low, places=1)} points to {upper(100 * high, places=1)} points"
     against_what = (
         "the same attempts on fresh people"
         if best.baseline_exact
@@ -303,16 +296,23 @@ def _best_attack(name: str, best: AttackResult) -> list[str]:
 
 
 def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAttack] | None:
-    """Give the group, and the attack on it, that gains most on the guesser beyond its limits.
+    """Give the group, and the attack on it, that gains most beyond its limits.
 
-    The limits hold for all groups, attacks and settings at once, which is what is chosen from.
+    On the best guess, and of a group that is told by the secrets also on itself. The limits hold
+    for all groups, attacks and settings at once, which is what is chosen from.
     """
     found = [
         (group, name, attack)
         for group in numbers.groups
         for name, attack in group.attacks.items()
-        if attack.over_guess_low > 0
-        # who names rare values at random gets some of them, at the cost of all others
-        and not (group.by_secret and numbers.attacks[name].share < numbers.guess.share)
+        if attack.sure_gain > 0
     ]
-    return max(found, key=lambda one: one[2].over_guess_low, default=None)
+    return max(found, key=lambda one: one[2].sure_gain, default=None)
+
+
+def _without(group: GroupResult, attack: GroupAttack) -> tuple[str, str]:
+    """Say how much of a group is got without the release, and how: by the guess, or by chance."""
+    chance = attack.by_chance
+    if chance is not None and chance.share > group.guess.share:
+        return percent(chance.share), "hit by chance"
+    return percent(group.guess.share), "guessed"

@@ -1,0 +1,48 @@
+"""Limits as text, rounded outwards: what is printed still holds."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+
+def upper(value: float, figures: int = 6, *, places: int | None = None) -> str:
+    """Give an upper limit, never printed below itself.
+
+    Parameters
+    ----------
+    value
+        The limit. Digits after the twelfth are noise of floating point and do not count.
+    figures
+        Significant figures; trailing zeros are dropped.
+    places
+        Decimal places instead, all of them shown.
+
+    Examples
+    --------
+    >>> upper(0.7310581), upper(0.1 + 0.2), upper(100), upper(0.01234, places=3)
+    ('0.731059', '0.3', '100', '0.013')
+    """
+    return _outwards(value, figures, places, ROUND_CEILING)
+
+
+def lower(value: float, figures: int = 6, *, places: int | None = None) -> str:
+    """Give a lower limit, never printed above itself; see `upper`.
+
+    Examples
+    --------
+    >>> lower(0.7310589), lower(0.3 - 0.2), lower(1e-300), lower(0.0599, places=2)
+    ('0.731058', '0.1', '1e-300', '0.05')
+    """
+    return _outwards(value, figures, places, ROUND_FLOOR)
+
+
+def _outwards(value: float, figures: int, places: int | None, rounding: str) -> str:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    exact = Decimal(f"{value + 0.0:.12g}")
+    if places is not None:
+        kept = exact.quantize(Decimal(1).scaleb(-places), rounding=rounding)
+        return f"{kept or abs(kept):f}"  # a zero has no sign
+    kept = Context(prec=figures, rounding=rounding).create_decimal(exact)
+    return f"{float(kept):.{figures}g}"
