@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables import Bins, Table, read_table
-from narcissus.tables.read import MISSING_LABEL, MissingPolicy
-from narcissus.tables.sources import RawColumn, open_source
+from narcissus.tables.coding import MISSING_LABEL
+from narcissus.tables.read import MissingPolicy
+from narcissus.tables.sources import open_source
+from narcissus.tables.tally import RawColumn
 
 Source = Path | str | pd.DataFrame | Table
 
