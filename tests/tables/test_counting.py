@@ -39,7 +39,9 @@ def both(source, **how):
         assert isinstance(table, CountedTable) == (above == 0)
         codes = table.codes[np.lexsort(table.codes.T[::-1])]
         values = [None if v is None else v.tolist() for v in table.values]
-        found.append((table.names, table.labels, table.ordered, codes.tolist(), values, table.notes))
+        found.append(
+            (table.names, table.labels, table.ordered, codes.tolist(), values, table.notes)
+        )
     return found
 
 
@@ -214,14 +216,14 @@ def test_a_file_that_changes_while_it_is_read(monkeypatch, write):
 def test_too_many_different_values_are_refused_while_they_are_read(write, monkeypatch):
     path = write("a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(60)))
     monkeypatch.setattr("narcissus.tables.tally.MOST_VALUES", 20)
-    with pytest.raises(TooLargeError, match=r"`a` has 2\d different values .* first 2\d rows"):
-        with small_parts():
-            read_table(path, count_above=0, bins={"a": Bins(width=10)})
+    said = r"`a` has 2\d different values .* first 2\d rows"
+    with small_parts(), pytest.raises(TooLargeError, match=said):
+        read_table(path, count_above=0, bins={"a": Bins(width=10)})
 
 
 def test_too_many_distinct_records_name_number_and_size(write, monkeypatch):
     path = write("a,b\n" + "".join(f"{i % 10},{i % 7}\n" for i in range(80)))
     monkeypatch.setattr("narcissus.tables.packing.MOST_BYTES", 1000)
-    with pytest.raises(TooLargeError, match=r"distinct records of 2 columns; .*coarser bins"):
-        with small_parts():
-            read_table(path, count_above=0)
+    said = r"distinct records of 2 columns; .*coarser bins"
+    with small_parts(), pytest.raises(TooLargeError, match=said):
+        read_table(path, count_above=0)

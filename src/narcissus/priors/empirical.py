@@ -190,8 +190,11 @@ def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
         possible.
     """
     share = probability("smoothing", smoothing)
-    keys = row_keys(table.codes, range(table.columns), table.sizes)
-    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    records, times = table.records, table.counts
+    if times is None:
+        keys = row_keys(records, range(table.columns), table.sizes)
+        _, first, times = np.unique(keys, return_index=True, return_counts=True)
+        records = records[first]
     return EmpiricalRows(
-        table.names, table.sizes, table.codes[first], times / table.rows, smoothing=share
+        table.names, table.sizes, records.astype(np.int32), times / table.rows, smoothing=share
     )

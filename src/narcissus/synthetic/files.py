@@ -123,7 +123,11 @@ def read_files(
     order = list(frames["real"].columns)
     together = pd.concat([f[order] for f in frames.values()], ignore_index=True)
     table = read_table(
-        together, bins=bins, missing=missing, max_rows=3 * MOST_ROWS, max_values=3 * MOST_ROWS
+        together,
+        bins=bins,
+        missing=missing,
+        max_values=3 * MOST_ROWS,
+        count_above=3 * MOST_ROWS,
     )
     sizes = {name: len(frame) for name, frame in frames.items()}
     found = GivenFiles(

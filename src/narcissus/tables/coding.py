@@ -61,8 +61,7 @@ def coding_of(tally: Tally, bins: Bins | None, max_values: int) -> Coding:
     if numbers is None:
         if bins is not None:
             raise InputError(
-                f"`bins` names the column `{tally.name}`, which is not numbers"
-                f"{_culprits(tally)}"
+                f"`bins` names the column `{tally.name}`, which is not numbers{_culprits(tally)}"
             )
         coded = _coded_text(tally, max_values)
     else:

@@ -67,12 +67,14 @@ class CountedTable(Table):
         kind = np.min_scalar_type(max(self.sizes) - 1)
         kept = np.array(given, dtype=kind, order="F")
         people = np.array(times, dtype=np.int64)
+        object.__setattr__(self, "_rows", int(people.sum()))
         for name, array in (("_records", kept), ("_counts", people)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
     _records: NDArray[np.integer]
     _counts: NDArray[np.int64]
+    _rows: int
 
     @property
     def records(self) -> NDArray[np.integer]:
@@ -84,10 +86,10 @@ class CountedTable(Table):
         """How many people have each of them, shape (records,)."""
         return self._counts
 
-    @cached_property
+    @property
     def rows(self) -> int:
         """Number of people."""
-        return int(self._counts.sum())
+        return self._rows
 
     @property
     def codes(self) -> NDArray[np.int32]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -113,8 +115,8 @@ class CountedTable(Table):
         head = json.dumps([self.names, self.labels, self._records.shape, "counted"])
         content = hashlib.sha256(head.encode())
         for column in self._records.T:
-            content.update(np.ascontiguousarray(column.astype(f"<u{column.itemsize}")))
-        content.update(np.ascontiguousarray(self._counts.astype("<i8")))
+            content.update(column.astype(f"<u{column.itemsize}").tobytes())
+        content.update(self._counts.astype("<i8").tobytes())
         return content.hexdigest()
 
     def select(self, columns: Iterable[str]) -> CountedTable:

@@ -92,10 +92,12 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
     distinct = Distinct([len(coding.labels) for coding in codings])
     for part in _told(parts, reading, tallies[0].rows, "records", observer):
         try:
-            distinct.add([
-                coding.codes[tally.places(column)][column.codes]
-                for coding, tally, column in zip(codings, tallies, part, strict=True)
-            ])
+            distinct.add(
+                [
+                    coding.codes[tally.places(column)][column.codes]
+                    for coding, tally, column in zip(codings, tallies, part, strict=True)
+                ]
+            )
         except KeyError:
             raise _changed(parts.name) from None
     if distinct.rows != tallies[0].rows:

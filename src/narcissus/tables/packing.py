@@ -47,10 +47,10 @@ class Packing:
     def pack(self, columns: Sequence[NDArray[np.integer]]) -> Keys:
         """Give the keys of records, shape (n, words); each column is of shape (n,)."""
         keys = np.zeros((len(columns[0]), len(self.words)), dtype=np.uint64, order="F")
-        for word, own in zip(keys.T, self.words, strict=True):
+        for word, own in enumerate(self.words):
             for column in own:
-                word *= np.uint64(self.sizes[column])
-                word += columns[column].astype(np.uint64)
+                keys[:, word] *= np.uint64(self.sizes[column])
+                keys[:, word] += columns[column].astype(np.uint64)
         return keys
 
     def unpack(self, keys: Keys) -> NDArray[np.unsignedinteger]:

@@ -112,10 +112,12 @@ def read_table(
         names=tuple(column.name for column in raw),
         labels=tuple(c.labels for c in codings),
         ordered=tuple(c.values is not None for c in codings),
-        codes=np.column_stack([
-            coding.codes[tally.places(column)][column.codes]
-            for coding, tally, column in zip(codings, tallies, raw, strict=True)
-        ]),
+        codes=np.column_stack(
+            [
+                coding.codes[tally.places(column)][column.codes]
+                for coding, tally, column in zip(codings, tallies, raw, strict=True)
+            ]
+        ),
         values=tuple(c.values for c in codings),
         notes={tally.name: text for tally in tallies if (text := mixed(tally))},
     )
@@ -146,5 +148,3 @@ def _checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
                 f"Bins(quantiles=...) or Bins(above=...), got {way!r}"
             )
     return checked
-
-

@@ -199,7 +199,7 @@ def frame_columns(
 
 
 def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[RawColumn]:
-    """Number the different values of columns of a data frame."""
+    """Give columns of a data frame with their different values numbered."""
     columns: list[RawColumn] = []
     for j in kept:
         name = str(frame.columns[j])

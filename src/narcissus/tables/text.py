@@ -147,7 +147,7 @@ def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
 
 
 def _numbered(name: str, cells: Sequence[str]) -> RawColumn:
-    """Number the different values, without blanks around them; the missing ones are one."""
+    """Give a column with its different values numbered, without the blanks around them."""
     # A dictionary that numbers each new value makes one pass over the cells enough.
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__

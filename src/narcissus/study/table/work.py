@@ -161,7 +161,9 @@ def memory(experiment: Experiment) -> int:
     """Give the bytes that one process holds for a study, about."""
     people, queries = experiment.targets, experiment.queries
     arrays = 32 * falls(queries, people) + 48 * people * queries.values
-    return 2 * experiment.table.codes.nbytes + arrays
+    table = experiment.table
+    counts = 0 if table.counts is None else table.counts.nbytes
+    return 2 * (table.records.nbytes + counts) + arrays
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
