@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from narcissus.errors import TooLargeError
 MOST_BYTES = 2**30
 """Most bytes that distinct records may take while they are merged."""
 _WAITING = 2**22  # records that are merged at a time
+_LATER = 38  # bits of a word that is not the first: what is merged at a time has fewer than 2**26
 
 Keys = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -35,10 +37,10 @@ class Packing:
 
     @cached_property
     def words(self) -> list[range]:
-        """The columns of each word; as many as fit."""
+        """The columns of each word: as many as fit, and room for a rank in all but the first."""
         words, first, radix = list[range](), 0, 1
         for column, size in enumerate(self.sizes):
-            if radix * size > 2**64:
+            if radix * size > (2**_LATER if words else 2**64):
                 words.append(range(first, column))
                 first, radix = column, 1
             radix *= size
@@ -64,6 +66,20 @@ class Packing:
         return codes
 
 
+def _order(keys: Keys, kind: Literal["quicksort", "stable"]) -> NDArray[np.intp]:
+    """Give the places of the keys in rising order, shape (n,)."""
+    order = np.argsort(keys[:, 0], kind=kind)
+    for word in range(1, keys.shape[1]):
+        # the rank among the words before is as good as these, and leaves room for the next
+        is_new = np.ones(len(keys), dtype=np.uint64)
+        is_new[1:] = (keys[order[1:], :word] != keys[order[:-1], :word]).any(axis=1)
+        numbers = np.empty(len(keys), dtype=np.uint64)
+        numbers[order] = np.cumsum(is_new) << np.uint64(_LATER)
+        numbers += keys[:, word]
+        order = np.argsort(numbers, kind=kind)
+    return order
+
+
 def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
     """Give the distinct keys, rising, and how often each comes.
 
@@ -76,8 +92,8 @@ def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
     """
     if keys.shape[1] == 1 and counts is None:
         keys = np.sort(keys, axis=0)
-    else:  # sorted runs one after the other are merged in linear time
-        order = np.lexsort(keys.T[::-1])
+    else:  # sorted runs one after the other are merged in linear time by a stable sort
+        order = _order(keys, "quicksort" if counts is None else "stable")
         keys, counts = keys[order], None if counts is None else counts[order]
         del order
     is_new = np.ones(len(keys), dtype=bool)
@@ -109,7 +125,7 @@ class Distinct:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.packing = Packing(tuple(sizes))
         words = len(self.packing.words)
-        self.most = MOST_BYTES // (16 * words + 24)  # both sides of a merge, order and counts
+        self.most = MOST_BYTES // (16 * words + 48)  # as measured: both sides of a merge, order, counts
         self.rows = 0
         self._keys: list[Keys] = []
         self._counts: list[Counts] = []
