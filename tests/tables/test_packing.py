@@ -85,6 +85,8 @@ def test_more_distinct_records_than_fit_are_refused_as_soon_as_they_are_met(
     for start in range(0, 40, 20):
         distinct.add([np.arange(start, start + 20), np.zeros(20, int)])
     distinct.add([np.arange(40), np.zeros(40, int)])  # nobody new
-    said = r"first 100 rows have 60 distinct records of 2 columns; at most 50 are counted, in .* GiB"
+    said = (
+        r"first 100 rows have 60 distinct records of 2 columns; at most 50 are counted, in .* GiB"
+    )
     with pytest.raises(TooLargeError, match=said):
         distinct.add([np.arange(40, 60), np.zeros(20, int)])

@@ -125,7 +125,9 @@ class Distinct:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.packing = Packing(tuple(sizes))
         words = len(self.packing.words)
-        self.most = MOST_BYTES // (16 * words + 48)  # as measured: both sides of a merge, order, counts
+        self.most = MOST_BYTES // (
+            16 * words + 48
+        )  # as measured: both sides of a merge, order, counts
         self.rows = 0
         self._keys: list[Keys] = []
         self._counts: list[Counts] = []

@@ -1,8 +1,16 @@
 """A study made ready: what is read, what is refused before the work."""
 
+import importlib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import narcissus as library
+from narcissus.errors import TooLargeError
+from narcissus.study.table.prepare import prepare
+from narcissus.tables import read_table
 
 OWN = """
 class Own:
@@ -76,3 +84,71 @@ def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes,
     for words in says:
         assert words in err, err
     assert not Path("results").exists()
+
+
+MODULE = importlib.import_module("narcissus.study.table.prepare")  # a function has the same name
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    """Let studies count their tables, however small; give a list of what was read."""
+    read = []
+
+    def counted(*args, **options):
+        read.append(options)
+        return read_table(*args, **options, count_above=0)
+
+    monkeypatch.setattr(MODULE, "read_table", counted)
+    return read
+
+
+def played(path):
+    record = library.run(library.load_study(path), rng=5).record
+    return record.to_dict()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"groups": {"columns": ["ill", "sex"], "unusual": True, "singled_out": True}},
+        {"threat": {"people": "rows"}},
+        {"threat": {"people": "all", "targets": None}, "run": {"trials": 2}},
+        {"prior": {"name": "empirical"}},
+        {"prior": {"name": "independent"}},
+    ],
+)
+def test_a_counted_table_gives_the_same_results(study, counting, monkeypatch, changes):
+    """Real rows are drawn by place, so the rows of the plain table are put in the same order."""
+    found = played(study(**changes))
+    assert any("distinct records" in text for text in found["assessed"])
+    monkeypatch.setattr(
+        MODULE, "read_table", lambda *args, **options: in_order(read_table(*args, **options))
+    )
+    plain = played(study(**changes))
+    assert found["results"] == plain["results"]
+    assert found["assessed"][:-1] == plain["assessed"]
+
+
+def in_order(table):
+    return replace(table, codes=table.codes[np.lexsort(table.codes.T[::-1])])
+
+
+def test_a_counted_table_is_read_once_as_long_as_its_file_stays(study, counting):
+    loaded = library.load_study(study())
+    assert len(counting) == 1
+    first = prepare(loaded.settings, loaded.folder, 1).table
+    assert prepare(loaded.settings, loaded.folder, 1).table is first
+    assert len(counting) == 1
+    path = Path("people.csv")
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    assert prepare(loaded.settings, loaded.folder, 1).table.rows == first.rows + 1
+
+
+def test_the_most_rows_are_a_key_of_the_study(study):
+    assert "max_rows" not in library.load_study(study()).to_dict()["data"]
+    path = study(data={"max_rows": 3})
+    with pytest.raises(TooLargeError, match="at most 3 are read"):
+        library.load_study(path)
+    assert (
+        library.load_study(study(data={"max_rows": 10**6})).to_dict()["data"]["max_rows"] == 10**6
+    )

@@ -289,6 +289,12 @@ def _assessed(experiment: Experiment) -> list[str]:
         )
     if experiment.groups.names:
         items.append("How groups of people fare")
+    table = experiment.table
+    if table.counts is not None:
+        items.append(
+            f"All {table.rows:,} rows of the table, counted as they were read: "
+            f"{len(table.counts):,} distinct records of {table.columns} columns"
+        )
     return items
 
 
