@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pandas as pd
 from narcissus._files import LARGEST, file_size, parsing
 from narcissus._optional import optional
 from narcissus.errors import InputError, TooLargeError
+
+_BUFFER = 2**20  # bytes of a column that are read at a time
+_SMALLER = ": write the file again with smaller row groups, such as a million rows"
 
 Choose = Callable[[list[str], int], Sequence[str] | None]
 
@@ -43,26 +47,105 @@ def read_parquet(
     MissingExtraError
         pyarrow is not installed.
     """
-    parquet: Any = optional("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
     file_size(path, largest=largest)
     with parsing(path, "a readable Parquet file"):
-        with parquet.ParquetFile(path) as file:
+        with _opened(path) as file:
             names: list[str] = list(file.schema_arrow.names)
             rows = int(file.metadata.num_rows)
             wanted = choose(names, rows)
             kept = names if wanted is None else list(wanted)
-            texts = _check(path, file, kept, largest)
+            texts, width = _plain(path, file, kept)
+            _refuse_large(f"{path}", max(width * rows, sum(_unpacked(file, kept))), largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
-        with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        with _opened(path, read_dictionary=texts) as file:
             frame = file.read(columns=None if wanted is None else kept).to_pandas()
-    if len(frame) != rows:
-        raise InputError(f"{path} has {len(frame):,} rows, where it says {rows:,}")
+    _require_rows(path, len(frame), rows)
     return frame
 
 
-def _check(path: Path, file: Any, kept: Sequence[str], largest: int) -> list[str]:
-    """Refuse what is too large or no plain column; give the columns of text."""
+@dataclass(frozen=True)
+class Footer:
+    """What a Parquet file says of itself before anything of it is read.
+
+    Attributes
+    ----------
+    names
+        Of all columns.
+    rows
+        How many it has.
+    """
+
+    names: tuple[str, ...]
+    rows: int
+
+
+def read_footer(path: Path) -> Footer:
+    """Read what a Parquet file says of itself; the errors are those of `read_parquet`."""
+    file_size(path, largest=2**63)
+    with parsing(path, "a readable Parquet file"), _opened(path) as file:
+        return Footer(tuple(file.schema_arrow.names), int(file.metadata.num_rows))
+
+
+def parquet_parts(
+    path: Path, columns: Sequence[str], rows: int, *, largest: int = LARGEST
+) -> Generator[pd.DataFrame]:
+    """Yield columns of a Parquet file, some rows at a time.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Those to read.
+    rows
+        Most rows of a part.
+    largest
+        Most bytes of the columns of one row group, unpacked.
+
+    Raises
+    ------
+    InputError, TooLargeError, MissingExtraError
+        As for `read_parquet`; for a row group where that speaks of the file.
+    """
+    file_size(path, largest=2**63)
+    found = 0
+    with parsing(path, "a readable Parquet file"):
+        with _opened(path) as file:
+            texts, _ = _plain(path, file, columns)
+            expected = int(file.metadata.num_rows)
+            for number, size in enumerate(_unpacked(file, columns)):
+                _refuse_large(f"row group {number} of {path}", size, largest, _SMALLER)
+        with _opened(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
+            for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+                frame = batch.to_pandas()
+                found += len(frame)
+                if len(frame):
+                    yield frame
+    _require_rows(path, found, expected)
+
+
+def _opened(path: Path, **options: Any) -> Any:
+    """Open a Parquet file for pyarrow, to be used with ``with``."""
+    parquet: Any = optional("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
+    return parquet.ParquetFile(path, **options)
+
+
+def _require_rows(path: Path, found: int, said: int) -> None:
+    if found != said:
+        raise InputError(f"{path} has {found:,} rows, where it says {said:,}")
+
+
+def _refuse_large(what: str, size: int, largest: int, remedy: str = "") -> None:
+    if size > largest:
+        raise TooLargeError(
+            f"{what} unpacks to {size:,} bytes; at most {largest:,} "
+            f"({largest / 2**20:,.0f} MiB) are read{remedy}"
+        )
+
+
+def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
+    """Refuse what is no plain column; give the columns of text, and the bytes of a row."""
     texts: list[str] = []
     width = 0
     for field in file.schema_arrow:
@@ -79,21 +162,16 @@ def _check(path: Path, file: Any, kept: Sequence[str], largest: int) -> list[str
                 width += max(1, field.type.bit_width // 8)
             except ValueError:  # a type without a width of its own: nulls, dictionaries
                 width += 4
-    size = max(width * int(file.metadata.num_rows), _unpacked(file, kept))
-    if size > largest:
-        raise TooLargeError(
-            f"{path} unpacks to {size:,} bytes; at most {largest:,} "
-            f"({largest / 2**20:,.0f} MiB) are read"
+    return texts, width
+
+
+def _unpacked(file: Any, kept: Sequence[str]) -> list[int]:
+    """Give for each row group the bytes of the columns before compression, as it declares them."""
+    return [
+        sum(
+            max(0, chunk.total_uncompressed_size)
+            for chunk in map(group.column, range(group.num_columns))
+            if chunk.path_in_schema.split(".")[0] in kept
         )
-    return texts
-
-
-def _unpacked(file: Any, kept: Sequence[str]) -> int:
-    """Give the bytes of the columns' pages before compression, as the file declares them."""
-    groups = [file.metadata.row_group(g) for g in range(file.metadata.num_row_groups)]
-    chunks = [group.column(c) for group in groups for c in range(group.num_columns)]
-    return sum(
-        max(0, chunk.total_uncompressed_size)
-        for chunk in chunks
-        if chunk.path_in_schema.split(".")[0] in kept
-    )
+        for group in map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    ]

@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from narcissus.errors import InputError
-from narcissus.priors import (
-    fit_empirical,
-)
-from narcissus.tables import Table
+from narcissus.errors import InputError, TooLargeError
+from narcissus.priors import empirical, fit_empirical
+from narcissus.tables import CountedTable, Table
 
 FALSE_ALARM = 1e-6
 SIZES = (2, 3, 2, 4)
@@ -97,3 +95,26 @@ def test_unseen_known_parts_of_many_columns_do_not_underflow():
     table = Table(tuple(f"c{j}" for j in range(d)), labels, (True,) * d, codes)
     answer = fit_empirical(table, smoothing=0.5).conditional(np.ones((1, d), dtype=int), [7])
     np.testing.assert_allclose(answer, [[1 - 1 / d, 1 / d]])
+
+
+def counted(table):
+    """Give the distinct records of a table with their counts."""
+    records, counts = np.unique(table.codes, axis=0, return_counts=True)
+    return CountedTable(table.names, table.labels, table.ordered, records, counts)
+
+
+def test_a_counted_table_gives_the_same_prior():
+    table = small_table(3, 60)
+    whole, again = fit_empirical(table), fit_empirical(counted(table))
+    np.testing.assert_array_equal(whole.records, again.records)
+    np.testing.assert_array_equal(whole.weights, again.weights)
+
+
+def test_too_many_records_are_refused_with_their_size(monkeypatch):
+    table = small_table(3, 60)
+    records = len(fit_empirical(table).records)
+    monkeypatch.setattr(empirical, "MOST_CELLS", 4 * records)
+    fit_empirical(counted(table))
+    monkeypatch.setattr(empirical, "MOST_CELLS", 4 * records - 1)
+    with pytest.raises(TooLargeError, match=rf"{records} distinct records of 4 columns needs"):
+        fit_empirical(table)

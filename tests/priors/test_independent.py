@@ -15,7 +15,7 @@ from narcissus.priors import (
     IndependentColumns,
     fit_independent,
 )
-from narcissus.tables import Table
+from narcissus.tables import CountedTable, Table
 
 FALSE_ALARM = 1e-6
 
@@ -89,3 +89,18 @@ def test_too_large_answers_are_refused():
     big = IndependentColumns(("x", "y"), (np.full(400, 1 / 400), np.full(300, 1 / 300)))
     with pytest.raises(TooLargeError, match="120,000 joint values"):
         big.conditional(np.zeros((1, 2), dtype=int), [0, 1])
+
+
+def test_a_counted_table_gives_the_same_marginals():
+    rng = np.random.default_rng(8)
+    codes = np.column_stack([rng.integers(0, s, size=50) for s in SIZES])
+    labels = tuple(tuple(str(v) for v in range(s)) for s in SIZES)
+    records, counts = np.unique(codes, axis=0, return_counts=True)
+    whole = Table(tuple("abcd"), labels, (True,) * 4, codes)
+    few = CountedTable(tuple("abcd"), labels, (True,) * 4, records, counts)
+    for one, other in zip(
+        fit_independent(whole, smoothing=0.3).marginals,
+        fit_independent(few, smoothing=0.3).marginals,
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)

@@ -8,6 +8,7 @@ import pytest
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
+from narcissus.tables.sources import open_source
 
 GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
 
@@ -16,13 +17,6 @@ def decoded(table):
     return [
         tuple(table.labels[j][code] for j, code in enumerate(row)) for row in table.codes.tolist()
     ]
-
-
-def test_wrong_row_beyond_the_first_chunk_is_named(write):
-    lines = ["a,b", *(f"{i % 3},{i % 2}" for i in range(70_000))]
-    lines[68_000] = "1"
-    with pytest.raises(InputError, match="line 68001 has 1 cells"):
-        read_table(write("\n".join(lines)))
 
 
 def test_missing_file_names_the_nearest(write, tmp_path):
@@ -51,33 +45,15 @@ def test_files_that_are_something_else(write):
         read_table(3)
 
 
-def test_too_large_a_file(write, monkeypatch):
+def test_what_is_too_large_to_be_held_is_told(write, monkeypatch):
+    """`read_table` counts it then; who needs its rows hears of it."""
+    path = write(GOOD)
+    assert len(open_source(path, None, (), 4)[1]) == 3
+    with pytest.raises(TooLargeError, match="more rows; at most 3"):
+        open_source(path, None, (), 3)
     monkeypatch.setattr("narcissus.tables.sources.MAX_BYTES", 10)
-    with pytest.raises(TooLargeError, match="at most"):
-        read_table(write(GOOD))
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('a,b\n1"x",2\n3,4\n', r"line 2 has a quote within a cell.*1\""),
-        ('a,b\n1,2\n3,4"\n', "line 3 has a quote"),
-        ('a,b\n1, "x"\n3,y\n', "line 2 has a quote"),
-        ('a,b\n"x\ny",2\n"z",p"q\n', "line 4 has a quote"),
-        ('a,b"c\n1,2\n', "line 1 has a quote"),
-        ('a,b\n"x"y,2\n', "not a readable CSV"),
-    ],
-)
-def test_a_quote_within_a_cell_is_no_letter(write, content, says):
-    with pytest.raises(InputError, match=says):
-        read_table(write(content))
-
-
-def test_quotes_where_they_belong(write):
-    text = 'a,"b ""c"""\n"x, y",1\n"","2"\n"p""q""",1\n"line\nbreak ""quoted""",2\n'
-    table = read_table(write(text), missing="category")
-    assert table.names == ("a", 'b "c"')
-    assert table.labels[0] == ('line\nbreak "quoted"', 'p"q"', "x, y", "(missing)")
+    with pytest.raises(TooLargeError, match="at most 10"):
+        open_source(path, None, (), 4)
 
 
 def test_a_pipe_is_no_folder(tmp_path):
@@ -88,29 +64,15 @@ def test_a_pipe_is_no_folder(tmp_path):
         read_table(tmp_path / "people.csv")
 
 
-def test_binary_data_far_into_a_file(write):
-    content = GOOD * 1000 + "31,f\0,Ulm\n"
-    with pytest.raises(InputError, match="binary data"):
-        read_table(write(content))
-
-
-def test_rows_much_wider_than_the_header(write):
-    """Told at the first of them: a thousand such rows would not fit into memory."""
-    content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 50
-    with pytest.raises(InputError, match="line 3 has 400001 cells where the header has 2"):
-        read_table(write(content, "people.csv.gz"))
-
-
 def test_too_many_columns_or_cells(write, monkeypatch):
     wide = ",".join(f"c{i}" for i in range(10_001))
     with pytest.raises(TooLargeError, match="10,001 columns; at most 10,000"):
         read_table(write(f"{wide}\n{wide}\n"))
     monkeypatch.setattr("narcissus.tables.sources.MOST_CELLS", 11)
-    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
-        read_table(write(GOOD))
-    with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
-        read_table(pd.read_csv(write(GOOD)))
-    assert read_table(write(GOOD), drop=["town"]).rows == 4
+    for source in (write(GOOD), pd.read_csv(write(GOOD))):
+        with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+            open_source(source, None, (), 100)
+        assert len(open_source(source, None, ["town"], 100)[1]) == 2
 
 
 def test_frames_that_cannot_be_used():

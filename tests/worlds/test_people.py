@@ -41,3 +41,25 @@ def test_real_rows_are_rows_of_the_table_each_at_most_once(table):
     assert sorted(RealRows(codes, 30).draw(1, np.random.default_rng(1)).data[0, :, 0]) == list(
         range(30)
     )
+
+
+def test_counted_rows_are_drawn_as_if_each_stood_there():
+    """The same draws as from all rows one below the other, and each row at most once."""
+    records = np.array([[0, 5], [1, 5], [2, 7]], dtype=np.uint8)
+    counts = np.array([4, 1, 7])
+    world = RealRows(records, 9, counts)
+    every = RealRows(np.repeat(records, counts, axis=0), 9)
+    drawn = world.draw(50, np.random.default_rng(1)).data
+    assert drawn.dtype == np.int32
+    np.testing.assert_array_equal(drawn, every.draw(50, np.random.default_rng(1)).data)
+    fresh = world.fresh(world.draw(1, np.random.default_rng(2)), np.random.default_rng(3))
+    assert fresh.shape == (1, 9, 2)
+    times = (drawn[..., 0, None] == [0, 1, 2]).sum(axis=1)
+    assert (times <= counts).all()
+    # multivariate hypergeometric: the mean is n counts / rows
+    assert np.abs(times.mean(axis=0) - 9 * counts / 12).max() < 0.5
+
+
+def test_few_of_very_many_are_drawn_in_no_time():
+    world = RealRows(np.arange(3)[:, None], 5, np.array([10**11, 1, 10**11]))
+    assert world.draw(2, np.random.default_rng(1)).data.shape == (2, 5, 1)

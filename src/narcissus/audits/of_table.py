@@ -26,7 +26,7 @@ Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "data": ("columns", "drop", "bins", "missing"),
+    "data": ("columns", "drop", "bins", "missing", "max_rows"),
     "threat": ("unknown", "known", "targets", "people", "within", "at_least"),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
     "run": ("trials", "precision", "training", "confidence", "workers"),
@@ -62,6 +62,8 @@ class Arguments(TypedDict, total=False):
         How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing
         What to do about missing values: "refuse", "drop", "category".
+    max_rows
+        Most rows of the table that are read, and a 20th of the cells.
     prior
         A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
@@ -111,6 +113,7 @@ class Arguments(TypedDict, total=False):
     drop: Sequence[str] | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
+    max_rows: int | None
     prior: object
     mechanism: object
     k: int | None
@@ -165,9 +168,9 @@ def audit(
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
-        ``drop``, ``bins``, ``missing``), what is released (``mechanism``; or of noisy marginals
-        ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``; ``release``), what is
-        tried and asked (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or
+        ``drop``, ``bins``, ``missing``, ``max_rows``), what is released (``mechanism``; or of noisy
+        marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``; ``release``),
+        what is tried and asked (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or
         ``policy``), how much (``trials`` or ``precision``, ``training``, ``confidence``,
         ``workers``), and a ``title``.
 
@@ -187,7 +190,7 @@ def audit(
     'no threshold'
     """
     return run(
-        load_study(_study(data, arguments), allow_code=allow_code),
+        load_study(_study(data, arguments), allow_code=allow_code, observer=observer),
         rng=rng,
         observer=observer,
         folder=folder,

@@ -149,7 +149,8 @@ def command(
     from narcissus.study.signing import read_private_key
     from narcissus.study.signing import sign as sign_record
 
-    loaded = load_study(study, allow_code=allow_code)
+    with progress(quiet=quiet) as observer:
+        loaded = load_study(study, allow_code=allow_code, observer=observer)
     folder = Path("results") / study.stem if out is None else out
     key = None if sign is None else read_private_key(sign)
     prepare_folder(folder, loaded, restart=restart)

@@ -13,6 +13,7 @@ from narcissus.cli.audit import prepare_folder, show
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.long_work import agreed
 from narcissus.cli.main import NOT_ASSESSED
+from narcissus.observer import SILENT
 
 if TYPE_CHECKING:
     from narcissus.audits import Audit
@@ -91,7 +92,7 @@ def command(
             f"{evidence} is a study of kind '{kind}': play it with `narcissus audit {evidence}`"
         )
     study = Study("extraction", validate(KIND.model, document), evidence.resolve().parent)
-    KIND.check(study.settings, study.folder)
+    KIND.check(study.settings, study.folder, SILENT)
     folder = Path("results") / evidence.stem if out is None else out
     prepare_folder(folder, study, restart=restart)
     on_interrupt("nothing was kept; run the same command again")

@@ -11,10 +11,11 @@ from scipy.special import gammaln
 
 from narcissus.priors._search_climb import climb_structure
 from narcissus.priors._search_exact import Parents, best_structure
-from narcissus.priors.base import Codes, row_keys
+from narcissus.priors.base import row_keys
 
 Counts = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
 
+_STEP = 2**18  # records that are counted at a time
 _MOST_CELLS = 4_000_000  # a larger table cannot pay for its parameters with the rows we read
 _MOST_EXACT_COLUMNS = 18
 _MOST_EXACT_FAMILIES = 100_000
@@ -22,7 +23,11 @@ _MOST_EXACT_WORK = 4_000_000_000  # families times rows to count them in: some 2
 
 
 def search_structure(
-    codes: Codes, sizes: Sequence[int], max_parents: int, score: str
+    codes: NDArray[np.integer],
+    sizes: Sequence[int],
+    max_parents: int,
+    score: str,
+    people: NDArray[np.int64] | None = None,
 ) -> tuple[Parents, Counts]:
     """Find parents for every column; give them and the function that counts a family.
 
@@ -39,15 +44,17 @@ def search_structure(
         Most parents of a column.
     score
         "bic" or "bdeu".
+    people
+        How many people have each record, if all are different; None: each row is a person.
     """
-    families = _Families(codes, sizes, score)
+    families = _Families(codes, sizes, score, people)
     d = len(sizes)
     most = min(max_parents, d - 1)
     candidates = d * sum(math.comb(d - 1, k) for k in range(most + 1))
     exact = (
         d <= _MOST_EXACT_COLUMNS
         and candidates <= _MOST_EXACT_FAMILIES
-        and candidates * len(families.columns[0]) <= _MOST_EXACT_WORK
+        and candidates * families.length <= _MOST_EXACT_WORK
     )
     search = best_structure if exact else climb_structure
     return search(d, most, families.score), families.counts
@@ -56,30 +63,53 @@ def search_structure(
 class _Families:
     """Counts and scores of a column given parents; scores are kept."""
 
-    def __init__(self, codes: Codes, sizes: Sequence[int], score: str) -> None:
+    def __init__(
+        self,
+        codes: NDArray[np.integer],
+        sizes: Sequence[int],
+        score: str,
+        people: NDArray[np.int64] | None = None,
+    ) -> None:
         self.sizes = tuple(sizes)
-        self.rows = len(codes)
+        self.rows = len(codes) if people is None else int(people.sum())
         self._score = _bic if score == "bic" else _bdeu
-        _, first, times = np.unique(
-            row_keys(codes, range(len(sizes)), sizes), return_index=True, return_counts=True
-        )
-        # Counting distinct rows with weights is worth it only where many repeat.
-        self.weights = None
-        if 2 * len(first) < len(codes):
-            codes, self.weights = codes[first], times.astype(np.float64)
-        self.columns = [np.ascontiguousarray(column, dtype=np.int64) for column in codes.T]
+        self.weights = None if people is None else people.astype(np.float64)
+        if people is None:
+            keys = row_keys(codes, range(len(sizes)), sizes)
+            _, first, times = np.unique(keys, return_index=True, return_counts=True)
+            # Counting distinct rows with weights is worth it only where many repeat.
+            if 2 * len(first) < len(codes):
+                codes, self.weights = codes[first], times.astype(np.float64)
+        # The same, whichever way the table was read.
+        self.length = self.rows if 2 * len(codes) >= self.rows else len(codes)
+        self.columns = [np.ascontiguousarray(column) for column in codes.T]
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._counted: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self._room = _MOST_CELLS  # of all tables that are kept
 
     def counts(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
         """Count the rows of every joint value, shape (size of each parent ..., child's size)."""
-        shape = (*(self.sizes[p] for p in parents), self.sizes[child])
-        keys = self.columns[child]
-        stride = self.sizes[child]
-        for p in reversed(parents):
-            keys = keys + self.columns[p] * stride
-            stride *= self.sizes[p]
-        cells = np.bincount(keys, weights=self.weights, minlength=stride)
-        return cells.astype(np.float64).reshape(shape)
+        columns = tuple(sorted((child, *parents)))
+        cells = self._counted.get(columns)  # whichever of them is the child
+        if cells is None:
+            cells = self._count(columns)
+            self._room -= cells.size
+            if self._room >= 0:
+                self._counted[columns] = cells
+        return np.ascontiguousarray(cells.transpose([columns.index(c) for c in (*parents, child)]))
+
+    def _count(self, columns: tuple[int, ...]) -> NDArray[np.float64]:
+        shape = tuple(self.sizes[c] for c in columns)
+        cells = np.zeros(math.prod(shape))
+        for start in range(0, len(self.columns[0]), _STEP):
+            part = slice(start, start + _STEP)
+            keys = self.columns[columns[0]][part].astype(np.int64)
+            for column, size in zip(columns[1:], shape[1:], strict=True):
+                keys *= size
+                keys += self.columns[column][part]
+            weights = None if self.weights is None else self.weights[part]
+            cells += np.bincount(keys, weights=weights, minlength=len(cells))
+        return cells.reshape(shape)
 
     def score(self, child: int, parents: tuple[int, ...]) -> float:
         """Score a column given its parents; higher is better."""

@@ -176,7 +176,9 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int]) -> None:
         )
 
 
-def row_keys(codes: Codes, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
+def row_keys(
+    codes: NDArray[np.integer], columns: Sequence[int], sizes: Sequence[int]
+) -> NDArray[np.int64]:
     """Give one number for each row, equal exactly where the rows agree on ``columns``.
 
     Shape (n,). Numbers are mixed-radix; they are renumbered before they would overflow.

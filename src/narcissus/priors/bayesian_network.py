@@ -313,7 +313,7 @@ def fit_bayesian_network(
     most = integer("parents", parents, low=0)
     pseudo = positive("smoothing", smoothing)
     one_of("score", score, ("bic", "bdeu"))
-    found, counts = search_structure(table.codes, table.sizes, most, score)
+    found, counts = search_structure(table.records, table.sizes, most, score, table.counts)
     tables: list[Floats] = []
     for j, own in enumerate(found):
         weights = counts(j, own) + pseudo

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import distribution, integer, probability
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.priors.base import (
     Codes,
     Floats,
@@ -22,6 +22,9 @@ from narcissus.priors.base import (
 )
 from narcissus.priors.independent import IndependentColumns, joint_of
 from narcissus.tables import Table
+
+MOST_CELLS = 250_000_000
+"""Most cells of distinct records of an empirical prior, each held in 12 bytes while it is made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +191,24 @@ def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     smoothing
         Share of independent columns in the mixture, in [0, 1]; 0 leaves only the table's rows
         possible.
+
+    Raises
+    ------
+    TooLargeError
+        The table has too many distinct records.
     """
     share = probability("smoothing", smoothing)
-    keys = row_keys(table.codes, range(table.columns), table.sizes)
-    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    records, times = table.records, table.counts
+    if times is None:
+        keys = row_keys(records, range(table.columns), table.sizes)
+        _, first, times = np.unique(keys, return_index=True, return_counts=True)
+        records = records[first]
+    if records.size > MOST_CELLS:
+        raise TooLargeError(
+            f"the empirical prior of {len(records):,} distinct records of {table.columns} columns "
+            f"needs {12 * records.size / 1e9:.1f} GB, more than {12 * MOST_CELLS / 1e9:.0f} GB: "
+            "take a Bayesian network, coarser bins or fewer columns"
+        )
     return EmpiricalRows(
-        table.names, table.sizes, table.codes[first], times / table.rows, smoothing=share
+        table.names, table.sizes, records.astype(np.int32), times / table.rows, smoothing=share
     )

@@ -129,6 +129,7 @@ def fit_independent(table: Table, *, smoothing: float = 0.0) -> IndependentColum
     pseudo = non_negative("smoothing", smoothing)
     marginals: list[Floats] = []
     for j, size in enumerate(table.sizes):
-        weights = np.bincount(table.codes[:, j], minlength=size) + pseudo
+        people = np.bincount(table.records[:, j], weights=table.counts, minlength=size)
+        weights = people + pseudo
         marginals.append(weights / weights.sum())
     return IndependentColumns(table.names, tuple(marginals))

@@ -18,6 +18,7 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
+from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study import earlier
 from narcissus.study.extraction_work import check
@@ -83,7 +84,7 @@ class ExtractionKind:
     model: type[BaseModel] = ExtractionStudy
     results: TypeAdapter[Any] = TypeAdapter(ExtractionResults)
 
-    def check(self, study: Any, folder: Path) -> None:
+    def check(self, study: Any, folder: Path, observer: Observer) -> None:
         """Refuse missing files, programs that do not parse, pickles, releases without weights."""
         settings: ExtractionStudy = study
         check_release(folder / settings.release, largest=settings.limits.release * 2**20)

@@ -93,7 +93,7 @@ class StudyKind(Protocol):
     results: TypeAdapter[Any]
     """Model of ``results`` in the record, frozen (`narcissus.study.results`)."""
 
-    def check(self, study: Any, folder: Path) -> None:
+    def check(self, study: Any, folder: Path, observer: Observer) -> None:
         """Refuse bad input before any work; ``folder`` is where the study file lies."""
         ...
 

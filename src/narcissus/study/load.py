@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from narcissus.errors import InputError, StudyError
+from narcissus.observer import SILENT, Observer
 from narcissus.study.given import THE_STUDY, digest_of_object, is_table, split
 from narcissus.study.kinds import KINDS, study_kind
 from narcissus.study.plugins import OwnCode
@@ -47,6 +48,7 @@ def load_study(
     *,
     folder: Path | str | None = None,
     allow_code: bool = False,
+    observer: Observer = SILENT,
 ) -> Study:
     """Read a study and check everything that can be checked before any work.
 
@@ -63,6 +65,8 @@ def load_study(
         Whether it may run code of its own, ``module:attribute``: modules beside the file, or
         installed ones that declare the part. Such code can do whatever you can. Objects in a
         dictionary need no permission.
+    observer
+        Hears of the rows of a table that is too large to be held.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def load_study(
     with code.in_use():
         loaded = Study(name, validate(kind.model, document), document.folder, code)
         try:
-            kind.check(loaded.settings, loaded.folder)
+            kind.check(loaded.settings, loaded.folder, observer)
         except OSError as error:  # a name that the system does not take, a folder it does not open
             place = error.filename or "what the study names"
             raise InputError(f"cannot read {place}: {error.strerror or error}") from error

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables import Bins, Table, read_table
-from narcissus.tables.read import MISSING_LABEL, MissingPolicy
-from narcissus.tables.sources import RawColumn, open_source
+from narcissus.tables.coding import MISSING_LABEL
+from narcissus.tables.read import MissingPolicy
+from narcissus.tables.sources import open_source
+from narcissus.tables.tally import RawColumn
 
 Source = Path | str | pd.DataFrame | Table
 
@@ -121,7 +123,11 @@ def read_files(
     order = list(frames["real"].columns)
     together = pd.concat([f[order] for f in frames.values()], ignore_index=True)
     table = read_table(
-        together, bins=bins, missing=missing, max_rows=3 * MOST_ROWS, max_values=3 * MOST_ROWS
+        together,
+        bins=bins,
+        missing=missing,
+        max_values=3 * MOST_ROWS,
+        count_above=3 * MOST_ROWS,
     )
     sizes = {name: len(frame) for name, frame in frames.items()}
     found = GivenFiles(

@@ -107,9 +107,7 @@ class Bins:
             edges = np.array(self.edges, dtype=np.float64)
         else:
             assert self.quantiles is not None
-            levels = np.arange(1, self.quantiles) / self.quantiles
-            people = numbers if counts is None else np.repeat(numbers, counts)
-            edges = np.unique(np.quantile(people, levels, method="higher"))
+            edges = _quantiles(numbers, counts, self.quantiles)
         bins = np.searchsorted(edges, numbers, side="right")
         labels = [f"under {number_label(edges[0])}"]
         labels += [_between(a, b, whole) for a, b in pairwise(edges)]
@@ -117,6 +115,16 @@ class Bins:
         first = 0 if bins.min() == 0 else 1
         last = len(labels) if bins.max() == len(edges) else len(labels) - 1
         return (bins - first).astype(np.int32), tuple(labels[first:last])
+
+
+def _quantiles(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64] | None, groups: int
+) -> NDArray[np.float64]:
+    """Give the numbers that cut people into groups, of those at or above each cut ("higher")."""
+    order = np.argsort(numbers)
+    ends = np.arange(1, len(numbers) + 1) if counts is None else np.cumsum(counts[order])
+    places = np.ceil((ends[-1] - 1) * (np.arange(1, groups) / groups)).astype(np.int64)
+    return np.unique(numbers[order][np.searchsorted(ends, places, side="right")])
 
 
 def number_label(number: float) -> str:

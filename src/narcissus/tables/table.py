@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +52,22 @@ class Table:
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
+        given = np.asarray(self.codes)
+        self._settle(given, "codes")
+        codes = np.array(given, dtype=np.int32, order="C")
+        codes.setflags(write=False)
+        object.__setattr__(self, "codes", codes)
+
+    def _settle(self, given: NDArray[Any], what: str) -> None:
+        """Check that the parts fit together; keep all but the cells."""
         names = tuple(self.names)
         labels = tuple(tuple(column) for column in self.labels)
         ordered = tuple(bool(o) for o in self.ordered)
-        given = np.asarray(self.codes)
         if not np.issubdtype(given.dtype, np.integer):
-            raise InputError(f"`codes` must be integers, got {given.dtype}")
+            raise InputError(f"`{what}` must be integers, got {given.dtype}")
         if given.ndim != 2 or 0 in given.shape:
             raise InputError(
-                f"`codes` must have shape (rows, columns), none empty, got {given.shape}"
+                f"`{what}` must have shape (rows, columns), none empty, got {given.shape}"
             )
         width = given.shape[1]
         if not len(names) == len(labels) == len(ordered) == width:
@@ -76,11 +84,9 @@ class Table:
                 raise InputError(f"the labels of column `{name}` must differ")
             if low < 0 or high >= len(known):
                 raise InputError(
-                    f"the codes of column `{name}` must be in 0..{len(known) - 1}, "
+                    f"the {what} of column `{name}` must be in 0..{len(known) - 1}, "
                     f"got {low} to {high}"
                 )
-        codes = np.array(given, dtype=np.int32, order="C")
-        codes.setflags(write=False)
         values = tuple(self.values) or tuple(
             _numbers(column) if has_order else None
             for column, has_order in zip(labels, ordered, strict=True)
@@ -93,9 +99,7 @@ class Table:
                 "`values` must hold a number per label for exactly the ordered columns"
             )
         for name, value in zip(
-            ("names", "labels", "ordered", "codes", "values"),
-            (names, labels, ordered, codes, values),
-            strict=True,
+            ("names", "labels", "ordered", "values"), (names, labels, ordered, values), strict=True
         ):
             object.__setattr__(self, name, value)
 
@@ -112,7 +116,17 @@ class Table:
     @property
     def columns(self) -> int:
         """Number of columns."""
-        return self.codes.shape[1]
+        return len(self.names)
+
+    @property
+    def records(self) -> NDArray[np.integer]:
+        """Records of people, shape (records, columns), each with its `counts`."""
+        return self.codes
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """How many people have each of the `records`, shape (records,); None: one each."""
+        return None
 
     @cached_property
     def digest(self) -> str:

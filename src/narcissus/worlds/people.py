@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus.priors import RecordPrior
 from narcissus.worlds.base import Array, Draw, Independent
@@ -43,15 +44,22 @@ class RealRows:
         The table as value numbers, shape (rows, d).
     n
         Rows of a data set.
+    counts
+        How many rows of the table are like each of ``codes``, shape (rows,); None: they are all.
     """
 
     codes: Array
     n: int
+    counts: NDArray[np.int64] | None = None
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
-        rows = [rng.choice(len(self.codes), size=self.n, replace=False) for _ in range(trials)]
-        return Draw(self.codes[np.stack(rows)])
+        ends = None if self.counts is None else np.cumsum(self.counts)
+        total = len(self.codes) if ends is None else int(ends[-1])
+        rows = np.stack([rng.choice(total, size=self.n, replace=False) for _ in range(trials)])
+        if ends is not None:  # as if each stood there as often as it is counted
+            rows = np.searchsorted(ends, rows, side="right")
+        return Draw(self.codes[rows].astype(np.int32, copy=False))
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
         """Draw other rows of the same table."""

@@ -1,12 +1,18 @@
 """A study made ready: what is read, what is refused before the work."""
 
+import importlib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from narcissus.errors import InputError
+import narcissus as library
+from narcissus.errors import InputError, TooLargeError
 from narcissus.study import load_study
 from narcissus.study.table import experiment as experiments
+from narcissus.study.table.prepare import prepare
+from narcissus.tables import read_table
 
 OWN = """
 class Own:
@@ -103,3 +109,71 @@ def test_what_takes_a_list_of_joint_values_is_refused_where_there_are_too_many(
     path = study(threat={"unknown": ["ill", "job"]}, **changes)
     with pytest.raises(InputError, match=f"(?s){says}"):
         load_study(path, allow_code=True)
+
+
+MODULE = importlib.import_module("narcissus.study.table.prepare")  # a function has the same name
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    """Let studies count their tables, however small; give a list of what was read."""
+    read = []
+
+    def counted(*args, **options):
+        read.append(options)
+        return read_table(*args, **options, count_above=0)
+
+    monkeypatch.setattr(MODULE, "read_table", counted)
+    return read
+
+
+def played(path):
+    record = library.run(library.load_study(path), rng=5).record
+    return record.to_dict()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"groups": {"columns": ["ill", "sex"], "unusual": True, "singled_out": True}},
+        {"threat": {"people": "rows"}},
+        {"threat": {"people": "all", "targets": None}, "run": {"trials": 2}},
+        {"prior": {"name": "empirical"}},
+        {"prior": {"name": "independent"}},
+    ],
+)
+def test_a_counted_table_gives_the_same_results(study, counting, monkeypatch, changes):
+    """Real rows are drawn by place, so the rows of the plain table are put in the same order."""
+    found = played(study(**changes))
+    assert any("distinct records" in text for text in found["assessed"])
+    monkeypatch.setattr(
+        MODULE, "read_table", lambda *args, **options: in_order(read_table(*args, **options))
+    )
+    plain = played(study(**changes))
+    assert found["results"] == plain["results"]
+    assert found["assessed"][:-1] == plain["assessed"]
+
+
+def in_order(table):
+    return replace(table, codes=table.codes[np.lexsort(table.codes.T[::-1])])
+
+
+def test_a_counted_table_is_read_once_as_long_as_its_file_stays(study, counting):
+    loaded = library.load_study(study())
+    assert len(counting) == 1
+    first = prepare(loaded.settings, loaded.folder, 1).table
+    assert prepare(loaded.settings, loaded.folder, 1).table is first
+    assert len(counting) == 1
+    path = Path("people.csv")
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    assert prepare(loaded.settings, loaded.folder, 1).table.rows == first.rows + 1
+
+
+def test_the_most_rows_are_a_key_of_the_study(study):
+    assert "max_rows" not in library.load_study(study()).to_dict()["data"]
+    path = study(data={"max_rows": 3})
+    with pytest.raises(TooLargeError, match="at most 3 are read"):
+        library.load_study(path)
+    assert (
+        library.load_study(study(data={"max_rows": 10**6})).to_dict()["data"]["max_rows"] == 10**6
+    )

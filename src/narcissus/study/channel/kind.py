@@ -21,6 +21,7 @@ from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
+from narcissus.observer import Observer
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.channel.schema import ChannelSpec, ChannelStudy, ChannelThreshold
 from narcissus.study.channel.work import Looks
@@ -57,7 +58,7 @@ class ChannelKind:
     model: type[BaseModel] = ChannelStudy
     results: TypeAdapter[Any] = TypeAdapter(ChannelResults)
 
-    def check(self, study: ChannelStudy, folder: Path) -> None:
+    def check(self, study: ChannelStudy, folder: Path, observer: Observer) -> None:
         """Read and check the channel or the samples."""
         spec = study.channel
         if spec.samples is not None:

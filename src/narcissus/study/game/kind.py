@@ -14,6 +14,7 @@ from narcissus._random import child
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
 from narcissus.game.gap import gap_limits
+from narcissus.observer import Observer
 from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Estimate, NotAssessed
@@ -38,7 +39,7 @@ class GameKind:
     model: type[BaseModel] = GameStudy
     results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
-    def check(self, study: GameStudy, folder: Path) -> None:
+    def check(self, study: GameStudy, folder: Path, observer: Observer) -> None:
         """Make all parts once, and see that they fit each other."""
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":

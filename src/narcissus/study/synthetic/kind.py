@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus.errors import InputError
+from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.plugins import GIVEN, load_attribute
@@ -32,7 +33,7 @@ class SyntheticKind:
     model: type[BaseModel] = SyntheticStudy
     results: TypeAdapter[Any] = TypeAdapter(SyntheticResults)
 
-    def check(self, study: Any, folder: Path) -> None:
+    def check(self, study: Any, folder: Path, observer: Observer) -> None:
         """Refuse files that cannot be used together, and columns that they do not have."""
         settings: SyntheticStudy = study
         files = _files(settings, folder)

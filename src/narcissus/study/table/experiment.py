@@ -120,7 +120,7 @@ class Experiment:
     def seats(self) -> tuple[Seat, ...]:
         """The game of each setting, with the attacks; one that raises ends the run."""
         world = (
-            RealRows(self.table.codes, self.targets)
+            RealRows(self.table.records, self.targets, self.table.counts)
             if self.real_rows
             else People(self.prior, self.targets)
         )

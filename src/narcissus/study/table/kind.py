@@ -16,6 +16,7 @@ from narcissus.attacks.table import MeanField
 from narcissus.bounds import THEOREMS, Theorem
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
+from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
@@ -56,9 +57,9 @@ class TableKind:
     model: type[BaseModel] = TableStudy
     results: TypeAdapter[Any] = TypeAdapter(TableResults)
 
-    def check(self, study: TableStudy, folder: Path) -> None:
+    def check(self, study: TableStudy, folder: Path, observer: Observer) -> None:
         """Read and fit everything once: what is wrong is said before any work."""
-        experiment = prepare(study, folder, entropy=0)
+        experiment = prepare(study, folder, entropy=0, observer=observer)
         if study.release is not None:
             read_published(study, experiment, folder / study.release.path)
         _threshold(study, folder, None)
@@ -67,7 +68,7 @@ class TableKind:
         """Play all trials and draw conclusions."""
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
-        experiment = prepare(study, folder, options.entropy)
+        experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
         experiment = with_kept_releases(experiment, options.folder, identity)
         experiment = with_trials(experiment, study, options)
@@ -288,6 +289,12 @@ def _assessed(experiment: Experiment) -> list[str]:
         )
     if experiment.groups.names:
         items.append("How groups of people fare")
+    table = experiment.table
+    if table.counts is not None:
+        items.append(
+            f"All {table.rows:,} rows of the table, counted as they were read: "
+            f"{len(table.counts):,} distinct records of {table.columns} columns"
+        )
     return items
 
 

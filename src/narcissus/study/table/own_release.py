@@ -41,11 +41,12 @@ def attack_own_release(
     """
     observer.note(f"attacking {path}")
     table, entropy = experiment.table, experiment.entropy
-    world = RealRows(table.codes, table.rows)
+    codes = table.codes
+    world = RealRows(codes, table.rows)
     side: Any = experiment.side
-    draw = Draw(table.codes[None])
+    draw = Draw(codes[None])
     [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
-    secrets = targets.secrets(table.codes)
+    secrets = targets.secrets(codes)
     other = side.fresh(world, draw, [targets], child(entropy, OWN, 1))
     mechanism = experiment.settings[0].mechanism
     [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))

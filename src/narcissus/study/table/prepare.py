@@ -19,6 +19,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
+from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
@@ -30,7 +31,7 @@ from narcissus.study.table.schema import Attack as AttackSection
 from narcissus.study.table.settings import settings_of
 from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
-from narcissus.tables import Bins, Table, read_table
+from narcissus.tables import Bins, CountedTable, Table, read_table
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 
@@ -42,14 +43,35 @@ MAX_FALLS = 100_000_000  # people times tables; an attack holds about four array
 MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
 
 
-def load_table(study: TableStudy, folder: Path) -> Table:
-    """Read the table of a study."""
+def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
+    """Read the table of a study; one that was counted is not read again while its file stays."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
     if source.startswith(GIVEN):
         source = load_attribute(source, folder)
-    bins = bins_of(study)
-    return read_table(source, columns=data.columns, drop=data.drop, bins=bins, missing=data.missing)
+    stamp = _stamp(source)
+    if (held := data.held(stamp)) is not None:
+        return held
+    table = read_table(
+        source,
+        columns=data.columns,
+        drop=data.drop,
+        bins=bins_of(study),
+        missing=data.missing,
+        observer=observer,
+        **({} if data.max_rows is None else {"max_rows": data.max_rows}),
+    )
+    if isinstance(table, CountedTable):
+        data.hold(stamp, table)
+    return table
+
+
+def _stamp(source: object) -> object:
+    """Give what changes with a file; None where there is none."""
+    if not isinstance(source, str) or not Path(source).exists():
+        return None
+    found = Path(source).stat()
+    return source, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def bins_of(study: TableStudy) -> dict[str, Bins]:
@@ -252,9 +274,11 @@ def require_room(queries: TableQueries, success: ColumnsRight, people: int) -> N
         )
 
 
-def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
+def prepare(
+    study: TableStudy, folder: Path, entropy: int, observer: Observer = SILENT
+) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
-    table = load_table(study, folder)
+    table = load_table(study, folder, observer)
     release = planned(study.mechanism)
     unknown = unknown_columns(study, table)
     success = success_of(study, table, unknown)

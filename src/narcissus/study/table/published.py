@@ -22,7 +22,8 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.prepare import bins_of
 from narcissus.study.table.schema import TableStudy
 from narcissus.tables import Table, read_table
-from narcissus.tables.sources import RawColumn, open_source
+from narcissus.tables.sources import open_source
+from narcissus.tables.tally import RawColumn
 
 Floats = NDArray[np.float64]
 COUNT = "count"

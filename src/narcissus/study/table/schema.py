@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
@@ -63,6 +71,27 @@ class DataSpec(Strictly):
         default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
     )
+    max_rows: int | None = Field(
+        default=None,
+        gt=0,
+        description="Most rows that are read, and a 20th of the cells; 200 million if left out.",
+    )
+
+    _held: tuple[object, Any] | None = PrivateAttr(default=None)
+
+    def hold(self, stamp: object, table: Any) -> None:
+        """Keep a table that was counted: what is checked first is then not read again."""
+        self._held = (stamp, table)
+
+    def held(self, stamp: object) -> Any:
+        """Give the table that was kept under a stamp, or None."""
+        return None if self._held is None or self._held[0] != stamp else self._held[1]
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a limit that is not given: earlier studies have none."""
+        written: dict[str, Any] = write(self)
+        return {k: v for k, v in written.items() if k != "max_rows" or v is not None}
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSpec:

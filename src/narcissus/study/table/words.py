@@ -92,7 +92,8 @@ def _ceiling_words(numbers: SettingNumbers) -> list[str]:
             "Told everybody else's secrets, an attacker who samples the posterior recovers "
             f"{percent(ceiling.share)} (approximate: the exact posterior of so many columns is not "
             f"at hand, so nobody is shown to stay below; sampled, limits "
-            f"{percent_down(ceiling.low)} to {percent_up(ceiling.high)}{if_right})."
+            f"{lower(100 * ceiling.low, places=1)}% to {upper(100 * ceiling.high, places=1)}%"
+            f"{if_right})."
         ]
     return [
         ("An" if beaten else "Even an")

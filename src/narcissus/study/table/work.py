@@ -166,7 +166,9 @@ def memory(experiment: Experiment) -> int:
         arrays = (8 * people * tables + 16 * queries.cells) * chains + 40 * people * tables
         return 2 * experiment.table.codes.nbytes + arrays
     arrays = 32 * falls(queries, people) + 48 * people * queries.values
-    return 2 * experiment.table.codes.nbytes + arrays
+    table = experiment.table
+    counts = 0 if table.counts is None else table.counts.nbytes
+    return 2 * (table.records.nbytes + counts) + arrays
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:

@@ -1,0 +1,183 @@
+"""Coding: from the values of a column as they were found to the codes of its labels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.tables.bins import Bins, number_label
+from narcissus.tables.tally import Tally
+
+MISSING_LABEL = "(missing)"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What becomes of the values of a column.
+
+    Attributes
+    ----------
+    labels
+        Of the codes, in their natural order.
+    codes
+        Shape (values + 1,); the code of each of the tally's values, and last that of the missing
+        one (-1 where nobody lacks a value).
+    values
+        The numbers behind the labels if the column is ordered, else None.
+    """
+
+    labels: tuple[str, ...]
+    codes: NDArray[np.int32]
+    values: NDArray[np.float64] | None
+
+
+def coding_of(tally: Tally, bins: Bins | None, max_values: int) -> Coding:
+    """Give every value of a column the code of a label, or say why the column cannot be used.
+
+    Parameters
+    ----------
+    tally
+        The values, after all rows.
+    bins
+        How to bin them; None does not.
+    max_values
+        Most labels of a column.
+
+    Raises
+    ------
+    InputError
+        There is no value, one label only, or too many; or the bins do not go with the values.
+    """
+    if not tally.values:
+        raise InputError(f"column `{tally.name}` has no value at all: drop it")
+    numbers = _as_numbers(tally)
+    if numbers is None:
+        if bins is not None:
+            raise InputError(
+                f"`bins` names the column `{tally.name}`, which is not numbers{_culprits(tally)}"
+            )
+        coded = _coded_text(tally, max_values)
+    else:
+        coded = _coded_numbers(tally, numbers, bins, max_values)
+    labels, values = coded.labels, coded.values
+    missing = -1
+    if tally.missing:
+        label = MISSING_LABEL
+        while label in labels:
+            label = f"({label})"
+        missing = len(labels)
+        labels, values = (*labels, label), None
+    if not tally.missing and (coded.codes == coded.codes[0]).all():
+        raise InputError(
+            f"column `{tally.name}` has one value only ({labels[coded.codes[0]]!r}), so there is "
+            "nothing to learn from it or about it: drop it "
+            f'(drop = ["{tally.name}"])'
+        )
+    if len(labels) > max_values:
+        raise InputError(
+            f"column `{tally.name}` has {len(labels):,} bins, more than `max_values` = "
+            f"{max_values}: take wider ones"
+        )
+    return Coding(labels, np.append(coded.codes, np.int32(missing)), values)
+
+
+def mixed(tally: Tally) -> str:
+    """Say that a column mostly of numbers is read as text, or nothing."""
+    texts = [i for i, value in enumerate(tally.values) if not _is_number(value)]
+    present = len(tally.values)
+    if not texts or 2 * (present - len(texts)) < present:
+        return ""
+    place = min(texts, key=lambda i: tally.first[i])
+    strange = sum(tally.counts[i] for i in texts)
+    return (
+        f"most of its values are numbers, but {strange:,} of {tally.rows:,} cells are not "
+        f"({tally.values[place]!r} in row {tally.first[place] + 1:,}), so all are taken as "
+        "categories without order or distance"
+    )
+
+
+def _as_numbers(tally: Tally) -> NDArray[np.float64] | None:
+    """Give the values as finite numbers, or None where they are not all numbers."""
+    if not all(_is_number(value) for value in tally.values):
+        return None
+    numbers = np.array([float(value) for value in tally.values])
+    if not np.isfinite(numbers).all():
+        raise InputError(
+            f"column `{tally.name}` holds infinite values: replace them, or drop the rows or the "
+            "column"
+        )
+    return numbers
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    is_truth = isinstance(value, bool | np.bool_)
+    return isinstance(value, int | float | Decimal | np.number) and not is_truth
+
+
+def _culprits(tally: Tally) -> str:
+    """Name values that keep a column of numbers from being one, or nothing."""
+    strange = [
+        (first, repr(value))
+        for value, first in zip(tally.values, tally.first, strict=True)
+        if not (isinstance(value, str) and _NUMBER.fullmatch(value))
+    ]
+    shown = [said for _, said in sorted(strange)]
+    return f": it holds {', '.join(shown[:3])}{', ...' * (len(shown) > 3)}"
+
+
+def _coded_text(tally: Tally, max_values: int) -> Coding:
+    texts = np.array([str(v) for v in tally.values], dtype=object)
+    labels, codes = np.unique(texts, return_inverse=True)
+    if len(labels) == tally.rows > 2:  # two people with two answers prove nothing
+        raise InputError(
+            f"column `{tally.name}` has another text in each of {len(labels):,} rows: it "
+            "identifies people and has no distribution to learn; drop it "
+            f'(drop = ["{tally.name}"])'
+        )
+    if len(labels) > max_values:
+        mostly = sum(1 for v in tally.values if isinstance(v, str) and _NUMBER.fullmatch(v))
+        hint = ""
+        if 2 * mostly > len(tally.values):
+            hint = f" (most are numbers, but not all{_culprits(tally)})"
+        raise InputError(
+            f"column `{tally.name}` has {len(labels):,} different texts, more than "
+            f"`max_values` = {max_values}{hint}: group them into fewer, drop the column, or raise "
+            "`max_values`"
+        )
+    return Coding(tuple(labels.tolist()), codes.astype(np.int32), None)
+
+
+def _coded_numbers(
+    tally: Tally, numbers: NDArray[np.float64], bins: Bins | None, max_values: int
+) -> Coding:
+    if bins is not None:
+        try:
+            codes, labels = bins.apply(numbers, np.array(tally.counts))
+        except InputError as error:
+            raise InputError(f"`bins` of column `{tally.name}`: {error}") from error
+        return Coding(labels, codes, np.arange(len(labels), dtype=np.float64))
+    values, codes = np.unique(numbers, return_inverse=True)
+    if len(values) > max_values:
+        raise InputError(
+            f"column `{tally.name}` has {len(values):,} different numbers, more than "
+            f"`max_values` = {max_values}: bin it, by equal widths (width = "
+            f"{number_label(_round_width(values))}), at chosen edges (edges = [...]), into groups "
+            "of equal size (quantiles = 5) or in two (above = ...); or drop it"
+        )
+    return Coding(tuple(number_label(v) for v in values.tolist()), codes.astype(np.int32), values)
+
+
+def _round_width(values: NDArray[np.float64]) -> float:
+    """Suggest a round bin width that makes some ten bins."""
+    span = float(values[-1] - values[0])
+    size = 10.0 ** np.floor(np.log10(span / 10))
+    return float(size * min((1, 2, 5, 10), key=lambda m: abs(span / (m * size) - 10)))

@@ -1,0 +1,151 @@
+"""Count the distinct records of a table as its parts are read, with the codes of a whole one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from narcissus.errors import InputError
+from narcissus.observer import Observer
+from narcissus.tables.bins import Bins
+from narcissus.tables.coding import Coding, coding_of, mixed
+from narcissus.tables.counted import CountedTable
+from narcissus.tables.packing import Distinct
+from narcissus.tables.parts import Parts
+from narcissus.tables.table import unknown_column
+from narcissus.tables.tally import RawColumn, Tally
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How values become codes, whether a table is held whole or read in parts.
+
+    Attributes
+    ----------
+    bins
+        How to bin columns of numbers, by name.
+    missing
+        "refuse", "drop" or "category".
+    max_values
+        Most labels of a column.
+    dropped
+        Columns that are left out.
+    """
+
+    bins: Mapping[str, Bins]
+    missing: str
+    max_values: int
+    dropped: Sequence[str]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse bins of columns that are not there."""
+        for column in [name for name in self.bins if name not in names]:
+            is_dropped = column in self.dropped
+            reason = "it is dropped" if is_dropped else unknown_column(column, names)
+            raise InputError(f"`bins` names the column `{column}`: {reason}")
+
+    def codings(self, name: str, tallies: Sequence[Tally]) -> list[Coding]:
+        """Say what becomes of the values of each column, or why the table cannot be used."""
+        if self.missing == "refuse":
+            _refuse_missing(name, tallies)
+        if self.missing == "drop" and tallies[0].rows == 0:
+            raise InputError(f"every row of {name} has a missing value: drop a column instead")
+        return [coding_of(tally, self.bins.get(tally.name), self.max_values) for tally in tallies]
+
+
+def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
+    """Leave out the rows with missing values."""
+    keep = ~np.logical_or.reduce([column.gaps for column in part])
+    return [RawColumn(c.name, c.distinct, c.codes[keep]) for c in part]
+
+
+def count_records(parts: Parts, reading: Reading, observer: Observer) -> CountedTable:
+    """Read a table twice: its values, column by column, then its records.
+
+    Parameters
+    ----------
+    parts
+        The table.
+    reading
+        How values become codes.
+    observer
+        Hears of the rows.
+
+    Raises
+    ------
+    InputError
+        As for a table that is held whole; or the file changed between the two times.
+    TooLargeError
+        There are too many different values or records to keep.
+    """
+    tallies: list[Tally] = []
+    for part in _told(parts, reading, parts.rows, "values", observer):
+        if not tallies:
+            reading.check([column.name for column in part])
+            tallies = [Tally(column.name) for column in part]
+        for tally, column in zip(tallies, part, strict=True):
+            tally.add(column)
+            tally.require_room()
+    codings = reading.codings(parts.name, tallies)
+    distinct = Distinct([len(coding.labels) for coding in codings])
+    for part in _told(parts, reading, tallies[0].rows, "records", observer):
+        try:
+            distinct.add(
+                [
+                    coding.codes[tally.places(column)][column.codes]
+                    for coding, tally, column in zip(codings, tallies, part, strict=True)
+                ]
+            )
+        except KeyError:
+            raise _changed(parts.name) from None
+    if distinct.rows != tallies[0].rows:
+        raise _changed(parts.name)
+    records, counts = distinct.records()
+    observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
+    return CountedTable(
+        names=tuple(tally.name for tally in tallies),
+        labels=tuple(coding.labels for coding in codings),
+        ordered=tuple(coding.values is not None for coding in codings),
+        records=records,
+        counts=counts,
+        values=tuple(coding.values for coding in codings),
+        notes={tally.name: text for tally in tallies if (text := mixed(tally))},
+    )
+
+
+def _told(
+    parts: Parts, reading: Reading, rows: int | None, what: str, observer: Observer
+) -> Iterator[list[RawColumn]]:
+    """Give the parts, and tell how many rows have been read."""
+    if rows is None:
+        observer.note(f"counting the rows of {parts.name}")
+    else:
+        observer.start(f"rows of {parts.name}, {what}", rows)
+    for part in parts.read():
+        yield complete(part) if reading.missing == "drop" else part
+        if rows is not None:
+            observer.advance(len(part[0].codes))
+    if rows is not None:
+        observer.finish()
+
+
+def _changed(name: str) -> InputError:
+    return InputError(f"{name} was changed while it was read: read it again")
+
+
+def _refuse_missing(name: str, tallies: Sequence[Tally]) -> None:
+    found: list[str] = []
+    for tally in tallies:
+        if tally.missing:
+            first = ", ".join(str(row + 1) for row in tally.gaps)
+            first += ", ..." if tally.missing > len(tally.gaps) else ""
+            found.append(f"{tally.missing:,} in `{tally.name}` (row {first})")
+    if found:
+        shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
+        raise InputError(
+            f"{name} has missing values: {shown} (rows counted from 1 below the header). "
+            "Leave those rows out with missing = 'drop', make them a value of their own with "
+            "missing = 'category', or drop the column"
+        )

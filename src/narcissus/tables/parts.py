@@ -1,0 +1,146 @@
+"""Tables that are read in parts: of many rows, a few at a time are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from narcissus._files import file_size
+from narcissus._parquet import parquet_parts, read_footer
+from narcissus.errors import InputError, TooLargeError
+from narcissus.tables.sources import (
+    MAX_BYTES,
+    chooser,
+    factorized,
+    frame_columns,
+    is_parquet,
+    packaged,
+    parquet_columns,
+    too_many_rows,
+)
+from narcissus.tables.tally import RawColumn
+from narcissus.tables.text import text_parts
+
+WORTH = 100
+"""How many times its size on disk a packed text may unpack to, beyond `MAX_BYTES`."""
+CELLS_A_ROW = 20
+"""Most cells that are read, for each row that may be."""
+_CHUNK = 2**22  # cells of a data frame or a Parquet file that are looked at at a time
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table that can be read again and again, some rows at a time.
+
+    Attributes
+    ----------
+    name
+        What to call it in messages.
+    rows
+        How many it has; None where nobody knows before they are read.
+    read
+        Yields the kept columns, the next rows of each.
+    """
+
+    name: str
+    rows: int | None
+    read: Callable[[], Iterator[list[RawColumn]]]
+
+
+def open_parts(
+    source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+) -> Parts:
+    """Look at a source before it is read in parts.
+
+    Parameters
+    ----------
+    source
+        As for `read_table`: what `open_source` has found to be too large to be held.
+    choose, drop
+        The columns to keep and to leave out.
+    max_rows
+        Most rows; a table of more is refused before it is read, where its rows are known.
+
+    Raises
+    ------
+    TooLargeError
+        It has more rows, or cells, or needs too much memory at a time.
+    """
+    if isinstance(source, str) and source.startswith("statsmodels:"):
+        return _of_frame(source, packaged(source), choose, drop, max_rows)
+    if isinstance(source, pd.DataFrame):
+        return _of_frame("the data frame", source, choose, drop, max_rows)
+    path = Path(source)
+    if is_parquet(path):
+        return _of_parquet(path, choose, drop, max_rows)
+    is_packed = path.name.lower().endswith(".gz")
+    size = file_size(path, largest=2**63)
+    largest = max(MAX_BYTES, WORTH * size) if is_packed else max(MAX_BYTES, size)
+    read = partial(text_parts, path, chooser(str(path), choose, drop), largest=largest)
+    return Parts(str(path), None, partial(_limited, str(path), read, max_rows))
+
+
+def _limited(
+    name: str, read: Callable[[], Iterator[list[RawColumn]]], max_rows: int
+) -> Iterator[list[RawColumn]]:
+    """Read parts until there are too many rows."""
+    rows = 0
+    for part in read():
+        rows += len(part[0].codes)
+        if rows > max_rows:
+            raise too_many_rows(name, max_rows)
+        _require_few_cells(name, rows, len(part), max_rows)
+        yield part
+
+
+def _require_few_cells(name: str, rows: int, columns: int, max_rows: int) -> None:
+    if rows * columns > CELLS_A_ROW * max_rows:
+        raise TooLargeError(
+            f"{name} has {rows * columns:,} cells in the columns that are kept, or more; at most "
+            f"{CELLS_A_ROW * max_rows:,} are read: drop columns, give a sample of the rows, or "
+            f"raise `max_rows`, of which there may be {CELLS_A_ROW} times as many cells"
+        )
+
+
+def _of_frame(
+    name: str,
+    frame: pd.DataFrame,
+    choose: Sequence[str] | None,
+    drop: Sequence[str],
+    max_rows: int,
+) -> Parts:
+    kept = frame_columns(name, frame, choose, drop)
+    if len(frame) > max_rows:
+        raise too_many_rows(name, max_rows, len(frame))
+    step = max(1, _CHUNK // len(kept))
+
+    def read() -> Iterator[list[RawColumn]]:
+        for start in range(0, len(frame), step):
+            yield factorized(name, frame.iloc[start : start + step], kept)
+
+    return Parts(name, len(frame), read)
+
+
+def _of_parquet(
+    path: Path, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+) -> Parts:
+    name = str(path)
+    footer = read_footer(path)
+    kept = [footer.names[j] for j in chooser(name, choose, drop)(list(footer.names))]
+    if footer.rows > max_rows:
+        raise too_many_rows(name, max_rows, footer.rows)
+    if footer.rows == 0:
+        raise InputError(f"{name} holds no rows")
+    _require_few_cells(name, footer.rows, len(kept), max_rows)
+    step = max(1, _CHUNK // len(kept))
+
+    def read() -> Iterator[list[RawColumn]]:
+        for frame in parquet_parts(path, kept, step, largest=MAX_BYTES):
+            yield factorized(name, frame, parquet_columns(name, frame, kept, choose))
+
+    return Parts(name, footer.rows, read)

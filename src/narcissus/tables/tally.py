@@ -1,0 +1,134 @@
+"""Tallies: the different values of a column as they are found, and how many people have each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.errors import TooLargeError
+
+MOST_VALUES = 1_000_000
+"""Most different values of a column, before binning, that are kept while a table is counted."""
+MOST_TEXT = 2**28
+"""Most letters of all different values of a column that are kept while a table is counted."""
+_SHOWN = 3  # rows without a value that are named
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column, or a part of one, as it was found.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    distinct
+        The different values: strings from a text file, Python objects from a data frame;
+        None where missing.
+    codes
+        Shape (rows,); position of each row's value in ``distinct``.
+    """
+
+    name: str
+    distinct: list[Any]
+    codes: NDArray[np.int64]
+
+    @property
+    def gaps(self) -> NDArray[np.bool_]:
+        """Which rows have no value, shape (rows,)."""
+        if None not in self.distinct:
+            return np.zeros(len(self.codes), dtype=np.bool_)
+        return self.codes == self.distinct.index(None)
+
+
+class Tally:
+    """What is known of a column once its rows have been looked at, part by part.
+
+    Attributes
+    ----------
+    name
+        Of the column.
+    values
+        The different values in the order in which they were found, the missing one left out.
+    counts, first
+        How many people have each value, and the first row with it (from 0).
+    missing
+        How many people have none.
+    gaps
+        The first three rows without a value (from 0).
+    rows
+        Rows looked at.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: list[Any] = []
+        self.counts: list[int] = []
+        self.first: list[int] = []
+        self.missing = 0
+        self.gaps: list[int] = []
+        self.rows = 0
+        self._place: dict[Any, int] = {}
+        self._letters = 0
+
+    def add(self, part: RawColumn) -> None:
+        """Look at further rows."""
+        first: NDArray[np.int64] | None = None
+        counts = np.bincount(part.codes, minlength=len(part.distinct)).tolist()
+        for number, (value, times) in enumerate(zip(part.distinct, counts, strict=True)):
+            if times == 0:  # the rows with it were left out
+                continue
+            if value is None:
+                self.missing += times
+                rows = np.flatnonzero(part.codes == number)[: _SHOWN - len(self.gaps)]
+                self.gaps += (rows + self.rows).tolist()
+            elif (place := self._place.setdefault(value, len(self.values))) < len(self.values):
+                self.counts[place] += times
+            else:
+                first = _first_rows(part) if first is None else first
+                self.values.append(value)
+                self.counts.append(times)
+                self.first.append(int(first[number]) + self.rows)
+                self._letters += len(value) if isinstance(value, str | bytes) else 0
+        self.rows += len(part.codes)
+
+    def require_room(self) -> None:
+        """Refuse more different values than are kept while a table is counted.
+
+        Raises
+        ------
+        TooLargeError
+            There are more; the message names the column.
+        """
+        if len(self.values) > MOST_VALUES or self._letters > MOST_TEXT:
+            raise TooLargeError(
+                f"column `{self.name}` has {len(self.values):,} different values of "
+                f"{self._letters:,} letters in the first {self.rows:,} rows; at most "
+                f"{MOST_VALUES:,} of {MOST_TEXT:,} letters are counted: drop it "
+                f'(drop = ["{self.name}"]), or write it rounded or grouped'
+            )
+
+    def places(self, part: RawColumn) -> NDArray[np.int64]:
+        """Give the position in ``values`` of each of a part's values, -1 for the missing one.
+
+        Raises
+        ------
+        KeyError
+            One of them, which somebody has, was never added.
+        """
+        used = np.bincount(part.codes, minlength=len(part.distinct)) > 0
+        places = (
+            self._place[value] if value is not None and has else -1
+            for value, has in zip(part.distinct, used.tolist(), strict=True)
+        )
+        return np.fromiter(places, np.int64, len(part.distinct))
+
+
+def _first_rows(part: RawColumn) -> NDArray[np.int64]:
+    """Give the first row of each value, shape (values,)."""
+    first = np.zeros(len(part.distinct), dtype=np.int64)
+    first[part.codes[::-1]] = np.arange(len(part.codes) - 1, -1, -1)  # the last that is written
+    return first
