@@ -36,6 +36,7 @@ LATER = frozenset(
         "is_best_found",
         "each_column",
         "by_chance",
+        "search",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
