@@ -103,3 +103,55 @@ def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
     for found in (one, ten):
         assert found.share_bound.grade == "proved"
         assert all(a.share <= found.share_bound.share_at_most for a in found.attacks.values())
+
+
+@pytest.fixture(scope="module")
+def many_columns():
+    """Play the shipped study of eight unknown columns, of few people in few trials."""
+    path = ROOT / "examples" / "affairs_many_columns.toml"
+    study = tomllib.loads(path.read_text(encoding="utf-8"))
+    data, threat = study["data"], {**study["threat"], "targets": 20}
+    audit = narcissus.audit(
+        data.pop("table"),
+        **data,
+        **threat,
+        mechanism=study["mechanism"],
+        attacks=study["attacks"],
+        threshold=study["threshold"],
+        groups=study["groups"],
+        trials=4,
+        workers=1,
+        rng=study["run"]["seed"],
+    )
+    return audit.record
+
+
+def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
+    low, high = many_columns.results.settings
+    assert len(high.attacks["posterior"].columns) == 8
+    for setting in (low, high):
+        assert setting.guess.is_best_found  # five of eight: no guess is known to be the best
+        assert set(setting.guess.each_column) == set(setting.attacks["prior"].columns)
+        assert setting.ceiling.is_estimated
+        assert setting.share_bound.share_at_most >= setting.attacks["posterior"].share
+        # what everybody's guess of each column gets by the prior, the prior attack gets nearly
+        prior = setting.attacks["prior"]
+        for name, column in prior.columns.items():
+            assert column.baseline <= setting.guess.each_column[name] + 1e-12
+    # sampled, 80 people: a share may be off by six standard errors, .33
+    assert high.attacks["posterior"].share > high.attacks["prior"].share - 0.33
+    assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.excesses)
+
+
+def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
+    low, high = many_columns.results.settings
+    for setting in (low, high):
+        estimated = [e for e in setting.excesses if e.role == "ceiling"]
+        assert estimated
+        assert all(e.kind == "approximate" and e.high is None for e in estimated)
+        [finding] = [f for f in setting.findings if f.source == "the ceiling"]
+        assert finding.high is None
+        assert "nobody is shown to stay below" in setting.verdict
+        assert "Even an attacker" not in setting.verdict
+    reasons = {one.quantity for one in many_columns.not_assessed}
+    assert {"the exact ceiling", "the best guess without the release"} <= reasons

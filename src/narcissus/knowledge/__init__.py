@@ -9,6 +9,7 @@ any trial.
 from narcissus.knowledge.base import Knowledge, refine
 from narcissus.knowledge.candidates import Candidates
 from narcissus.knowledge.columns import OtherColumns, OtherSecrets
+from narcissus.knowledge.factored import FactoredColumns, FactoredTargets
 from narcissus.knowledge.nature import Hidden, Rates
 from narcissus.knowledge.rows import KnownRows
 from narcissus.knowledge.superset import Hiding
@@ -16,6 +17,8 @@ from narcissus.knowledge.told import Told
 
 __all__ = [
     "Candidates",
+    "FactoredColumns",
+    "FactoredTargets",
     "Hidden",
     "Hiding",
     "Knowledge",

@@ -58,6 +58,32 @@ class Targets:
         return self.success.chances(self.prior)
 
     @cached_property
+    def best_guess(self) -> Joint:
+        """The guess about each person that is likeliest to count before any release, (n,)."""
+        return self.chances.argmax(axis=1)
+
+    @property
+    def best_chance(self) -> Floats:
+        """The chance that `best_guess` counts, shape (n,)."""
+        return self.chances[np.arange(self.people), self.best_guess]
+
+    def column_chances(self, guess: Joint) -> Floats:
+        """Give the chance that each column of a guess is right, shape (n, columns)."""
+        return self.success.column_chances(self.prior, guess)
+
+    def secrets(self, people: Codes) -> Joint:
+        """Give everybody's joint value of the unknown columns, shape (n,)."""
+        return self.queries.joint(people)
+
+    def secret_chance(self, secrets: Joint) -> Floats:
+        """Give how likely everybody's secret was beforehand, shape (n,)."""
+        return self.prior[np.arange(self.people), secrets]
+
+    def insider(self, people: Codes) -> Insider:
+        """Give what somebody knows who is told the secrets of these people besides."""
+        return Insider(self, self.secrets(people))
+
+    @cached_property
     def bases(self) -> tuple[Cells, ...]:
         """First cell of each person in each table, one array (n, tables) for each pattern."""
         return self.queries.bases(self.codes)
@@ -155,10 +181,8 @@ class OtherSecrets:
 
     def add(self, draw: Draw, known: Sequence[Targets]) -> list[Insider]:
         """Add the secrets to what is known in each trial."""
-        return [
-            Insider(targets, targets.queries.joint(people))
-            for targets, people in zip(known, draw.data, strict=True)
-        ]
+        pairs = zip(known, draw.data, strict=True)
+        return [targets.insider(people) for targets, people in pairs]
 
 
 def _check_beliefs(beliefs: Floats, people: int, values: int) -> None:

@@ -10,7 +10,7 @@ from narcissus.priors.elimination import Chain, chains, check_values, spread
 from narcissus.priors.factors import Factors, Floats
 
 
-def right_columns(factors: Factors, guesses: ArrayLike) -> Floats:
+def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None = None) -> Floats:
     """Give the law of the number of right columns of each person's guess.
 
     Parameters
@@ -19,6 +19,9 @@ def right_columns(factors: Factors, guesses: ArrayLike) -> Floats:
         See `Factors`.
     guesses
         Value numbers of the unknown columns, shape (n, columns).
+    last
+        Where a guess covers several values, the last of them in each column, as `guesses` is the
+        first: any of these is right. None: only the value that is guessed.
 
     Returns
     -------
@@ -31,10 +34,11 @@ def right_columns(factors: Factors, guesses: ArrayLike) -> Floats:
     positive, so that small chances are as accurate as large ones.
     """
     split = check_values(factors, guesses)
+    ends = split if last is None else check_values(factors, last)
     columns = len(factors.shape)
     answer = np.zeros((factors.people, columns + 1))
     # People with the same known columns and the same guess have the same law.
-    keys = np.column_stack([factors.rows, split])
+    keys = np.column_stack([factors.rows, split, ends])
     different, back = np.unique(keys, axis=0, return_inverse=True)
     laws = np.zeros((len(different), columns + 1))
     for part, chain in chains(factors, "sum", copies=2):
@@ -43,20 +47,25 @@ def right_columns(factors: Factors, guesses: ArrayLike) -> Floats:
         each = max(1, 8_000_000 // (cells * (columns + 1)))
         for start in range(0, mine.size, each):
             some = mine[start : start + each]
-            laws[some] = _law(chain, different[some, 0] - part.start, different[some, 1:])
+            row, covered = different[some, 0] - part.start, different[some, 1:]
+            laws[some] = _law(chain, row, covered[:, :columns], covered[:, columns:])
     answer[:] = laws[np.ravel(back)]
     return answer
 
 
-def at_least_right(factors: Factors, guesses: ArrayLike, at_least: int) -> Floats:
-    """Give the chance that at least so many columns of each person's guess are right, (n,)."""
+def at_least_right(
+    factors: Factors, guesses: ArrayLike, at_least: int, last: ArrayLike | None = None
+) -> Floats:
+    """Give the chance that at least so many columns of each person's guess are right, (n,).
+
+    See `right_columns`.
+    """
     least = integer("at_least", at_least, low=0, high=len(factors.shape))
-    return np.minimum(right_columns(factors, guesses)[:, least:].sum(axis=1), 1.0)
+    return np.minimum(right_columns(factors, guesses, last)[:, least:].sum(axis=1), 1.0)
 
 
-def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray) -> Floats:
+def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) -> Floats:
     """Give the laws of some people's guesses, shape (people, columns + 1)."""
-    people = np.arange(len(rows))
     # Messages by the columns that they depend on; the number of right columns is their last axis.
     waiting: list[tuple[tuple[int, ...], Floats]] = []
     for number in reversed(range(len(chain.steps))):
@@ -66,8 +75,8 @@ def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray) -> Floats:
             law = _sum_law(law, _widen(message, given, step.clique))
         waiting = [w for w in waiting if step.column not in w[0]]
         size = law.shape[-2]
-        hit = np.zeros((len(rows), size, 1))
-        hit[people, guesses[:, step.column], 0] = 1.0
+        every, low, high = np.arange(size), guesses[:, step.column], last[:, step.column]
+        hit = ((every >= low[:, None]) & (every <= high[:, None])).astype(np.float64)
         hit = hit.reshape(len(rows), *(1,) * len(step.given), size, 1)
         right, wrong = (law * hit).sum(axis=-2), (law * (1.0 - hit)).sum(axis=-2)
         message = np.zeros((*right.shape[:-1], right.shape[-1] + 1))

@@ -1,6 +1,7 @@
 """Success: when an attempt counts, and the statements that are made about it."""
 
 from narcissus.success.claim import Claim
+from narcissus.success.codes import CodesRight
 from narcissus.success.definitions import (
     BayesianSafety,
     EncryptionSecurity,
@@ -26,6 +27,7 @@ from narcissus.success.table import ColumnsRight, exact_match
 __all__ = [
     "BayesianSafety",
     "Claim",
+    "CodesRight",
     "ColumnsRight",
     "EncryptionSecurity",
     "FixedBaseline",

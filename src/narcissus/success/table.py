@@ -152,7 +152,7 @@ class ColumnsRight:
         parts = np.unravel_index(joint, self.shape)
         return np.ravel_multi_index(parts, self.guess_shape).astype(np.int64)
 
-    def split_guess(self, guess: Joint) -> NDArray[np.int32]:
+    def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.int32]:
         """Give the columns' guesses, shape (people, columns).
 
         Below ``shape[c]`` it is that value of column ``c``, from there on the number
@@ -177,7 +177,9 @@ class ColumnsRight:
         near = f", within {[f'{d:g}' for d in self.distances]}" if any(self.distances) else ""
         return f"at least {self.needed} of {len(self.shape)} unknown columns right{near}"
 
-    def columns_right(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
+    def columns_right(
+        self, truth: NDArray[np.integer], guess: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
         """Tell which columns are right, shape (people, columns)."""
         true = np.stack(np.unravel_index(truth, self.shape), axis=-1)
         said = self.split_guess(guess)
@@ -187,7 +189,7 @@ class ColumnsRight:
             found[..., c] = (low <= true[..., c]) & (true[..., c] < high)
         return found
 
-    def score(self, truth: Joint, guess: Joint) -> NDArray[np.bool_]:
+    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell for each person whether the guess counts, shape (people,)."""
         return self.columns_right(truth, guess).sum(axis=-1) >= self.needed
 

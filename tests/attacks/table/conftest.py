@@ -8,13 +8,15 @@ import pytest
 from scipy import stats
 
 from narcissus.attacks.table import Targets
+from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import (
     ChosenQueries,
     MarginalQueries,
     NoisyMarginals,
     ProtectedCounts,
 )
-from narcissus.success import exact_match
+from narcissus.priors.factors import Factors
+from narcissus.success import CodesRight, exact_match
 
 
 def queries_of(sizes, unknown, tables):
@@ -164,3 +166,11 @@ def worlds():
         protect=protect,
         protected_posterior=protected_posterior,
     )
+
+
+def factored_of(targets):
+    """Give the same people as if their joint values could not be listed: one factor of all."""
+    shape = targets.queries.unknown_shape
+    table = targets.log_prior.reshape(targets.people, *shape)
+    factors = Factors(shape, (tuple(range(len(shape))),), (table,), np.arange(targets.people))
+    return FactoredTargets(targets.queries, targets.codes, factors, CodesRight(targets.success))

@@ -7,6 +7,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.study import load_study
+from narcissus.study.table import experiment as experiments
 from narcissus.study.table.prepare import prepare
 
 
@@ -63,3 +64,36 @@ def test_a_prior_that_cannot_draw_is_one_error(study):
 
     with pytest.raises(InputError, match="the world People raised KeyError"):
         replace(experiment, prior=Prior()).play("0/0")
+
+
+@pytest.mark.parametrize(
+    "threat",
+    [
+        {"unknown": ["ill", "job"]},
+        {"unknown": ["ill", "job", "income"], "at_least": 2},
+        {"unknown": ["ill", "age"], "within": {"age": 1}},
+    ],
+)
+def test_without_a_list_of_joint_values_a_study_says_the_same(study, monkeypatch, threat):
+    """The same people; everything that is exact in both ways is equal."""
+    path = study(threat={"targets": 15, **threat}, groups={"columns": ["sex", "ill"]})
+    listed = ready(path)
+    one = listed.play("0/0")
+    assert listed.knows_chances
+    monkeypatch.setattr(experiments, "MAX_JOINT", 1)
+    factored = ready(path)
+    other = factored.play("0/0")
+    assert factored.factored
+    assert not factored.knows_chances
+    for name in ("groups", "prior/group_fresh"):
+        assert other[name].shape == one[name].shape
+    np.testing.assert_array_equal(other["groups"], one["groups"])
+    if listed.success.exact:
+        np.testing.assert_allclose(other["guess"], one["guess"])
+        np.testing.assert_allclose(other["group_guess"], one["group_guess"])
+        np.testing.assert_allclose(other["bound"], one["bound"], atol=1e-4)
+        np.testing.assert_allclose(other["gain_bound"], one["gain_bound"], atol=1e-4)
+        np.testing.assert_allclose(other["prior/fresh"], one["prior/fresh"])
+    assert other["guess"][0] <= one["guess"][0] + 1e-9
+    assert other["guess"][0] > one["guess"][0] - 0.3
+    assert other["bound"][0] >= one["bound"][0] - 1e-4

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.errors import InputError
+from narcissus.study import load_study
+from narcissus.study.table import experiment as experiments
+
 OWN = """
 class Own:
     uses, informed, title = "prior and release", False, "own"
@@ -76,3 +80,26 @@ def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes,
     for words in says:
         assert words in err, err
     assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"prior": {"name": "empirical"}}, r"EmpiricalRows has no `factors`.*bayesian-network"),
+        ({"prior": {"name": "own:Prior"}}, r"Prior has no `factors`.*tables-and-priors"),
+        ({"attacks": {"rap": {}}}, "attack `rap` lists joint values.*prior, posterior, gibbs or"),
+        ({"attacks": {"a": {"name": "own:Own"}}}, "attack `a` lists joint values"),
+        (
+            {"mechanism": {"name": "rounding", "base": 5, "k": 2, "epsilon": None}},
+            "attack `posterior` reads noisy counts where there are 2 unknown columns",
+        ),
+    ],
+)
+def test_what_takes_a_list_of_joint_values_is_refused_where_there_are_too_many(
+    study, monkeypatch, changes, says
+):
+    Path("own.py").write_text(OWN)
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
+    path = study(threat={"unknown": ["ill", "job"]}, **changes)
+    with pytest.raises(InputError, match=f"(?s){says}"):
+        load_study(path, allow_code=True)

@@ -2,6 +2,7 @@
 
 from narcissus.attacks.table.base import Guesser, OwnTableAttack, TableAttack, View
 from narcissus.attacks.table.ceiling import Ceiling
+from narcissus.attacks.table.factored import factored_attack
 from narcissus.attacks.table.learned import Learned
 from narcissus.attacks.table.likelihood import Likelihood, likelihood
 from narcissus.attacks.table.nearest import NearestRecord
@@ -30,5 +31,6 @@ __all__ = [
     "Targets",
     "Trainable",
     "View",
+    "factored_attack",
     "likelihood",
 ]

@@ -46,12 +46,21 @@ def _headline(setting: SettingResult) -> list[Headline]:
     level, best = level_of(setting), setting.best_attack
     gain = "" if best is None else f"{points(gain_of(setting))} points; "
     if_right = "" if setting.prior_is_exact else ", if the prior is right"
+    found = " (the best guess that was found)" if setting.guess.is_best_found else ""
     return [
-        _sampled("Guessed right without the release", setting.guess, level),
+        _sampled(f"Guessed right without the release{found}", setting.guess, level),
         _sampled("Recovered with it by the best attack", best, level, gain),
-        _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level),
+        _ceiling(setting, level, if_right),
         _proved(setting),
     ]
+
+
+def _ceiling(setting: SettingResult, level: str, if_right: str) -> Headline:
+    """Give the ceiling; one that is estimated limits nobody and must not look as if it did."""
+    if not setting.is_ceiling_estimated:
+        return _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level)
+    label = f"Ceiling, estimated by sampling{if_right}"
+    return (*_sampled(label, setting.ceiling, level)[:3], "approximate")
 
 
 def _proved(setting: SettingResult) -> Headline:
@@ -221,7 +230,14 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
         + (second if exact else " and scores the guesses.")
         + (" The second score is computed exactly from the prior." if exact else ""),
     ]
-    if setting.ceiling is not None:
+    if setting.ceiling is not None and setting.ceiling.is_estimated:
+        text.append(
+            "The ceiling is an attacker who is also told everybody else's secrets. With so many "
+            "unknown columns its posterior is sampled, column by column: a better decision from "
+            "the same knowledge may exist, so it is an estimate, limits nobody, and no verdict "
+            "rests on it."
+        )
+    elif setting.ceiling is not None:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets: no attacker who "
             "is not told them does better, for this mechanism and this prior. It is sampled, so "

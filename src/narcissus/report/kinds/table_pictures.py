@@ -166,6 +166,8 @@ def columns_picture(setting: SettingResult) -> Figure:
     found = {} if best is None else best.columns
     columns = sorted(found.items(), key=lambda pair: -pair[1].share)
     above = {} if ceiling is None else ceiling.columns
+    alone = setting.guess.each_column
+    more = () if alone is None else ("Best guess of this column alone",)
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.dot_plot import Row, dot_plot
@@ -182,6 +184,7 @@ def columns_picture(setting: SettingResult) -> Figure:
             column.share,
             limits(column.low, column.high),
             None if name not in above else above[name].share,
+            *([] if alone is None else [alone[name]]),
         ]
         for name, column in columns
     ]
@@ -193,9 +196,9 @@ def columns_picture(setting: SettingResult) -> Figure:
         draw,
         Grid(
             "Each unknown column",
-            ("Column", "Baseline", "Best attack", "Limits", "Ceiling"),
+            ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *more),
             rows,
-            percent=("Baseline", "Best attack", "Ceiling"),
+            percent=("Baseline", "Best attack", "Ceiling", *more),
         ),
         (7.4, 1.2 + 0.36 * len(columns)),
         "columns",

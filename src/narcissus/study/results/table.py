@@ -234,6 +234,11 @@ class SettingNumbers(ResultModel):
         return " and ".join([*given, *(["what was declared holds"] if self.is_declared else [])])
 
     @property
+    def is_ceiling_estimated(self) -> bool:
+        """Whether the ceiling is an estimate, that attackers may be above."""
+        return self.ceiling is not None and self.ceiling.is_estimated
+
+    @property
     def noiseless(self) -> bool:
         """Whether exact counts are released."""
         return self.noise is not None and self.noise.scale == 0

@@ -80,7 +80,15 @@ class PriorTest(ResultModel):
 class GuessResult(LimitedMean):
     """What the best guess without the release gets right."""
 
+    later = frozenset({"is_best_found", "each_column"})
+
     by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
+    is_best_found: bool = Field(
+        False, description="Whether it is the best that was found, and a better one may exist."
+    )
+    each_column: Mapping[str, Share] | None = Field(
+        None, description="What the best guess of each unknown column alone gets, by the prior."
+    )
 
 
 class DecoyResult(LimitedMean, PriorTest):
@@ -109,6 +117,8 @@ class ColumnResult(LimitedMean):
 class AttackResult(LimitedMean):
     """What one attack recovered at one setting, beside its own baseline."""
 
+    later = frozenset({"is_estimated"})
+
     low_joint: Share | None = Field(
         description="A lower limit that holds for all attacks and settings at once."
     )
@@ -133,6 +143,11 @@ class AttackResult(LimitedMean):
     columns: Mapping[str, ColumnResult]
     title: str
     uses: str
+    is_estimated: bool = Field(
+        False,
+        description="Of a ceiling: whether it is what sampling decides, so that no attacker is "
+        "shown to stay below it.",
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -113,6 +113,7 @@ def attack_result(
         ),
         "columns": _columns(experiment, name, trials),
         "title": attack.title,
+        "is_estimated": attack.informed and experiment.factored,
         "uses": attack.uses,
     }
     if experiment.prior_is_exact:

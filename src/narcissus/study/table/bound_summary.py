@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.bounds import Theorem
+from narcissus.guarantees import Guarantee
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
-from narcissus.study.table import proofs
+from narcissus.study.table import factored_proofs, proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.settings import Setting
@@ -28,6 +29,7 @@ def bound_results(
         return _nothing(experiment)
     given = _given(experiment, setting)
     guarantee = setting.guarantee.describe()
+    share_theorem, tail_theorem = _theorems(experiment, setting.guarantee)
     bounds: list[TableBound] = []
     for place, level in enumerate(experiment.levels):
         tails = np.mean([t[f"tails/{place}"] for t in trials], axis=0)
@@ -35,7 +37,7 @@ def bound_results(
         bounds.append(
             CountBound(
                 limits="count",
-                **_by(proofs.tail_theorem(experiment.success, n)),
+                **_by(tail_theorem),
                 name="domination",
                 guarantee=guarantee,
                 for_comparison=False,
@@ -66,7 +68,7 @@ def bound_results(
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(
         limits="share",
-        **_by(proofs.share_theorem(experiment.success, n, setting.guarantee)),
+        **_by(share_theorem),
         name="mean share",
         guarantee=guarantee,
         for_comparison=False,
@@ -75,6 +77,20 @@ def bound_results(
         share_of_population=whole.high,
     )
     return (*bounds, share, *_for_comparison(experiment, setting, trials, share))
+
+
+def _theorems(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
+    """Give the theorems behind what is proved of the mean share, and of the count."""
+    if experiment.factored:
+        return (
+            factored_proofs.share_theorem(experiment.success, guarantee),
+            factored_proofs.tail_theorem(experiment.success),
+        )
+    success, people = experiment.success, experiment.targets
+    return (
+        proofs.share_theorem(success, people, guarantee),
+        proofs.tail_theorem(success, people),
+    )
 
 
 def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:

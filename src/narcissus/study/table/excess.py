@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
     clopper_pearson,
     each_confidence,
@@ -79,6 +80,24 @@ def _excess(
     )
 
 
+def _of_attack(
+    experiment: Experiment,
+    attack: TableAttack,
+    name: str,
+    criterion: Criterion,
+    group: str,
+    limits: tuple[float, float | None, float | None],
+    trials: int | None,
+) -> Excess:
+    """Make an excess of an attack or of the ceiling; an estimated ceiling keeps nobody below."""
+    if not attack.informed:
+        return _excess("attack", name, criterion.name, group, limits, trials)
+    if not experiment.factored:
+        return _excess("ceiling", name, criterion.name, group, limits, trials)
+    estimated = _excess("ceiling", name, criterion.name, group, (limits[0], limits[1], None), None)
+    return estimated.model_copy(update={"kind": "approximate"})
+
+
 def _limits(
     values: Floats, low: float, high: float, *, confidence: float, people: int
 ) -> tuple[Estimate, int | None]:
@@ -140,9 +159,8 @@ def _of_means(
         values = shares - criterion.allowed(guess, fresh)
         confidence = level if attack.informed else joint
         found, needed = _limits(values, *criterion.ends, confidence=confidence, people=n)
-        role = "ceiling" if attack.informed else "attack"
         limits = (found.value, found.low, found.high)
-        yield _excess(role, name, criterion.name, "", limits, needed)
+        yield _of_attack(experiment, attack, name, criterion, "", limits, needed)
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t[criterion.moments] for t in trials])
         counts = np.full(len(trials), float(n))
@@ -223,9 +241,8 @@ def _of_groups(
             values = shares - criterion.allowed(guess, fresh)
             found, needed = _limits(values, *ends, confidence=confidence, people=1)
             needed = _with_members(needed, some)
-            role = "ceiling" if attack.informed else "attack"
             limits = (found.value, found.low, found.high)
-            yield _excess(role, name, criterion.name, group, limits, needed)
+            yield _of_attack(experiment, attack, name, criterion, group, limits, needed)
         if experiment.settings[number].guarantee is not None:
             sums = np.array([t[f"group_{criterion.moments}"][g] for t in trials])
             some = people[:, g] > 0

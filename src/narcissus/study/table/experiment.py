@@ -16,17 +16,24 @@ from numpy.typing import NDArray
 from narcissus.attacks.table import TableAttack, Targets
 from narcissus.game import Game
 from narcissus.game.block import Round, Seat, play_block
-from narcissus.knowledge import OtherColumns
+from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns
 from narcissus.mechanisms import TableQueries
 from narcissus.priors import RecordPrior
+from narcissus.priors.base import MAX_JOINT
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
-from narcissus.success import ColumnsRight
+from narcissus.success import CodesRight, ColumnsRight
+from narcissus.success.codes import EachPersonsCodes
 from narcissus.success.table import EachPerson
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
+
+
+def is_factored(queries: TableQueries) -> bool:
+    """Say whether the unknown columns have too many joint values for a list of them."""
+    return queries.values > MAX_JOINT
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,25 @@ class Experiment:
         """The tables that are released, or that what is released is read as."""
         return self.settings[0].mechanism.queries
 
+    @property
+    def factored(self) -> bool:
+        """Whether the unknown columns have so many joint values that none are listed."""
+        return is_factored(self.queries)
+
+    @property
+    def side(self) -> OtherColumns | FactoredColumns:
+        """What the attacker is told."""
+        if self.factored:
+            return FactoredColumns(self.prior, self.queries, CodesRight(self.success))
+        return OtherColumns(self.prior, self.queries, self.success)
+
+    @property
+    def relation(self) -> EachPerson | EachPersonsCodes:
+        """When an attempt counts."""
+        if self.factored:
+            return EachPersonsCodes(self.queries.unknown, CodesRight(self.success))
+        return EachPerson(self.queries.unknown, self.success)
+
     def keys(self) -> list[str]:
         """Give the keys of all trials, the settings of one trial together."""
         return [f"{t}/{s}" for t in range(self.trials) for s in range(len(self.settings))]
@@ -73,6 +99,8 @@ class Experiment:
     @property
     def knows_chances(self) -> bool:
         """Whether the chance of each guess given all other secrets is known at every setting."""
+        if self.factored:  # it would take their joint values
+            return False
         return self.prior_is_exact and all(s.mechanism.cellwise for s in self.settings)
 
     @property
@@ -100,8 +128,7 @@ class Experiment:
             if self.real_rows
             else People(self.prior, self.targets)
         )
-        relation = EachPerson(self.queries.unknown, self.success)
-        side = OtherColumns(self.prior, self.queries, self.success)
+        relation, side = self.relation, self.side
         first = {name: trials for name, _, trials in self.attacks}
         return tuple(
             Seat(
@@ -119,7 +146,7 @@ class Experiment:
         known = self.trained[number] if self.trained else {}
         return {name: known.get(name, attack) for name, attack, _ in self.attacks}
 
-    def known(self, trial: int) -> Targets:
+    def known(self, trial: int) -> Targets | FactoredTargets:
         """Give the people of a trial as the attacker knows them beforehand."""
         game, rng = self.seats[0].game, TrialStreams(self.entropy)(trial, 0).world
         [targets] = game.side.reveal(game.world, game.world.draw(1, rng), rng)

@@ -49,8 +49,9 @@ def _shares(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
             yield Finding(quantity, source, None, high, "sampled", given, level)
     ceiling = numbers.ceiling
     if ceiling is not None:
-        low, high = ceiling.low, ceiling.high
-        yield Finding(quantity, "the ceiling", low, high, "sampled", given, level)
+        # an estimate of it is what one insider recovers: nobody is shown to recover less
+        high = None if ceiling.is_estimated else ceiling.high
+        yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", given, level)
     for name, attack in numbers.attacks.items():
         source, low = f"the attack `{name}`", attack.low_joint
         yield Finding(quantity, source, low, None, "sampled", (), joint)
@@ -93,7 +94,7 @@ def _groups(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding
     """Say what is recovered of groups; a ceiling holds where membership can be told beforehand."""
     level = numbers.confidence
     for group in numbers.groups:
-        if group.by_secret is not False or group.ceiling is None:
+        if group.by_secret is not False or group.ceiling is None or numbers.is_ceiling_estimated:
             continue
         quantity = f"mean share recovered at {numbers.label} of the group {group.by}: {group.group}"
         high = group.ceiling.high

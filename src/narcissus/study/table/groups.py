@@ -101,7 +101,7 @@ class Groups:
             rows += [people[:, index] == value for value in range(len(labels))]
         n = people.shape[0]
         if self.unusual:
-            chance = targets.prior[np.arange(n), secrets]
+            chance = targets.secret_chance(secrets)
             rows += _bands(chance, [limit for limit, _ in UNUSUAL])
         if self.singled_out:
             rows += _bands(_alone(targets), [limit for limit, _ in SINGLED])

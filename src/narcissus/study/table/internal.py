@@ -43,14 +43,14 @@ def write_internal(path: Path, experiment: Experiment) -> None:
 def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
     """Give a row for each attack and person of a trial."""
     [targets], [people] = played.known, played.draw.data
-    secrets, every = experiment.queries.joint(people), range(experiment.targets)
-    true = experiment.queries.split(secrets)
+    secrets, every = targets.secrets(people), range(experiment.targets)
+    true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
     for name, turn in played.turns.items():
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         said = targets.success.split_guess(attempt)
         for i in every:
             row = [played.number, i, played.seat.name, name]
-            row += [targets.prior[i, secrets[i]], chance[i], int(hits[i])]
+            row += [chances[i], chance[i], int(hits[i])]
             for codes in (true[i], said[i]):
                 row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
             yield row

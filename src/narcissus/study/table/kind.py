@@ -322,6 +322,8 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
         items.append(
             NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
         )
+    if experiment.factored:
+        items += _not_assessed_of_factors(experiment)
     noises = [s.mechanism.noise for s in experiment.settings]
     laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
     if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
@@ -341,6 +343,33 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
                 "about each of them; what attacks and decoys score needs nothing, and tests the "
                 "prior on average",
                 "compare with people = 'prior', where the prior is known exactly",
+            )
+        )
+    return items
+
+
+def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
+    """Say what cannot be computed where no joint value is listed."""
+    queries = experiment.queries
+    many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
+    items: list[NotAssessed] = []
+    if any(attack.informed for _, attack, _ in experiment.attacks):
+        items.append(
+            NotAssessed(
+                "the exact ceiling",
+                f"{many}: the posterior of an attacker who is told everybody else's secrets is "
+                "sampled, and a better decision from it may exist, so no verdict rests on it",
+                "take fewer unknown columns, or coarser ones, below 100,000 joint values",
+            )
+        )
+    if not experiment.success.exact:
+        items.append(
+            NotAssessed(
+                "the best guess without the release",
+                f"{many}: the guess is the best that was found among draws from the prior; its "
+                "chance is exact, and a better guess may exist",
+                "take all unknown columns and exact matches as the criterion, where the best "
+                "guess is known",
             )
         )
     return items

@@ -14,7 +14,7 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.attacks.table import Targets
-from narcissus.knowledge import OtherColumns
+from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
 from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
@@ -40,16 +40,17 @@ def attack_own_release(
         Hears that it is attacked.
     """
     observer.note(f"attacking {path}")
-    table, success, entropy = experiment.table, experiment.success, experiment.entropy
+    table, entropy = experiment.table, experiment.entropy
     world = RealRows(table.codes, table.rows)
-    side = OtherColumns(experiment.prior, experiment.queries, success)
+    side: Any = experiment.side
     draw = Draw(table.codes[None])
     [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
-    secrets = experiment.queries.joint(table.codes)
+    secrets = targets.secrets(table.codes)
     other = side.fresh(world, draw, [targets], child(entropy, OWN, 1))
     mechanism = experiment.settings[0].mechanism
     [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
-    guess = success.score(secrets, targets.chances.argmax(axis=1))
+    success = targets.success
+    guess = success.score(secrets, targets.best_guess)
     found: dict[str, CountedAttack] = {}
     for name, attack in experiment.attacks_at(0).items():
         if attack.informed:
@@ -72,6 +73,6 @@ def attack_own_release(
     )
 
 
-def expected(targets: Targets) -> float:
+def expected(targets: Targets | FactoredTargets) -> float:
     """Give how many the best guess without the release should get right, if the prior is right."""
-    return float(targets.chances.max(axis=1).sum())
+    return float(targets.best_chance.sum())

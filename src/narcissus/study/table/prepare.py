@@ -8,14 +8,22 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from narcissus.attacks.table import OwnLearner, OwnTableAttack, TableAttack
+from narcissus.attacks.table import (
+    OwnLearner,
+    OwnTableAttack,
+    TableAttack,
+    Targets,
+    factored_attack,
+)
 from narcissus.errors import InputError, TooLargeError
+from narcissus.guarantees import Guarantee
+from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
-from narcissus.study.table import proofs
-from narcissus.study.table.experiment import Experiment
+from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table.experiment import Experiment, is_factored
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
@@ -183,6 +191,33 @@ def can_read(attack: TableAttack, mechanism: Prepared) -> bool:
     return any(issubclass(mechanism.releases, kind) for kind in attack.reads)
 
 
+def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
+    """Give the same attacks for so many unknown columns that no joint value is listed.
+
+    Raises
+    ------
+    InputError
+        One of them lists joint values, or cannot read what is released without.
+    """
+    queries = mechanism.queries
+    many = f"{len(queries.unknown)} unknown columns with {queries.values:,} joint values"
+    found: list[tuple[str, TableAttack, int]] = []
+    for name, attack, trials in attacks:
+        other = factored_attack(attack)
+        if other is None:
+            raise InputError(
+                f"attack `{name}` lists joint values, and there are too many of {many}: take "
+                "prior, posterior, gibbs or ceiling, or fewer or coarser unknown columns"
+            )
+        if not can_read(other, mechanism):
+            raise InputError(
+                f"attack `{name}` reads noisy counts where there are {many}, and what is released "
+                f"is {mechanism.releases.__name__}: take fewer or coarser unknown columns"
+            )
+        found.append((name, other, trials))
+    return tuple(found)
+
+
 def people_of(study: TableStudy, table: Table) -> int:
     """Give how many people are in a release."""
     threat = study.threat
@@ -203,7 +238,7 @@ def people_of(study: TableStudy, table: Table) -> int:
 def require_room(queries: TableQueries, success: ColumnsRight, people: int) -> None:
     """Refuse more people, values or tables than an attack can hold."""
     n = people
-    if n * success.guesses > MAX_BELIEFS:  # at least as many as values
+    if not is_factored(queries) and n * success.guesses > MAX_BELIEFS:  # at least as many as values
         raise TooLargeError(
             f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
             f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
@@ -233,6 +268,8 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
+    if is_factored(mechanism.queries):
+        attacks = without_joint(attacks, mechanism)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),
@@ -255,7 +292,15 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
     pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(
-        tuple(proofs.best_points(pilot, s.guarantee, levels)) if s.guarantee else ()
-        for s in settings
+        tuple(_best_points(pilot, s.guarantee, levels)) if s.guarantee else () for s in settings
     )
     return replace(draft, points=points)
+
+
+def _best_points(
+    pilot: Targets | FactoredTargets, guarantee: Guarantee, levels: list[float]
+) -> list[float]:
+    """Choose the epsilons of the domination bound by a few people."""
+    if isinstance(pilot, FactoredTargets):
+        return factored_proofs.best_points(pilot, guarantee, levels)
+    return proofs.best_points(pilot, guarantee, levels)

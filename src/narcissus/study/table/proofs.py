@@ -5,6 +5,7 @@ The theorems are in `narcissus.bounds`; here they meet the targets' own priors.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
@@ -70,7 +71,7 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     """
     if targets.success.exact:
         return each_success(targets.prior, guarantee)
-    value = _from_best_guess(best_chances(targets), guarantee)
+    value = from_best_guess(best_chances(targets), guarantee)
     matrix = program_matrix(targets.success)
     if matrix is None:
         return value
@@ -103,7 +104,7 @@ def gains(targets: Targets, guarantee: Guarantee, shares: Floats) -> Floats:
     return np.minimum(most, shares)
 
 
-def _from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
+def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
     """Limit each person's chance from that of their best guess alone, shape (n,)."""
     if isinstance(guarantee, PureDP):
         return np.asarray(posterior(p, guarantee.epsilon), dtype=np.float64)
@@ -132,11 +133,7 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     if targets.success.exact:
         o = exact_match_optimum(targets.prior, epsilon)
         return o, 1 - o
-    p = best_chances(targets)
-    o = np.asarray(posterior(p, epsilon), dtype=np.float64)
-    # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
-    slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
-    theta = (1 - (targets.prior**2).sum(axis=1)).clip(0, 1) * slope
+    o, theta = single_from_best(best_chances(targets), (targets.prior**2).sum(axis=1), epsilon)
     matrix = program_matrix(targets.success)
     if matrix is None:
         return o, theta
@@ -149,6 +146,18 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     better = (least + price * spent < o[:solved] + price * theta[:solved]) & (spent <= 1)
     o[:solved][better], theta[:solved][better] = least[better], spent[better]
     return o, theta
+
+
+def single_from_best(p: Floats, collisions: Floats, epsilon: float) -> tuple[Floats, Floats]:
+    """Give each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
+
+    Feasible as well for a ``p`` that is above every guess's chance: ``collisions`` are
+    ``sum_x D(x)^2``.
+    """
+    o = np.asarray(posterior(p, epsilon), dtype=np.float64)
+    # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
+    slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
+    return o, (1 - collisions).clip(0, 1) * slope
 
 
 def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
@@ -190,19 +199,41 @@ def best_points(targets: Targets, guarantee: Guarantee, levels: list[float]) -> 
 
     Any choice is valid, so a normal approximation on the first few people may make it.
     """
+    # Programs take longer than the closed form: fewer of them.
+    count, people = (60, PILOT) if targets.success.exact else (20, PILOT // 4)
+    some = replace(targets, codes=targets.codes[:people], prior=targets.prior[:people])
+    scale = targets.people / some.people
+    return chosen_points(
+        guarantee, levels, scale, count, lambda e, delta: single_success(some, e, delta)
+    )
+
+
+def chosen_points(
+    guarantee: Guarantee,
+    levels: Sequence[float],
+    scale: float,
+    count: int,
+    single: Callable[[float, float], tuple[Floats, Floats]],
+) -> list[float]:
+    """Choose among so many epsilons of the profile, for each confidence; see `best_points`.
+
+    Parameters
+    ----------
+    guarantee, levels
+        As in `best_points`.
+    scale
+        How many people each of those stands for whom ``single`` is about.
+    count
+        How many epsilons.
+    single
+        From epsilon and delta to each target's ``o`` and ``Theta``.
+    """
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
     chosen: list[float] = []
-    # Programs take longer than the closed form: fewer of them.
-    count, people = (60, PILOT) if targets.success.exact else (20, PILOT // 4)
     points = [float(e) for e in guarantee.tangents(count)]
-    some = replace(targets, codes=targets.codes[:people], prior=targets.prior[:people])
-    scale = targets.people / some.people
     deltas = np.asarray(guarantee.profile(np.array(points)))
-    sums = [
-        single_success(some, epsilon, float(delta))
-        for epsilon, delta in zip(points, deltas, strict=True)
-    ]
+    sums = [single(epsilon, float(delta)) for epsilon, delta in zip(points, deltas, strict=True)]
     for level in levels:
         best, value = points[-1], np.inf
         for epsilon, delta, (o, theta) in zip(points, deltas, sums, strict=True):
@@ -224,7 +255,11 @@ def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats
     """
     delta = float(guarantee.profile(epsilon))
     o, theta = single_success(targets, epsilon, delta)
-    spent = delta * float(theta.sum())
+    return tails_of(o, delta * float(theta.sum()))
+
+
+def tails_of(o: Floats, spent: float) -> Floats:
+    """Limit the tail by that of independent coins and what is spent of delta, shape (n + 2,)."""
     table = np.minimum(PoissonBinomial(o).tails() + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
     return table
@@ -266,9 +301,7 @@ def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
     3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it limits
     every attacker, since the tail grows with each chance. Shape (n + 2,).
     """
-    table = np.minimum(PoissonBinomial(posterior(chances, epsilon)).tails() + spent, 1.0)
-    table[-1] = 0.0
-    return table
+    return tails_of(np.asarray(posterior(chances, epsilon)), spent)
 
 
 def not_exceeded(tails: Floats, level: float) -> int:

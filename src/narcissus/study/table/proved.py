@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
-from narcissus.study.table import proofs
+from narcissus.knowledge import FactoredTargets
+from narcissus.study.table import factored_proofs, proofs
 from narcissus.study.table.settings import Setting
 
 
 def proved(
-    targets: Targets,
+    targets: Targets | FactoredTargets,
     masks: NDArray[np.float64],
     setting: Setting,
     points: tuple[float, ...],
@@ -33,10 +34,12 @@ def proved(
         For each confidence level, the epsilon of the profile that the domination bound takes.
     """
     assert setting.guarantee is not None
-    guess = proofs.best_chances(targets)
-    shares = proofs.shares(targets, setting.guarantee)
+    theory: Any = factored_proofs if isinstance(targets, FactoredTargets) else proofs
+    # of a guess that can be made: what a bound leaves above it must not come out too small
+    guess = targets.best_chance
+    shares = theory.shares(targets, setting.guarantee)
     moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
-    gains = proofs.gains(targets, setting.guarantee, shares)
+    gains = theory.gains(targets, setting.guarantee, shares)
     none = np.zeros_like(gains)  # a gain is relative to no guess
     gained = np.stack([gains, gains**2, none, none, none], axis=1)
     found: dict[str, NDArray[Any]] = {
@@ -46,16 +49,17 @@ def proved(
         "group_gain_bound": masks @ gained,
     }
     for place, point in enumerate(points):
-        found[f"tails/{place}"] = proofs.tail_table(targets, setting.guarantee, point)
+        found[f"tails/{place}"] = theory.tail_table(targets, setting.guarantee, point)
         delta = float(setting.guarantee.profile(point))
-        o, theta = proofs.single_success(targets, point, delta)
+        o, theta = theory.single_success(targets, point, delta)
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
-    for name, table in proofs.other_tails(targets, setting.guarantee).items():
+    for name, table in theory.other_tails(targets, setting.guarantee).items():
         found[f"tails/{name}"] = table
     if setting.single is not None:
-        found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
+        found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
         epsilon, delta = _point(setting.single)
-        found["published"] = proofs.output_tail_table(guess, epsilon, targets.people * delta)
+        most = theory.best_chances(targets)
+        found["published"] = proofs.output_tail_table(most, epsilon, targets.people * delta)
     return found
 
 

@@ -19,7 +19,7 @@ from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
-from narcissus.knowledge import OtherSecrets
+from narcissus.knowledge import FactoredTargets, OtherSecrets
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
@@ -45,7 +45,7 @@ class Kept:
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        truth = Truth.of(played, self.groups, chances=self.chances)
+        truth = Truth.of(played, self.groups, chances=self.chances, right=self.exact)
         found = truth.without_release()
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
@@ -60,32 +60,34 @@ class Kept:
 class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
-    targets: Targets
+    targets: Targets | FactoredTargets
     secrets: NDArray[np.int64]
-    """Joint values, shape (n,)."""
+    """Joint values, shape (n,); of many unknown columns their codes, shape (n, columns)."""
     masks: Floats
     """Who belongs to each group, shape (groups, n), as 0 and 1."""
     by_secret: NDArray[np.bool_]
     """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
-    where it is not known: the prior may be wrong about the people, or the mechanism has none."""
+    where it is not known: the prior may be wrong about the people, the mechanism has none, or no
+    joint values are listed."""
+    trusted: bool
+    """Whether the guess is scored by its chance by the prior, and not by its hits."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, chances: bool) -> Truth:
+    def of(cls, played: Round, groups: Groups, *, chances: bool, right: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
         [people], [targets], [release] = played.draw.data, played.known, played.release
         [insider] = played.told(OtherSecrets())
         masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
         by_secret = groups.by_secret(targets.queries.unknown)
         known = insider_chances(release, insider) if chances else None
-        return cls(targets, insider.secrets, masks, by_secret, known)
+        trusted = chances or (right and isinstance(targets, FactoredTargets))
+        return cls(targets, insider.secrets, masks, by_secret, known, trusted)
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
-        people, chances = np.arange(self.targets.people), self.targets.chances
-        attempt = chances.argmax(axis=1)
-        guess = chances[people, attempt]
+        attempt, guess = self.targets.best_guess, self.targets.best_chance
         hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
         found: Found = {
             "groups": self.masks.sum(axis=1),
@@ -93,10 +95,14 @@ class Truth:
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
             # on people about whom the prior may be wrong.
-            "group_guess": self._by_group(hits if self.exact is None else guess, hits),
+            "group_guess": self._by_group(guess if self.trusted else hits, hits),
         }
+        if isinstance(self.targets, FactoredTargets):
+            each = enumerate(self.targets.marginals)
+            sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
+            found["guess_columns"] = np.array(sums)
         if self.exact is not None:
-            known = self.exact[people, attempt]
+            known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
             found["control"] = np.array((known - guess).mean())
         return found
@@ -109,7 +115,7 @@ class Truth:
         share = hits
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
-        columns = success.column_chances(self.targets.prior, attempt)
+        columns = self.targets.column_chances(attempt)
         return {
             f"{name}/hits": np.array(int(hits.sum())),
             f"{name}/share": np.array(share.mean()),

@@ -124,10 +124,30 @@ def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
     if experiment.prior_is_exact:
         chance = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
         return GuessResult.model_validate(
-            {"share": chance.value, "low": chance.low, "high": chance.high, "by_the_prior": None}
+            {
+                "share": chance.value,
+                "low": chance.low,
+                "high": chance.high,
+                "by_the_prior": None,
+                **_of_factors(experiment, trials),
+            }
         )
     real = np.array([float(t["guessed"]) for t in trials])
     said = np.clip(sums[:, 0] / n, 0, 1)
     return GuessResult(
-        **dict(limited(real, level, people=n)), by_the_prior=prior_test(experiment, real, said)
+        **dict(limited(real, level, people=n)),
+        by_the_prior=prior_test(experiment, real, said),
+        **_of_factors(experiment, trials),
     )
+
+
+def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Say what else is known of the guess where no joint value is listed."""
+    if not experiment.factored:
+        return {}
+    names = [experiment.table.names[c] for c in experiment.queries.unknown]
+    each = np.mean([t["guess_columns"] for t in trials], axis=0).clip(0.0, 1.0).tolist()
+    return {
+        "is_best_found": not experiment.success.exact,
+        "each_column": dict(zip(names, each, strict=True)),
+    }

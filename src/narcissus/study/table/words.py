@@ -97,6 +97,13 @@ def _ceiling_words(numbers: SettingNumbers) -> list[str]:
         return []
     if_right = "" if numbers.prior_is_exact else ", if the prior is right"
     beaten = best is not None and best.share > ceiling.share
+    if ceiling.is_estimated:
+        return [
+            "Told everybody else's secrets, an attacker who samples the posterior recovers "
+            f"{percent(ceiling.share)} (approximate: the exact posterior of so many columns is not "
+            f"at hand, so nobody is shown to stay below; sampled, limits "
+            f"{percent_down(ceiling.low)} to {percent_up(ceiling.high)}{if_right})."
+        ]
     return [
         ("An" if beaten else "Even an")
         + " attacker who is told everybody else's secrets "

@@ -160,6 +160,11 @@ def _estimated(
 def memory(experiment: Experiment) -> int:
     """Give the bytes that one process holds for a study, about."""
     people, queries = experiment.targets, experiment.queries
+    if experiment.factored:
+        chains = max((getattr(a, "chains", 1) for _, a, _ in experiment.attacks), default=1)
+        tables = sum(pattern.tables for pattern in queries.patterns)
+        arrays = (8 * people * tables + 16 * queries.cells) * chains + 40 * people * tables
+        return 2 * experiment.table.codes.nbytes + arrays
     arrays = 32 * falls(queries, people) + 48 * people * queries.values
     return 2 * experiment.table.codes.nbytes + arrays
 

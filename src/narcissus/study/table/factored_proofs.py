@@ -1,0 +1,130 @@
+"""What is proved about people of whom many columns are unknown, from factors.
+
+As `narcissus.study.table.proofs`, whose theorems they are, without a list of joint values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.bounds import Theorem, optimum_by_listing
+from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.listed import LISTED
+from narcissus.bounds.theorems import for_each
+from narcissus.guarantees import Guarantee, PureDP
+from narcissus.knowledge import FactoredTargets
+from narcissus.priors.elimination import log_partition, row_count
+from narcissus.priors.likeliest import listing
+from narcissus.study.table import proofs
+from narcissus.success import ColumnsRight
+
+Floats = NDArray[np.float64]
+
+MOST_LISTED = 2**14
+"""Most values of a person that are listed; where more matter, limits are valid and less sharp."""
+
+
+def best_chances(targets: FactoredTargets) -> Floats:
+    """Limit the chance of each person's best guess without the release from above, shape (n,).
+
+    Exactly where all columns must be exactly right. Else by Markov's inequality: of the ``r``
+    columns that must be right at most ``j`` are among any ``j``, so at least ``r - j`` of the
+    others are right, whose expected number is at most the sum of their largest chances.
+    """
+    if targets.success.columns.exact:
+        return targets.best_chance
+    success = targets.success
+    each = [success.window_sums(m, c).max(axis=1) for c, m in enumerate(targets.marginals)]
+    rising = np.cumsum(np.sort(np.stack(each, axis=1), axis=1), axis=1)
+    columns, needed = rising.shape[1], success.needed
+    limits = [rising[:, columns - j - 1] / (needed - j) for j in range(needed)]
+    return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
+
+
+def collisions(targets: FactoredTargets) -> Floats:
+    """Give the chance that two draws of each person's secret are the same, shape (n,)."""
+    factors = targets.factors
+    twice = replace(factors, tables=tuple(2 * table for table in factors.tables))
+    return np.exp(log_partition(twice) - 2 * log_partition(factors))[factors.rows].clip(0.0, 1.0)
+
+
+def shares(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
+    """Limit each person's chance to be recovered, shape (n,); see `proofs.shares`.
+
+    Where all columns must be exactly right, the one-target optimum from the person's likeliest
+    values, as many as matter or `MOST_LISTED` of them; never above the limit from the best guess.
+    """
+    limit = proofs.from_best_guess(best_chances(targets), guarantee)
+    if not targets.success.columns.exact:
+        return limit
+    return np.clip(np.minimum(_listed(targets, guarantee), limit), targets.best_chance, 1.0)
+
+
+@lru_cache(maxsize=16)  # a tail and its parts are asked for at the same point
+def _listed(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
+    """Limit the chance of naming everybody's very secret, shape (n,)."""
+    factors = targets.factors
+    found = optimum_by_listing(listing(factors), row_count(factors), guarantee, most=MOST_LISTED)
+    return found.value[factors.rows]
+
+
+def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Floats:
+    """Limit what each person's release adds to the chance that an attempt counts, shape (n,).
+
+    See `proofs.gains`.
+    """
+    most = float(guarantee.profile(0.0)) * (1 - collisions(targets))
+    return np.minimum(most, shares)
+
+
+def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
+    """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
+
+    As `proofs.single_success` where all columns must be exactly right: its pair is feasible for
+    any limit ``o`` of the optimum. Else the pair from the best guess, which is feasible for any
+    ``p`` that no guess's prior chance exceeds.
+    """
+    del delta  # there is one pair to take
+    if targets.success.columns.exact:
+        o = np.clip(_listed(targets, PureDP(epsilon)), targets.best_chance, 1.0)
+        return o, 1 - o
+    return proofs.single_from_best(best_chances(targets), collisions(targets), epsilon)
+
+
+def best_points(
+    targets: FactoredTargets, guarantee: Guarantee, levels: Sequence[float]
+) -> list[float]:
+    """Choose the epsilon of the profile that promises the smallest tail, for each confidence."""
+    chances, twice = best_chances(targets), collisions(targets)
+    return proofs.chosen_points(
+        guarantee, levels, 1.0, 60, lambda e, _: proofs.single_from_best(chances, twice, e)
+    )
+
+
+def tail_table(targets: FactoredTargets, guarantee: Guarantee, epsilon: float) -> Floats:
+    """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,)."""
+    delta = float(guarantee.profile(epsilon))
+    o, theta = single_success(targets, epsilon, delta)
+    return proofs.tails_of(o, delta * float(theta.sum()))
+
+
+def other_tails(targets: FactoredTargets, guarantee: Guarantee) -> dict[str, Floats]:
+    """Give no other theorem's tails: those that there are take lists of joint values."""
+    del targets, guarantee
+    return {}
+
+
+def share_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
+    """Give the theorem behind `shares`."""
+    return LISTED if success.exact else for_each(guarantee)[0].by("from the best guess")
+
+
+def tail_theorem(success: ColumnsRight) -> Theorem:
+    """Give the theorem behind the limits of counts."""
+    how = "from the likeliest values" if success.exact else "from the best guess"
+    return DOMINATION.by(how)
