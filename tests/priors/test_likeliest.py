@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from narcissus.bounds import exact_match_optimum, optimum, optimum_by_listing
 from narcissus.errors import InputError
+from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.priors import likeliest as module
 from narcissus.priors.factors import Factors
-from narcissus.priors.likeliest import likeliest
+from narcissus.priors.likeliest import likeliest, listing
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.02, 0.1, 0.4]))
@@ -85,3 +87,29 @@ def test_questions_that_make_no_sense_are_refused():
             likeliest(factors, 1, rows=rows)
     assert likeliest(factors, 1, rows=[]).starts.tolist() == [0]
     assert likeliest(factors, 3, 0.6).starts.tolist() == [0, 0, 0]
+
+
+@given(st.integers(0, 10**6), st.floats(0, 5), st.integers(1, 60))
+def test_the_optimum_without_the_joint_is_that_of_the_joint(
+    draw_factors, all_values, seed, epsilon, most
+):
+    factors = draw_factors(seed)
+    _, chances = all_values(factors)
+    found = optimum_by_listing(listing(factors), len(factors.tables[0]), PureDP(epsilon))
+    truth = exact_match_optimum(chances, epsilon)
+    np.testing.assert_allclose(found.value[factors.rows], truth, rtol=1e-9)
+    assert (found.left_open == 0).all()
+    guarantee = GaussianDP(0.1 + epsilon / 3)
+    for cut in (most, 1000):
+        found = optimum_by_listing(listing(factors), len(factors.tables[0]), guarantee, most=cut)
+        truth = optimum(chances, guarantee)
+        assert (found.value[factors.rows] >= truth - 2e-7).all()  # the search of the best epsilon
+    assert (found.value[factors.rows] <= truth + 2e-4).all()
+
+
+def test_the_limit_of_what_is_not_listed_is_not_below_it():
+    table = np.log([[0.4, 0.3, 0.2, 0.1]])
+    factors = Factors((4,), ((0,),), (table,), np.zeros(1, dtype=int))
+    priors = listing(factors)(np.array([0]), 2, np.zeros(1))
+    np.testing.assert_allclose(priors.masses, [[0.4, 0.3]], rtol=1e-12)
+    assert 0.2 <= priors.unlisted[0] <= 0.2 * (1 + 1e-8)

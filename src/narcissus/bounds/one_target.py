@@ -123,7 +123,7 @@ class _Values:
         """Give mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
         rows, base = self.rows, self.closed(epsilon)
         shrink = np.exp(-epsilon)[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             multiplier = (rows - shrink * base[:, None]) / -np.expm1(-epsilon)[:, None]
             level = np.log(base[:, None]) - np.log(rows)
         # At epsilon 0 the multipliers carry the one likeliest value.

@@ -72,7 +72,7 @@ def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) 
         step = chain.steps[number]
         law = np.exp(chain.table(number, rows))[..., None]
         for given, message in [w for w in waiting if step.column in w[0]]:
-            law = _sum_law(law, _widen(message, given, step.clique))
+            law = sum_law(law, widen(message, given, step.clique))
         waiting = [w for w in waiting if step.column not in w[0]]
         size = law.shape[-2]
         every, low, high = np.arange(size), guesses[:, step.column], last[:, step.column]
@@ -85,16 +85,16 @@ def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) 
         waiting.append((step.given, message))
     total = np.ones((len(rows), 1))
     for _, message in waiting:
-        total = _sum_law(total, message)
+        total = sum_law(total, message)
     return total
 
 
-def _widen(message: Floats, given: tuple[int, ...], onto: tuple[int, ...]) -> Floats:
+def widen(message: Floats, given: tuple[int, ...], onto: tuple[int, ...]) -> Floats:
     """Lay a message along the axes of more columns; the counts stay last."""
     return spread(message, (*given, -1), (*onto, -1))
 
 
-def _sum_law(a: Floats, b: Floats) -> Floats:
+def sum_law(a: Floats, b: Floats) -> Floats:
     """Give the law of the sum of two independent counts, along the last axes."""
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
     answer = np.zeros((*shape, a.shape[-1] + b.shape[-1] - 1))

@@ -1,0 +1,110 @@
+"""The best chance of at least r right columns, against all guesses where these can be listed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from narcissus.errors import InputError
+from narcissus.priors import best_guess as module
+from narcissus.priors.best_guess import best_guess_limit
+from narcissus.priors.factors import Factors
+
+
+def best_of_all(values, chances, covers, least: int) -> np.ndarray:
+    """Try every guess: shape (n,)."""
+    guesses = np.array(list(np.ndindex(*(c.shape[1] for c in covers))))
+    right = sum(c[values[:, j]][:, guesses[:, j]] for j, c in enumerate(covers))
+    return (chances @ (right >= least)).max(axis=1)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5))
+@settings(deadline=None)
+def test_no_guess_is_better_than_the_limit_and_one_reaches_the_floor(
+    draw_factors, all_values, seed, least
+):
+    factors = draw_factors(seed)
+    least = min(least, len(factors.shape))
+    values, chances = all_values(factors)
+    covers = [np.eye(size) for size in factors.shape]
+    truth = best_of_all(values, chances, covers, least)
+    before = 1.0
+    for rounds in (0, 2, 1000):
+        floor, limit = (a[factors.rows] for a in best_guess_limit(factors, least, rounds=rounds))
+        assert (floor <= truth + 1e-12).all()
+        assert (limit >= truth - 1e-12).all()
+        assert (limit <= before + 1e-12).all()
+        before = limit
+    # split to the end, the best guess is found
+    np.testing.assert_allclose(floor, truth, atol=2e-9)
+    np.testing.assert_allclose(limit, truth, atol=2e-9)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_guesses_may_cover_several_values(draw_factors, all_values, seed):
+    factors = draw_factors(seed, most=4)
+    rng = np.random.default_rng(seed)
+    covers = [
+        (rng.random((size, int(rng.integers(1, 5)))) < 0.5).astype(float) for size in factors.shape
+    ]
+    values, chances = all_values(factors)
+    for least in range(1, len(factors.shape) + 1):
+        truth = best_of_all(values, chances, covers, least)
+        floor, limit = best_guess_limit(factors, least, covers, rounds=1000)
+        np.testing.assert_allclose(floor[factors.rows], truth, atol=2e-9)
+        np.testing.assert_allclose(limit[factors.rows], truth, atol=2e-9)
+        loose = best_guess_limit(factors, least, covers, rounds=0)[1][factors.rows]
+        assert (loose >= truth - 1e-12).all()
+
+
+def test_twenty_independent_columns_are_a_binomial():
+    columns = 20
+    table = np.log([[0.3, 0.7]])
+    factors = Factors(
+        (2,) * columns, tuple((c,) for c in range(columns)), (table,) * columns, np.zeros(1, int)
+    )
+    for least in (1, 10, 20):
+        floor, limit = best_guess_limit(factors, least, rounds=0)
+        truth = stats.binom.sf(least - 1, columns, 0.7)
+        assert floor[0] == pytest.approx(truth, rel=1e-12)
+        assert limit[0] == pytest.approx(truth, abs=2e-9)
+
+
+def test_the_best_guess_need_not_be_the_likeliest_of_each_column():
+    """Two columns that agree on a value that is the likeliest of neither."""
+    joint = np.zeros((3, 3))
+    joint[0, 1] = joint[0, 0] = joint[1, 0] = 0.22
+    joint[2, 2] = 0.34
+    with np.errstate(divide="ignore"):
+        factors = Factors((3, 3), ((0, 1),), (np.log(joint)[None],), np.zeros(1, int))
+    floor, limit = best_guess_limit(factors, 2, rounds=5)
+    assert floor[0] == pytest.approx(0.34)
+    assert limit[0] == pytest.approx(0.34, abs=2e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_small_pieces_give_the_same(draw_factors, seed, monkeypatch):
+    factors = draw_factors(seed)
+    whole = best_guess_limit(factors, 1, rounds=5)
+    monkeypatch.setattr(module, "_BLOCK", 1)
+    np.testing.assert_allclose(whole, best_guess_limit(factors, 1, rounds=5), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("least", "covers", "said"),
+    [
+        (0, None, "at_least"),
+        (2, None, "at_least"),
+        (1, [np.eye(3)], "a row for each"),
+        (1, [np.full((2, 2), 0.5)], "0 and 1"),
+        (1, [], "each column"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(least, covers, said):
+    factors = Factors((2,), ((0,),), (np.zeros((1, 2)),), np.zeros(1, int))
+    with pytest.raises(InputError, match=said):
+        best_guess_limit(factors, least, covers)
