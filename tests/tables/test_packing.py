@@ -79,7 +79,7 @@ def test_more_distinct_records_than_fit_are_refused_as_soon_as_they_are_met(
     words, sizes, monkeypatch
 ):
     monkeypatch.setattr(packing, "_WAITING", 10)
-    monkeypatch.setattr(packing, "MOST_BYTES", 50 * (16 * words + 48))
+    monkeypatch.setattr(packing, "MOST_BYTES", 60 * (24 * words + 40))
     distinct = Distinct(sizes)
     assert distinct.most == 50
     for start in range(0, 40, 20):

@@ -125,9 +125,8 @@ class Distinct:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.packing = Packing(tuple(sizes))
         words = len(self.packing.words)
-        self.most = MOST_BYTES // (
-            16 * words + 48
-        )  # as measured: both sides of a merge, order, counts
+        each = 24 * words + 40  # as measured: keys, counts and order, before a merge and after
+        self.most = MOST_BYTES // each - _WAITING
         self.rows = 0
         self._keys: list[Keys] = []
         self._counts: list[Counts] = []
