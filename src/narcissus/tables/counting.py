@@ -89,7 +89,7 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
             tally.add(column)
             tally.require_room()
     codings = reading.codings(parts.name, tallies)
-    distinct = Distinct([len(coding.labels) for coding in codings])
+    distinct = Distinct([len(coding.labels) for coding in codings], tallies[0].rows)
     for part in _told(parts, reading, tallies[0].rows, "records", observer):
         try:
             distinct.add(
