@@ -79,8 +79,16 @@ def stage(name: str, path: Path) -> None:
             begin = time.perf_counter()
             said = f"{fit_bayesian_network(table)}; without reading"
     seconds = time.perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{name:<6} {seconds:8.1f} s, peak {peak:.2f} GB: {said}", flush=True)
+    # with the worker that plays the trials
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    own, worker = (resource.getrusage(kind) for kind in kinds)
+    processor = sum(usage.ru_utime + usage.ru_stime for usage in (own, worker))
+    peak = (own.ru_maxrss + worker.ru_maxrss) / 1e6
+    print(
+        f"{name:<6} {seconds:8.1f} s ({processor:.1f} s of processor in all), peak {peak:.2f} GB: "
+        f"{said}",
+        flush=True,
+    )
 
 
 def main() -> None:

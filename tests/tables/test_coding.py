@@ -8,12 +8,12 @@ import pytest
 from narcissus.errors import InputError
 from narcissus.tables import Bins
 from narcissus.tables.coding import coding_of, mixed
-from narcissus.tables.tally import RawColumn, Tally
+from narcissus.tables.tally import RawColumn, ValueTally
 
 
 def tally(*counted, missing=0):
-    """Tally values that so many people have: ("a", 3), ..."""
-    found = Tally("x")
+    """ValueTally values that so many people have: ("a", 3), ..."""
+    found = ValueTally("x")
     for value, times in [*counted, (None, missing)]:
         found.add(RawColumn("x", [value], np.zeros(times, dtype=np.int64)))
     return found

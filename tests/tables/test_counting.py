@@ -212,7 +212,7 @@ def test_too_many_different_values_are_refused_while_they_are_read(write, monkey
 
 def test_too_many_distinct_records_name_number_and_size(write, monkeypatch):
     path = write("a,b\n" + "".join(f"{i % 10},{i % 7}\n" for i in range(80)))
-    monkeypatch.setattr("narcissus.tables.packing.MOST_BYTES", 1000)
+    monkeypatch.setattr("narcissus.tables.packing.MOST_BYTES", 1500)
     said = r"distinct records of 2 columns; .*coarser bins"
     with small_parts(), pytest.raises(TooLargeError, match=said):
         read_table(path, count_above=0)

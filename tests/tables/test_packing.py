@@ -52,7 +52,7 @@ def test_distinct_records_are_counted_as_numpy_counts_them(sizes, waiting, monke
     monkeypatch.setattr(packing, "_WAITING", waiting)
     rng = np.random.default_rng(2)
     codes = records(sizes, 500, rng)
-    distinct = Distinct(sizes)
+    distinct = Distinct(sizes, 500)
     for part in np.split(codes, [0, 13, 14, 300]):
         distinct.add(list(part.T))
     expected, times = np.unique(codes, axis=0, return_counts=True)
@@ -79,14 +79,12 @@ def test_more_distinct_records_than_fit_are_refused_as_soon_as_they_are_met(
     words, sizes, monkeypatch
 ):
     monkeypatch.setattr(packing, "_WAITING", 10)
-    monkeypatch.setattr(packing, "MOST_BYTES", 50 * (16 * words + 48))
-    distinct = Distinct(sizes)
+    monkeypatch.setattr(packing, "MOST_BYTES", 60 * (24 * words + 40))
+    distinct = Distinct(sizes, 700)
     assert distinct.most == 50
     for start in range(0, 40, 20):
         distinct.add([np.arange(start, start + 20), np.zeros(20, int)])
     distinct.add([np.arange(40), np.zeros(40, int)])  # nobody new
-    said = (
-        r"first 100 rows have 60 distinct records of 2 columns; at most 50 are counted, in .* GiB"
-    )
+    said = r"100 of 700 rows have 60 distinct records of 2 columns; at most 50 .*, in .* GiB"
     with pytest.raises(TooLargeError, match=said):
         distinct.add([np.arange(40, 60), np.zeros(20, int)])

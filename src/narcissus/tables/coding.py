@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.tables.bins import Bins, number_label
-from narcissus.tables.tally import Tally
+from narcissus.tables.tally import ValueTally
 
 MISSING_LABEL = "(missing)"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
@@ -38,7 +38,7 @@ class Coding:
     values: NDArray[np.float64] | None
 
 
-def coding_of(tally: Tally, bins: Bins | None, max_values: int) -> Coding:
+def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
     """Give every value of a column the code of a label, or say why the column cannot be used.
 
     Parameters
@@ -88,7 +88,7 @@ def coding_of(tally: Tally, bins: Bins | None, max_values: int) -> Coding:
     return Coding(labels, np.append(coded.codes, np.int32(missing)), values)
 
 
-def mixed(tally: Tally) -> str:
+def mixed(tally: ValueTally) -> str:
     """Say that a column mostly of numbers is read as text, or nothing."""
     texts = [i for i, value in enumerate(tally.values) if not _is_number(value)]
     present = len(tally.values)
@@ -103,7 +103,7 @@ def mixed(tally: Tally) -> str:
     )
 
 
-def _as_numbers(tally: Tally) -> NDArray[np.float64] | None:
+def _as_numbers(tally: ValueTally) -> NDArray[np.float64] | None:
     """Give the values as finite numbers, or None where they are not all numbers."""
     if not all(_is_number(value) for value in tally.values):
         return None
@@ -123,7 +123,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal | np.number) and not is_truth
 
 
-def _culprits(tally: Tally) -> str:
+def _culprits(tally: ValueTally) -> str:
     """Name values that keep a column of numbers from being one, or nothing."""
     strange = [
         (first, repr(value))
@@ -134,7 +134,7 @@ def _culprits(tally: Tally) -> str:
     return f": it holds {', '.join(shown[:3])}{', ...' * (len(shown) > 3)}"
 
 
-def _coded_text(tally: Tally, max_values: int) -> Coding:
+def _coded_text(tally: ValueTally, max_values: int) -> Coding:
     texts = np.array([str(v) for v in tally.values], dtype=object)
     labels, codes = np.unique(texts, return_inverse=True)
     if len(labels) == tally.rows > 2:  # two people with two answers prove nothing
@@ -157,7 +157,7 @@ def _coded_text(tally: Tally, max_values: int) -> Coding:
 
 
 def _coded_numbers(
-    tally: Tally, numbers: NDArray[np.float64], bins: Bins | None, max_values: int
+    tally: ValueTally, numbers: NDArray[np.float64], bins: Bins | None, max_values: int
 ) -> Coding:
     if bins is not None:
         try:

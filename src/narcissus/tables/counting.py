@@ -15,7 +15,7 @@ from narcissus.tables.counted import CountedTable
 from narcissus.tables.packing import Distinct
 from narcissus.tables.parts import Parts
 from narcissus.tables.table import unknown_column
-from narcissus.tables.tally import RawColumn, Tally
+from narcissus.tables.tally import RawColumn, ValueTally
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Reading:
             reason = "it is dropped" if is_dropped else unknown_column(column, names)
             raise InputError(f"`bins` names the column `{column}`: {reason}")
 
-    def codings(self, name: str, tallies: Sequence[Tally]) -> list[Coding]:
+    def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
         """Say what becomes of the values of each column, or why the table cannot be used."""
         if self.missing == "refuse":
             _refuse_missing(name, tallies)
@@ -80,16 +80,16 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
     TooLargeError
         There are too many different values or records to keep.
     """
-    tallies: list[Tally] = []
+    tallies: list[ValueTally] = []
     for part in _told(parts, reading, parts.rows, "values", observer):
         if not tallies:
             reading.check([column.name for column in part])
-            tallies = [Tally(column.name) for column in part]
+            tallies = [ValueTally(column.name) for column in part]
         for tally, column in zip(tallies, part, strict=True):
             tally.add(column)
             tally.require_room()
     codings = reading.codings(parts.name, tallies)
-    distinct = Distinct([len(coding.labels) for coding in codings])
+    distinct = Distinct([len(coding.labels) for coding in codings], tallies[0].rows)
     for part in _told(parts, reading, tallies[0].rows, "records", observer):
         try:
             distinct.add(
@@ -135,7 +135,7 @@ def _changed(name: str) -> InputError:
     return InputError(f"{name} was changed while it was read: read it again")
 
 
-def _refuse_missing(name: str, tallies: Sequence[Tally]) -> None:
+def _refuse_missing(name: str, tallies: Sequence[ValueTally]) -> None:
     found: list[str] = []
     for tally in tallies:
         if tally.missing:

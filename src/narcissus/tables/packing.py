@@ -120,14 +120,16 @@ class Distinct:
     ----------
     sizes
         Number of values of each column.
+    expected
+        Rows that there will be.
     """
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self, sizes: Sequence[int], expected: int) -> None:
+        self.expected = expected
         self.packing = Packing(tuple(sizes))
         words = len(self.packing.words)
-        self.most = MOST_BYTES // (
-            16 * words + 48
-        )  # as measured: both sides of a merge, order, counts
+        each = 24 * words + 40  # as measured: keys, counts and order, before a merge and after
+        self.most = MOST_BYTES // each - _WAITING
         self.rows = 0
         self._keys: list[Keys] = []
         self._counts: list[Counts] = []
@@ -162,9 +164,9 @@ class Distinct:
         keys, counts = tallied(keys, counts)
         if len(keys) > self.most:
             raise TooLargeError(
-                f"the first {self.rows:,} rows have {len(keys):,} distinct records of "
-                f"{len(self.packing.sizes)} columns; at most {self.most:,} are counted, in "
-                f"{MOST_BYTES / 2**30:.3g} GiB: take coarser bins or fewer columns, "
+                f"the first {self.rows:,} of {self.expected:,} rows have {len(keys):,} distinct "
+                f"records of {len(self.packing.sizes)} columns; at most {self.most:,} are counted, "
+                f"in {MOST_BYTES / 2**30:.3g} GiB: take coarser bins or fewer columns, "
                 "or a sample of the rows"
             )
         self._keys, self._counts = [keys], [counts]

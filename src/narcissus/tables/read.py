@@ -18,7 +18,7 @@ from narcissus.tables.counting import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
 from narcissus.tables.table import Table
-from narcissus.tables.tally import Tally
+from narcissus.tables.tally import RawColumn, ValueTally
 
 MissingPolicy = Literal["refuse", "drop", "category"]
 
@@ -81,43 +81,38 @@ def read_table(
     MissingExtraError
         The package that reads this source is not installed.
     """
-    chosen = None if columns is None else _names("columns", columns)
+    chosen = _chosen(columns)
     dropped = _names("drop", drop)
     limit = integer("max_rows", max_rows, low=1)
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
     one_of("missing", missing, ("refuse", "drop", "category"))
-    if chosen is not None:
-        if not chosen:
-            raise InputError("`columns` must name at least one column; leave it out to keep all")
-        if repeated := sorted({c for c in chosen if chosen.count(c) > 1}):
-            raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in repeated)} twice")
     binning = _checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, binning)
     reading = Reading(binning, missing, most, dropped)
     try:
         name, raw = open_source(source, chosen, dropped, min(limit, above))
-    except TooLargeError:  # to be held; what nobody reads is refused there too
-        parts = open_parts(source, chosen, dropped, limit)
-        return count_records(parts, reading, observer)
+    except TooLargeError:  # to be held; what is too large to be counted is refused here
+        return count_records(open_parts(source, chosen, dropped, limit), reading, observer)
+    return _held(name, raw, reading)
+
+
+def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
+    """Give the table of columns that are there as a whole."""
     reading.check([column.name for column in raw])
-    if missing == "drop":
+    if reading.missing == "drop":
         raw = complete(raw)
-    tallies = [Tally(column.name) for column in raw]
+    tallies = [ValueTally(column.name) for column in raw]
     for tally, column in zip(tallies, raw, strict=True):
         tally.add(column)
     codings = reading.codings(name, tallies)
+    coded = zip(codings, tallies, raw, strict=True)
     return Table(
         names=tuple(column.name for column in raw),
         labels=tuple(c.labels for c in codings),
         ordered=tuple(c.values is not None for c in codings),
-        codes=np.column_stack(
-            [
-                coding.codes[tally.places(column)][column.codes]
-                for coding, tally, column in zip(codings, tallies, raw, strict=True)
-            ]
-        ),
+        codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
         values=tuple(c.values for c in codings),
         notes={tally.name: text for tally in tallies if (text := mixed(tally))},
     )
@@ -130,6 +125,17 @@ def _selected(
     if bins:
         raise InputError("`bins` are for numbers: a Table has its values in bins already")
     return table.select(table.names[j] for j in kept_columns(table.names, chosen, dropped))
+
+
+def _chosen(columns: Sequence[str] | None) -> list[str] | None:
+    """Give the columns to keep, if they are named."""
+    chosen = None if columns is None else _names("columns", columns)
+    if chosen is not None:
+        if not chosen:
+            raise InputError("`columns` must name at least one column; leave it out to keep all")
+        if repeated := sorted({c for c in chosen if chosen.count(c) > 1}):
+            raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in repeated)} twice")
+    return chosen
 
 
 def _names(argument: str, names: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ MOST_VALUES = 1_000_000
 """Most different values of a column, before binning, that are kept while a table is counted."""
 MOST_TEXT = 2**28
 """Most letters of all different values of a column that are kept while a table is counted."""
+_NEW = -2
 _SHOWN = 3  # rows without a value that are named
 
 
@@ -44,7 +45,7 @@ class RawColumn:
         return self.codes == self.distinct.index(None)
 
 
-class Tally:
+class ValueTally:
     """What is known of a column once its rows have been looked at, part by part.
 
     Attributes
@@ -119,12 +120,11 @@ class Tally:
         KeyError
             One of them, which somebody has, was never added.
         """
-        used = np.bincount(part.codes, minlength=len(part.distinct)) > 0
-        places = (
-            self._place[value] if value is not None and has else -1
-            for value, has in zip(part.distinct, used.tolist(), strict=True)
-        )
-        return np.fromiter(places, np.int64, len(part.distinct))
+        places = [-1 if v is None else self._place.get(v, _NEW) for v in part.distinct]
+        for number in [n for n, place in enumerate(places) if place == _NEW]:
+            if (part.codes == number).any():
+                raise KeyError(part.distinct[number])
+        return np.array(places, dtype=np.int64)
 
 
 def _first_rows(part: RawColumn) -> NDArray[np.int64]:
