@@ -156,7 +156,7 @@ def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
     [people], [targets] = data, played.known
     secrets = tuple(people[:, column] for column in targets.queries.unknown)
-    joint = np.ravel_multi_index(secrets, targets.success.shape).astype(np.int64)
+    joint = np.asarray(np.ravel_multi_index(secrets, targets.success.shape), dtype=np.int64)
     masks = groups.masks(people, targets, joint).astype(np.float64)
     found: Found = {"strangers": masks.sum(axis=1)}
     for name, turn in played.turns.items():
