@@ -169,6 +169,8 @@ def test_own_objects_are_played_by_worker_processes(quick):
         ({"groups": 3}, "`groups` must be a list or a dictionary, got 3"),
         ({"attacks": ["posterio"]}, "posterio.*did you mean `posterior`"),
         ({"prior": {"kind": "empirical", "parents": 3}}, "`(prior.)?parents`.*empirical"),
+        ({"k": None, "epsilon": None, "mechanism": [{"name": "rounding", "base": 5}]},
+         "`mechanism` is one mechanism, got a list"),
         ({"mechanism": {"epsilon": 1.0}}, "give `mechanism` or `k`, not both"),
         ({"attacks": {"mine": object()}}, "has no `guess`"),
         ({"rng": -1}, "`rng` must be"),

@@ -105,7 +105,7 @@ def test_bound_says_which_success_is_meant(answer, call):
     anyhow = answer("bound --mu 1 --prior 0.5")
     assert anyhow["criterion"] == "any"
     assert anyhow["success"] == pytest.approx(0.793139, abs=6e-7)
-    assert any("--success exact proves 0.691462" in note for note in anyhow["notes"])
+    assert any("--success exact proves 0.691463" in note for note in anyhow["notes"])
     assert any("--values" in note for note in anyhow["notes"])
     assert answer("bound --mu 1 --prior 0.5 --success any") == anyhow
     exact = answer("bound --mu 1 --prior 0.5 --success exact")

@@ -130,3 +130,27 @@ def test_a_signal_while_a_library_makes_a_class_is_no_error_of_ours(monkeypatch,
         entry(["examples"])
     assert left.value.code == 128 + signal.SIGTERM
     assert "Traceback" not in capsys.readouterr().err
+
+
+AT_ONCE = """
+import os, signal
+from narcissus.cli.interrupts import Interrupted, interruptible
+pair = {signal.SIGINT, signal.SIGTERM}
+try:
+    with interruptible():
+        signal.pthread_sigmask(signal.SIG_BLOCK, pair)
+        for number in pair:
+            os.kill(os.getpid(), number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, pair)
+        print("not told")
+except Interrupted as error:
+    print(error)
+"""
+
+
+def test_of_two_signals_at_once_one_ends_the_command_and_none_is_complained_of():
+    found = subprocess.run(
+        [sys.executable, "-c", AT_ONCE], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert found.stdout in {"SIGINT\n", "SIGTERM\n"}
+    assert found.stderr == ""

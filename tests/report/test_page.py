@@ -1,12 +1,14 @@
 """Pages of every kind of study: tables that hold together, names and colours of pictures."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from narcissus.report import Figure, Grid, page_of
 from narcissus.report.kinds import PAGES
+from narcissus.report.page import MISSING
 from narcissus.report.svg import svg_of
 from narcissus.results import GRADES
 from narcissus.study.kinds import KINDS
@@ -50,3 +52,12 @@ def test_pictures_are_called_by_a_word_of_their_own_and_take_the_page_s_colours(
     for picture in pictures:
         if picture.name != "pairs":
             assert re.findall(r"#[0-9a-f]{6}", svg_of(picture, "p")) == [], picture.name
+
+
+def test_a_column_that_holds_nothing_is_left_out_where_it_may_be():
+    grid = Grid("c", ("a", "b", "d"), [["x", None, MISSING], ["y", "", 0.5]], percent=("b", "d"))
+    left = grid.where_known("b", "d")
+    assert (left.columns, left.rows) == (["a", "d"], [["x", MISSING], ["y", 0.5]])
+    assert left.percent == ["d"]
+    assert grid.where_known("a", "d") == replace(grid, columns=[*grid.columns], rows=grid.rows,
+                                                 percent=[*grid.percent])  # fmt: skip

@@ -231,7 +231,7 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
         twice = [key for key, value in study["mechanism"].items() if value is not None]
         if twice:
             raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
-        study["mechanism"] = {"name": mechanism} if isinstance(mechanism, str) else mechanism
+        study["mechanism"] = _one_mechanism(mechanism)
     if isinstance(given["release"], Path | str):
         given["release"] = {"path": str(given["release"])}
     if isinstance(given["prior"], str):
@@ -243,6 +243,16 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
     if not isinstance(given["groups"], Mapping | None):
         given["groups"] = {"columns": _listed("groups", given["groups"])}
     return study | given
+
+
+def _one_mechanism(mechanism: object) -> object:
+    """Give the section [mechanism]; a list is no part of it."""
+    if isinstance(mechanism, list | tuple):
+        raise InputError(
+            "`mechanism` is one mechanism, got a list: give a list of levels as an option of one, "
+            'such as mechanism={"name": "rounding", "base": [5, 10]}, or audit each by itself'
+        )
+    return {"name": mechanism} if isinstance(mechanism, str) else mechanism
 
 
 def _source(data: object) -> dict[str, object]:

@@ -51,6 +51,10 @@ def _last_words(number: int) -> None:
     farewell(number)
 
 
+def _pass_over(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing; of one that came before it is told to ignore it, Python would complain."""
+
+
 @contextmanager
 def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
     """Raise `Interrupted` in this block when a signal asks to end; only in the main thread.
@@ -65,7 +69,7 @@ def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
 
     def raise_it(number: int, _frame: FrameType | None) -> None:
         for other in taken:  # once is enough: what is in hand now is the cleaning up
-            signal.signal(other, signal.SIG_IGN)
+            signal.signal(other, _pass_over)
         raise Interrupted(number)
 
     global _next_step  # noqa: PLW0603
@@ -79,7 +83,10 @@ def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
         is_last = to_the_end
         raise
     finally:
-        if not is_last:
+        if is_last:
+            for number in taken:  # also while the interpreter ends, which forgets handlers
+                signal.signal(number, signal.SIG_IGN)
+        else:
             watch.end()
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -7,10 +7,12 @@ the page alone, so a new kind of study needs no template and no CSS.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from narcissus.results import Grade
+
+MISSING = "\N{EM DASH}"
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -57,6 +59,22 @@ class Grid:
     """Columns whose numbers are shares, shown as percentages."""
     folded: bool = False
     """In HTML, shown on demand: for long tables that few readers need."""
+
+    def where_known(self, *columns: str) -> Grid:
+        """Give the same table without those of these columns that hold nothing."""
+        empty = {
+            place
+            for place, column in enumerate(self.columns)
+            if column in columns and all(row[place] in (None, "", MISSING) for row in self.rows)
+        }
+
+        def kept(row: Sequence[Any]) -> list[Any]:
+            return [cell for place, cell in enumerate(row) if place not in empty]
+
+        columns = kept(self.columns)
+        percent = [name for name in self.percent if name in columns]
+        rows = [kept(row) for row in self.rows]
+        return replace(self, columns=columns, rows=rows, percent=percent)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from narcissus.report import Items, page_of, render_html, render_text
+from narcissus.report.page import Figure, Grid
 
 
 def changed(record, **changes):
@@ -192,3 +193,29 @@ def test_a_ceiling_is_explained_where_there_is_one(single):
     said = "an attacker who is also told"
     assert said in render_html(single())
     assert said not in render_html(single(ceiling=None))
+
+
+def test_nothing_speaks_of_a_ceiling_where_there_is_none(table_record, blocks):
+    def none(results):
+        for result in results if isinstance(results, list) else [results]:
+            result["ceiling"] = None
+            result["findings"] = []
+            for group in result["groups"]:
+                group["ceiling"] = None
+
+    for settings in (1, 5):
+        page = page_of(table_record(settings, edit=none))
+        pictures = blocks(page, Figure)
+        tables = [*blocks(page, Grid), *(picture.table for picture in pictures)]
+        said = [text for p in pictures for text in (p.title, p.description)]
+        said += [name for table in tables for name in (table.caption, *table.columns)]
+        assert not [text for text in said if "eiling" in text]
+
+
+def test_a_name_that_says_what_is_released_stands_once(table_record):
+    def rows(results):
+        for result in results if isinstance(results, list) else [results]:
+            result.update(noise=None, released="Rows of a Gaussian copula", label="copula")
+
+    subtitle = page_of(table_record(1, edit=rows)).subtitle
+    assert subtitle.endswith(" people in a release, rows of a Gaussian copula")

@@ -301,16 +301,23 @@ def _released(setting: SettingResult) -> str:
     return f"{number(setting.marginals)} {'exact' if setting.noiseless else 'noisy'} marginals"
 
 
+def _what(settings: Sequence[SettingResult], setting: SettingResult) -> str:
+    """Name what is released and at which setting, which may be one name."""
+    released = _released(setting)
+    if len(settings) > 1:
+        return f"{released}, {len(settings)} settings"
+    return released if setting.label in released else f"{released}, {label_of(setting)}"
+
+
 def page(record: Record) -> Page:
     """Turn the record of a table's audit into a page."""
     settings = cast("TableResults", record.results).settings
     setting = most_relevant(settings)
     is_sweep = len(settings) > 1
-    last = f"{len(settings)} settings" if is_sweep else label_of(setting)
     groups = groups_section(setting, is_sweep=is_sweep)
     return Page(
         title=record.title,
-        subtitle=f"{number(setting.people)} people in a release, {_released(setting)}, {last}",
+        subtitle=f"{number(setting.people)} people in a release, {_what(settings, setting)}",
         verdict=_verdict(record, settings, setting),
         sections=[
             _threat(record, setting),

@@ -112,18 +112,19 @@ def groups_picture(setting: SettingResult) -> Figure:
         ]
         for line in lines
     ]
+    triangle = ", a triangle the ceiling" if any(line.ceiling for line in lines) else ""
     return Figure(
         _headline(setting, worst),
         "One row for each group, the average first: an open square is what is guessed without the "
-        "release, a circle what the best attack recovers with its limits, a triangle the ceiling. "
-        "The group for which the release adds most is in bold.",
+        "release, a circle what the best attack recovers with its limits"
+        f"{triangle}. The group for which the release adds most is in bold.",
         draw,
         Grid(
             "Each group beside the average",
             ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
             rows,
             percent=("Of people", "Without", "Best attack", "Ceiling"),
-        ),
+        ).where_known("Ceiling"),
         (7.4, 1.2 + 0.34 * len(lines) + 0.32 * len({line.by for line in groups})),
         "groups",
     )

@@ -65,7 +65,8 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
     return Figure(
         headline,
         "One row for each attack: a circle is the share recovered with its confidence limits, an "
-        "open square the attack's own baseline on fresh people, a triangle the ceiling."
+        "open square the attack's own baseline on fresh people"
+        + ("." if ceiling is None else ", a triangle the ceiling.")
         + (
             " The heavy line with hatching to its right is proved: no attacker is beyond it, on "
             "average."
@@ -74,7 +75,7 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
         ),
         draw,
         Grid(
-            "Attacks beside the ceiling",
+            "Attacks beside the ceiling" if ceiling else "Attacks, each beside its own baseline",
             ("Attack", "Share recovered", "Limits", "Own baseline", "Trials"),
             rows,
             grades=grades,
@@ -192,14 +193,14 @@ def columns_picture(setting: SettingResult) -> Figure:
     return Figure(
         f"Of the unknown columns, the release gives away most about {most}",
         "One row for each unknown column: an open square is the baseline, a circle what the best "
-        "attack recovers, a triangle the ceiling.",
+        f"attack recovers{', a triangle the ceiling' if above else ''}.",
         draw,
         Grid(
             "Each unknown column",
             ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *more),
             rows,
             percent=("Baseline", "Best attack", "Ceiling", *more),
-        ),
+        ).where_known("Ceiling"),
         (7.4, 1.2 + 0.36 * len(columns)),
         "columns",
     )

@@ -113,7 +113,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
         ]
         for s, p in zip(settings, proved, strict=True)
     ]
-    headline = "What is recovered at each setting, and what no attacker can recover"
+    headline = "What is recovered at each setting, and what limits it"
     if len(known) > 1:
         (first, a), (last, z) = known[0], known[-1]
         headline = (
@@ -124,7 +124,8 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
         headline,
         "Share of secrets recovered against the setting of the release. A line with circles is the "
         "best attack with its confidence band, a dashed line with squares the same guesses on "
-        "people who had no part in the release, a line with triangles the ceiling."
+        "people who had no part in the release"
+        + (", a line with triangles the ceiling." if any(s.ceiling for s in settings) else ".")
         + (
             " The hatched area above the heavy line is where it is proved that no attacker is, on "
             "average."
@@ -133,7 +134,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
         ),
         draw,
         Grid(
-            "Recovered, ceiling and proved, for each setting",
+            "What is recovered, and what limits it, for each setting",
             (
                 "Setting",
                 "Best attack",
@@ -145,7 +146,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
             ),
             rows,
             percent=("Best attack", "Its own baseline", "Ceiling"),
-        ),
+        ).where_known("Ceiling", "Limits of the ceiling", "Proved at most"),
         (7.4, 4.3),
         "settings",
     )
@@ -168,8 +169,10 @@ def glance(settings: Sequence[SettingResult]) -> Grid:
                 s.status,
             ]
         )
+    is_proved = any(s.share_bound or s.count_bound for s in settings)
     return Grid(
-        "Every setting: shares are sampled (limits in brackets) but for the two proved columns",
+        "Every setting: shares are sampled (limits in brackets)"
+        + (" but for the two proved columns" if is_proved else ""),
         (
             "Setting",
             "Without",
@@ -181,7 +184,7 @@ def glance(settings: Sequence[SettingResult]) -> Grid:
             "Threshold",
         ),
         rows,
-    )
+    ).where_known("Ceiling", "Proved on average", "Proved in one release")
 
 
 def _in_brief(value: LimitedMean | None) -> str:

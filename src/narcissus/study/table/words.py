@@ -23,7 +23,7 @@ def percent(share: float | None) -> str:
 
 def points(difference: float) -> str:
     """Give a difference of shares in percentage points."""
-    return f"{100 * difference:.1f} points"
+    return f"{round(100 * difference, 1) + 0.0:.1f} points"
 
 
 def threshold_text(threshold: ThresholdSpec) -> str:
