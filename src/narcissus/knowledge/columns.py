@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.knowledge.types import Types, row_keys
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.success.table import ColumnsRight
@@ -51,6 +52,13 @@ class Targets:
         """Logarithm of ``prior``; impossible values have minus infinity."""
         with np.errstate(divide="ignore"):
             return np.log(self.prior)
+
+    @cached_property
+    def types(self) -> Types:
+        """Which people are alike: equal in their known columns and in their prior."""
+        known = self.queries.known
+        keys = row_keys(self.codes[:, list(known)], [self.queries.sizes[c] for c in known])
+        return Types.by(keys).split(self.prior)
 
     @cached_property
     def chances(self) -> Floats:
