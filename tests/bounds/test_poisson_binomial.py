@@ -10,6 +10,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus.bounds import PoissonBinomial, binomial, poisson_binomial
+from narcissus.bounds.window import convolve
 from narcissus.errors import InputError
 
 SHOWN = 1e-290  # below this a float no longer has all its digits
@@ -153,10 +154,10 @@ def test_the_tilted_trials_have_the_wanted_mean_and_a_window_that_carries_all(n)
     p = np.sort(rng.beta(0.5, 2, n))
     log_p, log_q = np.log(p), np.log1p(-p)
     for v in (1, n // 50, n // 4, n - 3):
-        theta = poisson_binomial._tilt(log_p, log_q, float(v))
+        theta = poisson_binomial._tilt(poisson_binomial._Trials(log_p, log_q), float(v))
         tilted = special.expit(log_p - log_q + theta)
         assert tilted.sum() == pytest.approx(v, rel=2e-9)
-        first, mass = poisson_binomial._convolve(tilted, 1 - tilted)
+        first, mass = convolve(tilted, 1 - tilted)
         counts = first + np.arange(mass.size)
         mean, variance = tilted.sum(), (tilted * (1 - tilted)).sum()
         assert mass.sum() == pytest.approx(1, abs=1e-12)

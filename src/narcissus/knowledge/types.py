@@ -17,6 +17,7 @@ Keys = NDArray[np.int64]
 
 WIDEST = 2**62  # of a key that is still a whole number of 64 bits
 BLOCK = 1 << 16  # people whose rows are compared at a time
+MIX = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,19 @@ class Types:
             keys, return_index=True, return_inverse=True, return_counts=True
         )
         return cls(first, of, people)
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[np.float64]) -> Types:
+        """Give the types of people whose rows are equal, shape (people, columns)."""
+        keys = np.empty(len(rows), dtype=np.uint64)
+        for start in range(0, len(rows), BLOCK):
+            block = slice(start, start + BLOCK)
+            keys[block] = 0
+            for column in np.ascontiguousarray(rows[block]).view(np.uint64).T:
+                keys[block] = (keys[block] ^ column) * MIX
+                keys[block] ^= keys[block] >> np.uint64(29)
+        # equal rows have equal keys; of the others some might, and are split
+        return cls.by(keys.view(np.int64)).split(rows)
 
     @property
     def number(self) -> int:

@@ -20,7 +20,7 @@ def test_everybody_is_in_one_group_of_each_kind(ready):
     groups, played = experiment.groups, experiment.round(0, 0)
     [people], [targets] = played.draw.data, played.known
     secrets = people[:, 4].astype(np.int64)
-    masks = groups.masks(people, targets, secrets)
+    masks = groups.members(people, targets, secrets).masks()
     names = [by for by, _ in groups.names]
     assert masks.shape == (len(names), 12)
     for by in set(names):
@@ -49,7 +49,7 @@ def test_who_is_alone_in_how_many_tables(ready):
     alone = np.array([
         sum((people[:, c] == people[i, c]).sum() == 1 for c in known) for i in range(12)
     ]) / len(known)  # fmt: skip
-    masks = experiment.groups.masks(people, targets, people[:, 4].astype(np.int64))
+    masks = experiment.groups.members(people, targets, people[:, 4].astype(np.int64)).masks()
     labels = dict(zip(experiment.groups.names, masks, strict=True))
     limits = [limit for limit, _ in SINGLED]
     for place, (limit, label) in enumerate(SINGLED):
@@ -84,7 +84,9 @@ def test_no_groups_are_no_rows(ready):
     experiment = ready(**STUDY)
     none = Groups((), unusual=False, singled_out=False)
     played = experiment.round(0, 0)
-    assert none.masks(played.draw.data[0], played.known[0], np.zeros(12, int)).shape == (0, 12)
+    members = none.members(played.draw.data[0], played.known[0], np.zeros(12, int))
+    assert members.masks().shape == (0, 12)
+    assert members.sums(np.ones((12, 5))).shape == (0, 5)
     assert none.names == []
 
 
@@ -96,7 +98,7 @@ def singled(queries):
     known = CODES * [1, 1, 0]
     targets = Targets(queries, known.astype(np.int32), np.full((4, 2), 0.5), exact_match((2,)))
     groups = Groups(columns=(), unusual=False, singled_out=True)
-    masks = groups.masks(CODES, targets, CODES[:, 2].astype(np.int64))
+    masks = groups.members(CODES, targets, CODES[:, 2].astype(np.int64)).masks()
     assert masks.sum() == 4
     assert len(groups.names) == len(SINGLED)
     return masks.argmax(axis=0).tolist()

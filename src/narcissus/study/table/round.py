@@ -20,7 +20,7 @@ from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import OtherSecrets
-from narcissus.study.table.groups import Groups
+from narcissus.study.table.groups import Groups, Members
 from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
@@ -52,7 +52,7 @@ class Kept:
         if not self.exact:
             found |= decoys(played, self.streams)
         if self.setting.guarantee is not None:
-            found |= proved(truth.targets, truth.masks, self.setting, self.points)
+            found |= proved(truth.targets, truth.members, self.setting, self.points)
         return found
 
 
@@ -63,8 +63,8 @@ class Truth:
     targets: Targets
     secrets: NDArray[np.int64]
     """Joint values, shape (n,)."""
-    masks: Floats
-    """Who belongs to each group, shape (groups, n), as 0 and 1."""
+    members: Members
+    """Who belongs to which group."""
     by_secret: NDArray[np.bool_]
     """For each group, whether it is told by the secrets, shape (groups,)."""
     exact: Floats | None
@@ -76,10 +76,10 @@ class Truth:
         """Work out what scoring needs; nothing of it is random."""
         [people], [targets], [release] = played.draw.data, played.known, played.release
         [insider] = played.told(OtherSecrets())
-        masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
+        members = groups.members(people, targets, insider.secrets)
         by_secret = groups.by_secret(targets.queries.unknown)
         known = insider_chances(release, insider) if chances else None
-        return cls(targets, insider.secrets, masks, by_secret, known)
+        return cls(targets, insider.secrets, members, by_secret, known)
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
@@ -88,7 +88,7 @@ class Truth:
         guess = chances[people, attempt]
         hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
         found: Found = {
-            "groups": self.masks.sum(axis=1),
+            "groups": self.members.sums(np.ones(self.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
@@ -117,12 +117,12 @@ class Truth:
             f"{name}/columns": success.columns_right(self.secrets, attempt).mean(axis=0),
             f"{name}/columns_fresh": columns.mean(axis=0),
             f"{name}/group_share": self._by_group(share, hits),
-            f"{name}/group_fresh": self.masks @ chance,
+            f"{name}/group_fresh": self.members.sums(chance),
         }
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where membership is told by the secrets."""
-        return np.where(self.by_secret, self.masks @ hits, self.masks @ share)
+        return np.where(self.by_secret, self.members.sums(hits), self.members.sums(share))
 
 
 def decoys(played: Round, streams: TrialStreams) -> Found:
