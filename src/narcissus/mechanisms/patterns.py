@@ -117,7 +117,7 @@ class Pattern:
         ]
         return np.ravel_multi_index(tuple(axes), self.shape).astype(np.int64)
 
-    def parts(self, columns: NDArray[np.int32]) -> Iterator[Cells]:
+    def parts(self, columns: NDArray[np.integer]) -> Iterator[Cells]:
         """Yield where everybody's known part falls in each table, shape (people,).
 
         Numbered from 0 in each: ``offsets + size * part`` is the first cell.

@@ -37,6 +37,8 @@ class People(Independent):
 class RealRows:
     """Rows of a table, each at most once in a data set: nobody's prior is right about them.
 
+    Where a data set has all rows, they stand as in the table: nothing is drawn.
+
     Parameters
     ----------
     codes
@@ -50,6 +52,8 @@ class RealRows:
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
+        if self.n == len(self.codes):
+            return Draw(np.broadcast_to(self.codes, (trials, *self.codes.shape)))
         rows = [rng.choice(len(self.codes), size=self.n, replace=False) for _ in range(trials)]
         return Draw(self.codes[np.stack(rows)])
 

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import OtherSecrets
-from narcissus.study.table.groups import Groups, Members
-from narcissus.study.table.proved import proved
+from narcissus.study.table.crowd import Crowd
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
 
@@ -36,7 +34,8 @@ class Kept:
     setting: Setting
     points: tuple[float, ...]
     """For each confidence level, the epsilon of the domination bound."""
-    groups: Groups
+    crowd: Crowd
+    """The people who are played."""
     exact: bool
     """Whether the prior is right about the people; else there are decoys."""
     chances: bool
@@ -45,14 +44,14 @@ class Kept:
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        truth = Truth.of(played, self.groups, chances=self.chances)
+        truth = Truth.of(played, self.crowd, chances=self.chances)
         found = truth.without_release()
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:
             found |= decoys(played, self.streams)
         if self.setting.guarantee is not None:
-            found |= proved(truth.targets, truth.members, self.setting, self.points)
+            found |= self.crowd.proved(played.place, self.setting, self.points)
         return found
 
 
@@ -60,35 +59,26 @@ class Kept:
 class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
-    targets: Targets
-    secrets: NDArray[np.int64]
-    """Joint values, shape (n,)."""
-    members: Members
-    """Who belongs to which group."""
-    by_secret: NDArray[np.bool_]
-    """For each group, whether it is told by the secrets, shape (groups,)."""
+    crowd: Crowd
     exact: Floats | None
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
     where it is not known: the prior may be wrong about the people, or the mechanism has none."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, chances: bool) -> Truth:
+    def of(cls, played: Round, crowd: Crowd, *, chances: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
-        [people], [targets], [release] = played.draw.data, played.known, played.release
-        [insider] = played.told(OtherSecrets())
-        members = groups.members(people, targets, insider.secrets)
-        by_secret = groups.by_secret(targets.queries.unknown)
-        known = insider_chances(release, insider) if chances else None
-        return cls(targets, insider.secrets, members, by_secret, known)
+        [release], [insider] = played.release, played.told(OtherSecrets())
+        return cls(crowd, insider_chances(release, insider) if chances else None)
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
-        people, chances = np.arange(self.targets.people), self.targets.chances
+        crowd, chances = self.crowd, self.crowd.targets.chances
+        people = np.arange(crowd.targets.people)
         attempt = chances.argmax(axis=1)
         guess = chances[people, attempt]
-        hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
+        hits = self.crowd.targets.success.score(self.crowd.secrets, attempt).astype(np.float64)
         found: Found = {
-            "groups": self.members.sums(np.ones(self.targets.people)),
+            "groups": self.crowd.members.sums(np.ones(self.crowd.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
@@ -103,26 +93,28 @@ class Truth:
 
     def of_attack(self, name: str, turn: Turn) -> Found:
         """Score one attack's guesses."""
-        success = self.targets.success
+        success = self.crowd.targets.success
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         hits = hits.astype(np.float64)
         share = hits
         if self.exact is not None:
-            share = self.exact[np.arange(self.targets.people), attempt]
-        columns = success.column_chances(self.targets.prior, attempt)
+            share = self.exact[np.arange(self.crowd.targets.people), attempt]
+        columns = success.column_chances(self.crowd.targets.prior, attempt)
         return {
             f"{name}/hits": np.array(int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
-            f"{name}/columns": success.columns_right(self.secrets, attempt).mean(axis=0),
+            f"{name}/columns": success.columns_right(self.crowd.secrets, attempt).mean(axis=0),
             f"{name}/columns_fresh": columns.mean(axis=0),
             f"{name}/group_share": self._by_group(share, hits),
-            f"{name}/group_fresh": self.members.sums(chance),
+            f"{name}/group_fresh": self.crowd.members.sums(chance),
         }
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where membership is told by the secrets."""
-        return np.where(self.by_secret, self.members.sums(hits), self.members.sums(share))
+        return np.where(
+            self.crowd.by_secret, self.crowd.members.sums(hits), self.crowd.members.sums(share)
+        )
 
 
 def decoys(played: Round, streams: TrialStreams) -> Found:
