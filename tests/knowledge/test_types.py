@@ -45,3 +45,21 @@ def test_equal_rows_leave_types_as_they_are():
     some = Types.by(np.array([4, 4, 1]))
     assert some.split(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]])) is some
     assert some.number == 2
+
+
+@pytest.mark.parametrize("block", [7, 1000])
+def test_equal_rows_are_found_among_numbers(monkeypatch, block):
+    monkeypatch.setattr(types, "BLOCK", block)
+    rng = np.random.default_rng(3)
+    rows = rng.dirichlet(np.ones(3), 9)[rng.integers(0, 9, 100)]
+    found = Types.of_rows(rows)
+    same = alike(rows)
+    np.testing.assert_array_equal(found.of[:, None] == found.of, same)
+    np.testing.assert_array_equal(rows[found.first][found.of], rows)
+    assert found.number == 9
+
+
+def test_rows_whose_keys_collide_are_told_apart(monkeypatch):
+    monkeypatch.setattr(types, "MIX", np.uint64(0))  # every key is 0
+    rows = np.array([[0.5, 0.5], [0.1, 0.9], [0.5, 0.5]])
+    assert Types.of_rows(rows).of.tolist() == Types.of_rows(rows[::-1]).of.tolist() == [0, 1, 0]

@@ -41,3 +41,12 @@ def test_real_rows_are_rows_of_the_table_each_at_most_once(table):
     assert sorted(RealRows(codes, 30).draw(1, np.random.default_rng(1)).data[0, :, 0]) == list(
         range(30)
     )
+
+
+def test_all_rows_stand_as_in_the_table():
+    """Nothing is drawn: who comes first is nobody's luck, and the generator is left as it was."""
+    codes, rng = np.arange(12).reshape(6, 2), np.random.default_rng(1)
+    data = RealRows(codes, 6).draw(3, rng).data
+    assert data.shape == (3, 6, 2)
+    assert (data == codes).all()
+    assert rng.random() == np.random.default_rng(1).random()

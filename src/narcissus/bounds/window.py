@@ -113,11 +113,14 @@ def waves(p: FloatArray, q: FloatArray, weights: FloatArray) -> tuple[int, Float
     length = fft.next_fast_len(2 * reach + 1, real=True)
     angles = 2 * np.pi * np.arange(length // 2 + 1) / length
     angles = angles[2 * variance * np.sin(angles / 2) ** 2 <= _FLAT_EXPONENT]
+    # Of each trial its rarer outcome is counted, and its mean taken out: nothing large cancels.
+    rare, usual = np.minimum(p, q), np.maximum(p, q)
+    signed = np.where(p <= q, weights, -weights)
+    shift = float(weights[p > q].sum()) - first + float(rare @ signed)
     found = np.zeros(length // 2 + 1, dtype=np.complex128)
     for k, t in enumerate(angles):
         size = np.log1p(-4 * (p * q) * math.sin(t / 2) ** 2) @ weights / 2
-        # the mean is taken out of each, so that nothing large is subtracted
-        turn = (np.arctan2(p * math.sin(t), q + p * math.cos(t)) - p * t) @ weights
-        found[k] = np.exp(size - 1j * (turn + t * (mean - first)))
+        turn = (np.arctan2(rare * math.sin(t), usual + rare * math.cos(t)) - rare * t) @ signed
+        found[k] = np.exp(size - 1j * (turn + t * shift))
     mass = fft.irfft(found, length)[: last - first + 1]
     return first, np.maximum(mass, 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 from narcissus.attacks.table import Targets
 from narcissus.mechanisms import ChosenQueries, MarginalQueries
-from narcissus.study.table.groups import SINGLED, UNUSUAL, Groups
+from narcissus.study.table.groups import SINGLED, UNUSUAL, Groups, Members
 from narcissus.success import exact_match
 
 STUDY = {
@@ -114,3 +114,33 @@ def test_only_tables_with_an_unknown_column_count():
     """The first is alone in one of two such tables; those of known columns say nothing."""
     more = ((0, 1),) * 4
     assert singled(ChosenQueries((2, 3, 2), (2,), ((0, 2), (1, 2), *more))) == [0, 3, 3, 0]
+
+
+@pytest.mark.parametrize("block", [3, 5, 1000])
+def test_sums_over_members_block_by_block(monkeypatch, block):
+    monkeypatch.setattr("narcissus.study.table.groups.BLOCK", block)
+    rng = np.random.default_rng(1)
+    members = Members(13, ((rng.integers(0, 4, 13), 5), (rng.integers(0, 2, 13), 2)))
+    masks = members.masks()
+    assert masks.shape == (7, 13)
+    for place, (own, count) in zip((0, 5), members.partitions, strict=True):
+        np.testing.assert_array_equal(masks[place : place + count].argmax(axis=0), own)
+    for values in (rng.random(13), rng.random((13, 5))):
+        expected = [values[mask].sum(axis=0) for mask in masks]
+        np.testing.assert_allclose(members.sums(values), expected, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(members.sums(np.ones(13)), masks.sum(axis=1))
+
+
+def test_few_people_in_large_tables_are_alone_as_in_small_ones():
+    """Known parts of far more cells than people are sorted, others counted."""
+    rng = np.random.default_rng(2)
+    codes = np.stack([*rng.integers(0, 12, (2, 20)), rng.integers(0, 2, 20)], axis=1)
+    found = []
+    for sizes, scale in (((12, 12, 2), 1), ((12_000, 12_000, 2), 1000)):
+        known = (codes * [scale, scale, 0]).astype(np.int32)
+        queries = ChosenQueries(sizes, (2,), ((0, 2), (1, 2)))
+        targets = Targets(queries, known, np.full((20, 2), 0.5), exact_match((2,)))
+        groups = Groups(columns=(), unusual=False, singled_out=True)
+        found.append(groups.members(known, targets, codes[:, 2]).masks())
+    np.testing.assert_array_equal(found[0], found[1])
+    assert 0 < found[0][3].sum() < 20
