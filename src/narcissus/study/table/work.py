@@ -18,7 +18,7 @@ from narcissus.study.table.costly import is_costly
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.room import BASE, room
 from narcissus.study.table.training import learners, trained
-from narcissus.study.work import agree, machine_memory, timed
+from narcissus.study.work import WORTH_A_NOTE, agree, in_words, machine_memory, timed
 
 ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 """Options by which an attack's time grows in proportion, and how much of each is timed."""
@@ -26,8 +26,8 @@ ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 FEW = 1
 """Releases from which attacks learn before they are timed."""
 
-PATIENCE_WITH_RELEASES = 300.0
-"""Most seconds that a trial is timed whose release somebody else's generator makes."""
+PATIENCE_WITH_LARGE = 300.0
+"""Most seconds that a trial is timed of very many people, or of somebody else's generator."""
 
 SMALL = 2**28
 """Bytes of data up to which a trial of ours is a matter of seconds."""
@@ -134,10 +134,15 @@ def check(
             f"{each / 1e9:.1f} GB and {work.kept / 1e9:.1f} GB of finished trials), and there are "
             f"{machine_memory() / 1e9:.1f} GB: take fewer workers, targets, trials or columns"
         )
+    each_trial = work.seconds / max(1, work.trials)
+    if each_trial > WORTH_A_NOTE:
+        observer.note(
+            f"one trial takes about {in_words(each_trial)}: a run that is interrupted loses those "
+            "that have not ended, and plays them again"
+        )
     agree(
         work.seconds / processes,
-        f"{work.trials:,} trials of {work.seconds / max(1, work.trials):.3g} s each, in "
-        f"{processes} processes",
+        f"{work.trials:,} trials of {each_trial:.3g} s each, in {processes} processes",
         hours=hours,
         observer=observer,
     )
@@ -156,9 +161,12 @@ def _estimated(
         return estimate(experiment, keys)
     measure = partial(estimate, experiment, keys)
     costly = any(is_costly(setting.mechanism) for setting in experiment.settings)
-    patience = PATIENCE_WITH_RELEASES if costly else None
+    large = memory(experiment) >= SMALL
+    patience = PATIENCE_WITH_LARGE if costly or large else None
     if costly:
         observer.note("one release is made and timed first")
+    elif large:
+        observer.note(f"a trial of {experiment.targets:,} people is timed first")
     return timed(measure, "the first trial", patience, hours=hours, observer=observer)
 
 
