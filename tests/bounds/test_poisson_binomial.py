@@ -10,6 +10,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus.bounds import PoissonBinomial, binomial, poisson_binomial
+from narcissus.bounds.window import convolve
 from narcissus.errors import InputError
 
 SHOWN = 1e-290  # below this a float no longer has all its digits
@@ -153,10 +154,10 @@ def test_the_tilted_trials_have_the_wanted_mean_and_a_window_that_carries_all(n)
     p = np.sort(rng.beta(0.5, 2, n))
     log_p, log_q = np.log(p), np.log1p(-p)
     for v in (1, n // 50, n // 4, n - 3):
-        theta = poisson_binomial._tilt(log_p, log_q, float(v))
+        theta = poisson_binomial._tilt(poisson_binomial._Trials(log_p, log_q), float(v))
         tilted = special.expit(log_p - log_q + theta)
         assert tilted.sum() == pytest.approx(v, rel=2e-9)
-        first, mass = poisson_binomial._convolve(tilted, 1 - tilted)
+        first, mass = convolve(tilted, 1 - tilted)
         counts = first + np.arange(mass.size)
         mean, variance = tilted.sum(), (tilted * (1 - tilted)).sum()
         assert mass.sum() == pytest.approx(1, abs=1e-12)
@@ -194,3 +195,51 @@ def test_all_and_none_keep_their_digits():
     assert tiny.tail(1000) == tiny.tail(500) == 0
     assert tiny.tail(999) == 0
     assert PoissonBinomial(1 - np.full(1000, 1e-5)).cdf(3) == 0
+
+
+@pytest.mark.parametrize("kind", ["uniform", "small", "two scales", "extreme"])
+@pytest.mark.parametrize("n", [530, 700])
+def test_trials_that_share_few_chances_are_taken_together(monkeypatch, kind, n):
+    """As accurate as one by one, over all counts and in both tails."""
+    monkeypatch.setattr(poisson_binomial, "_MANY", 512)
+    p = np.random.default_rng(5).choice(draw(kind, 30), n)
+    mass = exact_mass(p)
+    distribution = PoissonBinomial(p)
+    assert distribution._trials.weights is not None
+    assert distribution._trials.n == n
+    table, own = distribution.tails(), distribution.pmf()
+    assert (table.shape, own.shape) == ((n + 2,), (n + 1,))
+    for v in range(n + 2):
+        upper = float(mpmath.fsum(mass[v:]))
+        if upper > SHOWN or upper == 0:
+            assert table[v] == pytest.approx(upper, rel=1e-10, abs=0)
+        if v % 13 == 0:
+            lower = float(mpmath.fsum(mass[: v + 1]))
+            if upper > SHOWN:
+                assert distribution.tail(v) == pytest.approx(upper, rel=1e-10, abs=0)
+            if lower > SHOWN:
+                assert distribution.cdf(v) == pytest.approx(lower, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("many", [512, 10**9])
+def test_tails_that_may_be_a_little_too_large_are_never_too_small(monkeypatch, many):
+    monkeypatch.setattr(poisson_binomial, "_MANY", many)
+    p = np.random.default_rng(6).choice(np.linspace(0.01, 0.6, 40), 4000)
+    distribution = PoissonBinomial(p)
+    assert (distribution._trials.weights is not None) == (many == 512)
+    whole = distribution.tails()
+    for least in (1e-3, 1e-17):
+        quick = PoissonBinomial(p).tails(least)
+        assert (quick >= whole * (1 - 1e-11)).all()
+        assert (quick <= whole * (1 + 1e-11) + 1.001 * least).all()
+        assert quick[-1] == 0
+    few = PoissonBinomial(p[:500])
+    np.testing.assert_array_equal(few.tails(1e-3), few.tails())
+
+
+def test_a_million_trials_of_one_kind_are_a_binomial():
+    n, rate = 10**6, 0.3
+    tails = PoissonBinomial(np.full(n, rate)).tails(1e-17)
+    counts = np.arange(298_000, 302_001)
+    truth = stats.binom.sf(counts - 1, n, rate)
+    assert tails[counts] == pytest.approx(truth, rel=1e-9, abs=2e-17)

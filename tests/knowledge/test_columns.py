@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.knowledge import OtherColumns, OtherSecrets
+from narcissus.knowledge import OtherColumns, OtherSecrets, columns
 from narcissus.mechanisms import MarginalQueries
 from narcissus.success import ColumnsRight
 from narcissus.worlds import Draw
@@ -90,3 +90,30 @@ def test_a_prior_of_other_columns_is_refused():
     other = MarginalQueries((2, 3, 5), (2, 0), 2)
     with pytest.raises(InputError, match="the prior has columns of"):
         OtherColumns(Chances(), other, SUCCESS).check(None)
+
+
+@pytest.mark.parametrize("entries", [8, 30, 10**6])
+def test_each_different_prior_is_asked_about_once(monkeypatch, entries):
+    monkeypatch.setattr(columns, "ENTRIES", entries)
+    [targets] = OtherColumns(Chances(), QUERIES, SUCCESS).reveal(None, drawn(1), None)
+    asked = []
+
+    def answer(rows):
+        asked.append(rows)
+        return np.stack([rows.max(axis=1), rows[:, 0]], axis=1)
+
+    found = targets.each(answer)
+    np.testing.assert_array_equal(found[:, 0], targets.prior.max(axis=1))
+    np.testing.assert_array_equal(found[:, 1], targets.prior[:, 0])
+    assert sum(map(len, asked)) == targets.alike.number == 3
+    assert max(map(len, asked)) == min(3, entries // 8)
+
+
+def test_fresh_secrets_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch):
+    side = OtherColumns(Chances(), QUERIES, SUCCESS)
+    draw = drawn()
+    known = side.reveal(None, draw, None)
+    whole = side.fresh(None, draw, known, np.random.default_rng(3))
+    monkeypatch.setattr(columns, "ENTRIES", 56)
+    parts = side.fresh(None, draw, known, np.random.default_rng(3))
+    np.testing.assert_array_equal(parts, whole)

@@ -1,5 +1,6 @@
 """Any list of tables against explicit counting, and against the k-way tables that it contains."""
 
+import tracemalloc
 from itertools import combinations
 from math import prod
 
@@ -130,3 +131,33 @@ def test_without_groups_of_its_own_a_coarser_column_is_the_column():
 def test_what_is_no_table_is_refused(sets, coarse, said):
     with pytest.raises(InputError, match=said):
         ChosenQueries(SIZES, (3,), sets, coarse=coarse)
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+@pytest.mark.parametrize("unknown", UNKNOWN)
+def test_blocks_of_people_are_counted_as_all_at_once(monkeypatch, unknown, block):
+    monkeypatch.setattr("narcissus.mechanisms.queries.BLOCK", block)
+    codes = people(np.random.default_rng(4))
+    queries = ChosenQueries(SIZES, unknown, SETS, coarse=COARSE)
+    cells = queries.cells_of(codes)
+    plain = np.bincount(cells.ravel(), minlength=queries.cells)
+    np.testing.assert_array_equal(queries.counts(codes), plain)
+    for pattern, base in zip(queries.patterns, queries.bases(codes), strict=True):
+        split = codes[:, list(unknown)]
+        assert ((base >= pattern.offsets) & (base[:, :-1] < pattern.offsets[1:])).all()
+        here = base + pattern.values(split)[:, None]
+        assert np.isin(here, cells).all()
+
+
+def test_counting_holds_little_however_many_the_tables_are():
+    """An array of people times tables would be 91 MB here, and the old way held four."""
+    sizes = (2,) * 16
+    codes = np.random.default_rng(5).integers(0, 2, (100_000, 16)).astype(np.int32)
+    queries = MarginalQueries(sizes, (3,), 3)
+    assert queries.patterns[0].tables == 105
+    tracemalloc.start()
+    counts = queries.counts(codes)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert counts.sum() == 105 * 100_000
+    assert peak < 10_000_000

@@ -63,3 +63,12 @@ def test_counted_rows_are_drawn_as_if_each_stood_there():
 def test_few_of_very_many_are_drawn_in_no_time():
     world = RealRows(np.arange(3)[:, None], 5, np.array([10**11, 1, 10**11]))
     assert world.draw(2, np.random.default_rng(1)).data.shape == (2, 5, 1)
+
+
+def test_all_rows_stand_as_in_the_table():
+    """Nothing is drawn: who comes first is nobody's luck, and the generator is left as it was."""
+    codes, rng = np.arange(12).reshape(6, 2), np.random.default_rng(1)
+    data = RealRows(codes, 6).draw(3, rng).data
+    assert data.shape == (3, 6, 2)
+    assert (data == codes).all()
+    assert rng.random() == np.random.default_rng(1).random()

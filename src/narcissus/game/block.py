@@ -79,6 +79,21 @@ class Seat:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """What is there before anything is released: the data of a block, and what is told of it."""
+
+    draw: Draw
+    known: Batch
+
+    @classmethod
+    def of(cls, game: Game, size: int, rng: np.random.Generator) -> Deal:
+        """Draw the data of ``size`` trials, and tell of it."""
+        draw = guarded("world", game.world, lambda: game.world.draw(size, rng))
+        known = None if game.side is None else game.side.reveal(game.world, draw, rng)
+        return cls(draw, known)
+
+
 @dataclass(frozen=True)
 class Round:
     """A block that was played: what was drawn, told and released, and each attack's turn."""
@@ -131,9 +146,19 @@ Measure = Callable[[Round], Arrays]
 
 
 def play_block(
-    seat: Seat, number: int, place: int, *, size: int, streams: Streams, fresh: int = 1
+    seat: Seat,
+    number: int,
+    place: int,
+    *,
+    size: int,
+    streams: Streams,
+    fresh: int = 1,
+    deal: Deal | None = None,
 ) -> Round:
     """Play one block of ``size`` trials; what comes out depends on these arguments alone.
+
+    Seats that share world, side information and the generator of the world, and whose relation
+    tosses no coins, may share a ``deal``: then nothing is drawn.
 
     Raises
     ------
@@ -142,9 +167,9 @@ def play_block(
     """
     game, sources = seat.game, streams(number, place)
     world = sources.world
-    draw = guarded("world", game.world, lambda: game.world.draw(size, world))
-    known = None if game.side is None else game.side.reveal(game.world, draw, world)
-    played = Round(seat, number, place, draw, known, _released(game, draw.data, sources))
+    dealt = Deal.of(game, size, world) if deal is None else deal
+    known, released = dealt.known, _released(game, dealt.draw.data, sources)
+    played = Round(seat, number, place, dealt.draw, known, released)
     made = played.attempts(seat.playing(number), sources)
     success = {name: _success(played, attempts, world) for name, attempts in made.items()}
     exact = {name: exact_baseline(game, known, attempts) for name, attempts in made.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.knowledge.types import Types, row_keys
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.success.table import ColumnsRight
@@ -17,6 +18,8 @@ from narcissus.worlds.base import Array, Draw, World
 
 Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
+
+ENTRIES = 1 << 21  # of beliefs that are worked on at a time: 16 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +56,35 @@ class Targets:
             return np.log(self.prior)
 
     @cached_property
+    def types(self) -> Types:
+        """Which people are alike: equal in their known columns and in their prior."""
+        known = self.queries.known
+        keys = row_keys(self.codes[:, list(known)], [self.queries.sizes[c] for c in known])
+        return Types.by(keys).split(self.prior)
+
+    @cached_property
     def chances(self) -> Floats:
         """Chance of each guess about each person before any release, shape (n, guesses)."""
-        return self.success.chances(self.prior)
+        return self.prior if self.success.exact else self.each(self.success.chances)
+
+    @cached_property
+    def alike(self) -> Types:
+        """Which people have the same prior, whatever is known of them."""
+        return Types.of_rows(self.prior)
+
+    def each(self, answer: Callable[[Floats], Floats]) -> Floats:
+        """Answer each different prior once, and give everybody theirs, shape (n, ...).
+
+        Parameters
+        ----------
+        answer
+            From priors, shape (m, values), to something about each, shape (m, ...), that depends
+            on nobody else; it is asked for some of them at a time.
+        """
+        rows = self.prior[self.alike.first]
+        step = max(1, ENTRIES // rows.shape[1])
+        parts = [answer(rows[start : start + step]) for start in range(0, len(rows), step)]
+        return np.concatenate(parts)[self.alike.of]
 
     @cached_property
     def best_guess(self) -> Joint:
@@ -167,10 +196,15 @@ class OtherColumns:
         return Targets(self.queries, known, beliefs, self.success)
 
     def _again(self, targets: Targets, rng: np.random.Generator) -> Codes:
-        edges = np.cumsum(targets.prior, axis=1)
-        drawn = (rng.random(targets.people)[:, None] * edges[:, -1:] >= edges).sum(axis=1)
+        values = self.queries.values
+        chance, drawn = rng.random(targets.people), np.empty(targets.people, dtype=np.int64)
+        step = max(1, ENTRIES // values)
+        for start in range(0, targets.people, step):
+            block = slice(start, start + step)
+            edges = np.cumsum(targets.prior[block], axis=1)
+            drawn[block] = (chance[block, None] * edges[:, -1:] >= edges).sum(axis=1)
         people = targets.codes.copy()
-        drawn = np.minimum(drawn, self.queries.values - 1)
+        drawn = np.minimum(drawn, values - 1)
         people[:, list(self.queries.unknown)] = self.queries.split(drawn)
         return people
 

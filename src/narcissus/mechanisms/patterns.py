@@ -5,6 +5,7 @@ All tables of a pattern are indexed alike, so that one array operation serves th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -115,6 +116,23 @@ class Pattern:
             for c, grouping in zip(self.columns, self.groupings, strict=True)
         ]
         return np.ravel_multi_index(tuple(axes), self.shape).astype(np.int64)
+
+    def parts(self, columns: NDArray[np.integer]) -> Iterator[Cells]:
+        """Yield where everybody's known part falls in each table, shape (people,).
+
+        Numbered from 0 in each: ``offsets + size * part`` is the first cell.
+
+        Parameters
+        ----------
+        columns
+            The columns one by one, as `TableQueries.columns` gives them.
+        """
+        steps = self.strides // self.size
+        for knowns, own in zip(self.knowns, steps, strict=True):
+            part = np.zeros(columns.shape[1], dtype=np.int64)
+            for column, step in zip(knowns, own, strict=True):
+                part += columns[column] * step
+            yield part
 
     def sum_to(self, joint: Floats) -> Floats:
         """Sum over joint values of all unknown columns: (..., values) -> (..., size)."""

@@ -21,6 +21,7 @@ from narcissus.mechanisms.patterns import Cells, Floats, Grouping, Pattern
 Codes = NDArray[np.int32]
 
 MAX_CELLS = 50_000_000  # 400 MB of counts
+BLOCK = 1 << 14  # people who are counted at a time: their columns stay in the cache
 
 
 @dataclass(frozen=True)
@@ -152,12 +153,19 @@ class TableQueries(ABC):
 
         A person with joint value ``u`` of the pattern falls into cell ``base + u``.
         """
-        if self.coarse:
-            grouped = [grouping.numbers[codes[:, grouping.of]] for grouping in self.coarse]
-            codes = np.column_stack([codes, *grouped])
-        return tuple(
-            p.offsets + (codes[:, p.knowns] * p.strides).sum(axis=2) for p in self.patterns
-        )
+        columns = self.columns(codes)
+        found: list[Cells] = []
+        for pattern in self.patterns:
+            base = np.empty((len(codes), pattern.tables), dtype=np.int64)
+            for table, part in enumerate(pattern.parts(columns)):
+                base[:, table] = pattern.offsets[table] + pattern.size * part
+            found.append(base)
+        return tuple(found)
+
+    def columns(self, codes: Codes) -> Codes:
+        """Give the columns and their coarser versions one by one, shape (columns, people)."""
+        grouped = [grouping.numbers[codes[:, grouping.of]] for grouping in self.coarse]
+        return np.ascontiguousarray(np.vstack([codes.T, *grouped]))
 
     def shared(self, codes: Codes) -> tuple[NDArray[np.int32], ...]:
         """Give for each pattern in how many tables two people share the known part, (n, n)."""
@@ -179,8 +187,20 @@ class TableQueries(ABC):
         return np.concatenate(parts, axis=1)
 
     def counts(self, codes: Codes) -> Floats:
-        """Give the exact count of every cell, shape (cells,)."""
-        return np.bincount(self.cells_of(codes).ravel(), minlength=self.cells).astype(np.float64)
+        """Give the exact count of every cell, shape (cells,).
+
+        Some people at a time, table by table: nothing of people times tables is held.
+        """
+        found = np.zeros(self.cells)
+        step = max(BLOCK, self.cells // 64)
+        for block in (codes[start : start + step] for start in range(0, len(codes), step)):
+            columns = self.columns(block).astype(np.int64)
+            for pattern in self.patterns:
+                values = pattern.values(block[:, self.unknown])
+                for start, part in zip(pattern.offsets, pattern.parts(columns), strict=True):
+                    counted = np.bincount(pattern.size * part + values)
+                    found[start : start + counted.size] += counted
+        return found
 
     def arrays(self, cells: Floats) -> Iterator[Floats]:
         """Yield the cells of each table as an array with an axis for each column, views.

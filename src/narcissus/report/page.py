@@ -72,7 +72,7 @@ class Grid:
             return [cell for place, cell in enumerate(row) if place not in empty]
 
         columns = kept(self.columns)
-        percent = [name for name in self.percent if name in columns]
+        percent = tuple(name for name in self.percent if name in columns)
         rows = [kept(row) for row in self.rows]
         return replace(self, columns=columns, rows=rows, percent=percent)
 

@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
 
 MAX_MATRIX = 4_000_000
+ENTRIES = 1 << 21  # of beliefs that are worked on at a time: 16 MB
 
 
 @dataclass(frozen=True)
@@ -238,14 +239,16 @@ class ColumnsRight:
 
     def column_chances(self, beliefs: Floats, guess: Joint) -> Floats:
         """Give the probability that each column of a guess is right, shape (people, columns)."""
-        people = beliefs.shape[0]
-        table = beliefs.reshape(people, *self.shape)
+        found = np.empty((beliefs.shape[0], len(self.shape)))
         said = np.unravel_index(guess, self.guess_shape)
-        found = np.empty((people, len(self.shape)))
-        for c in range(len(self.shape)):
-            others = tuple(1 + o for o in range(len(self.shape)) if o != c)
-            marginal = self._window_sum(table.sum(axis=others), 1, c)
-            found[:, c] = marginal[np.arange(people), said[c]]
+        step = max(1, ENTRIES // beliefs.shape[1])
+        for start in range(0, beliefs.shape[0], step):
+            block = slice(start, start + step)
+            table = beliefs[block].reshape(-1, *self.shape)
+            for c in range(len(self.shape)):
+                others = tuple(1 + o for o in range(len(self.shape)) if o != c)
+                marginal = self._window_sum(table.sum(axis=others), 1, c)
+                found[block, c] = marginal[np.arange(len(table)), said[c][block]]
         return np.clip(found, 0.0, 1.0)
 
     def matrix(self) -> NDArray[np.bool_]:

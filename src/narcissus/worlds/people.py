@@ -38,6 +38,8 @@ class People(Independent):
 class RealRows:
     """Rows of a table, each at most once in a data set: nobody's prior is right about them.
 
+    Where a data set has all rows, they stand as in the table: nothing is drawn.
+
     Parameters
     ----------
     codes
@@ -56,6 +58,11 @@ class RealRows:
         """Draw data sets, shape (trials, n, d)."""
         ends = None if self.counts is None else np.cumsum(self.counts)
         total = len(self.codes) if ends is None else int(ends[-1])
+        if self.n == total:
+            whole = self.codes.astype(np.int32, copy=False)
+            if self.counts is not None:
+                whole = np.repeat(whole, self.counts, axis=0)
+            return Draw(np.broadcast_to(whole, (trials, *whole.shape)))
         rows = np.stack([rng.choice(total, size=self.n, replace=False) for _ in range(trials)])
         if ends is not None:  # as if each stood there as often as it is counted
             rows = np.searchsorted(ends, rows, side="right")

@@ -5,7 +5,7 @@ import pytest
 
 from narcissus.attacks.table import Targets
 from narcissus.mechanisms import ChosenQueries, MarginalQueries
-from narcissus.study.table.groups import SINGLED, UNUSUAL, Groups
+from narcissus.study.table.groups import SINGLED, UNUSUAL, Groups, Members
 from narcissus.success import exact_match
 
 STUDY = {
@@ -20,7 +20,7 @@ def test_everybody_is_in_one_group_of_each_kind(ready):
     groups, played = experiment.groups, experiment.round(0, 0)
     [people], [targets] = played.draw.data, played.known
     secrets = people[:, 4].astype(np.int64)
-    masks = groups.masks(people, targets, secrets)
+    masks = groups.members(people, targets, secrets).masks()
     names = [by for by, _ in groups.names]
     assert masks.shape == (len(names), 12)
     for by in set(names):
@@ -49,7 +49,7 @@ def test_who_is_alone_in_how_many_tables(ready):
     alone = np.array([
         sum((people[:, c] == people[i, c]).sum() == 1 for c in known) for i in range(12)
     ]) / len(known)  # fmt: skip
-    masks = experiment.groups.masks(people, targets, people[:, 4].astype(np.int64))
+    masks = experiment.groups.members(people, targets, people[:, 4].astype(np.int64)).masks()
     labels = dict(zip(experiment.groups.names, masks, strict=True))
     limits = [limit for limit, _ in SINGLED]
     for place, (limit, label) in enumerate(SINGLED):
@@ -84,7 +84,9 @@ def test_no_groups_are_no_rows(ready):
     experiment = ready(**STUDY)
     none = Groups((), unusual=False, singled_out=False)
     played = experiment.round(0, 0)
-    assert none.masks(played.draw.data[0], played.known[0], np.zeros(12, int)).shape == (0, 12)
+    members = none.members(played.draw.data[0], played.known[0], np.zeros(12, int))
+    assert members.masks().shape == (0, 12)
+    assert members.sums(np.ones((12, 5))).shape == (0, 5)
     assert none.names == []
 
 
@@ -96,7 +98,7 @@ def singled(queries):
     known = CODES * [1, 1, 0]
     targets = Targets(queries, known.astype(np.int32), np.full((4, 2), 0.5), exact_match((2,)))
     groups = Groups(columns=(), unusual=False, singled_out=True)
-    masks = groups.masks(CODES, targets, CODES[:, 2].astype(np.int64))
+    masks = groups.members(CODES, targets, CODES[:, 2].astype(np.int64)).masks()
     assert masks.sum() == 4
     assert len(groups.names) == len(SINGLED)
     return masks.argmax(axis=0).tolist()
@@ -112,3 +114,33 @@ def test_only_tables_with_an_unknown_column_count():
     """The first is alone in one of two such tables; those of known columns say nothing."""
     more = ((0, 1),) * 4
     assert singled(ChosenQueries((2, 3, 2), (2,), ((0, 2), (1, 2), *more))) == [0, 3, 3, 0]
+
+
+@pytest.mark.parametrize("block", [3, 5, 1000])
+def test_sums_over_members_block_by_block(monkeypatch, block):
+    monkeypatch.setattr("narcissus.study.table.groups.BLOCK", block)
+    rng = np.random.default_rng(1)
+    members = Members(13, ((rng.integers(0, 4, 13), 5), (rng.integers(0, 2, 13), 2)))
+    masks = members.masks()
+    assert masks.shape == (7, 13)
+    for place, (own, count) in zip((0, 5), members.partitions, strict=True):
+        np.testing.assert_array_equal(masks[place : place + count].argmax(axis=0), own)
+    for values in (rng.random(13), rng.random((13, 5))):
+        expected = [values[mask].sum(axis=0) for mask in masks]
+        np.testing.assert_allclose(members.sums(values), expected, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(members.sums(np.ones(13)), masks.sum(axis=1))
+
+
+def test_few_people_in_large_tables_are_alone_as_in_small_ones():
+    """Known parts of far more cells than people are sorted, others counted."""
+    rng = np.random.default_rng(2)
+    codes = np.stack([*rng.integers(0, 12, (2, 20)), rng.integers(0, 2, 20)], axis=1)
+    found = []
+    for sizes, scale in (((12, 12, 2), 1), ((12_000, 12_000, 2), 1000)):
+        known = (codes * [scale, scale, 0]).astype(np.int32)
+        queries = ChosenQueries(sizes, (2,), ((0, 2), (1, 2)))
+        targets = Targets(queries, known, np.full((20, 2), 0.5), exact_match((2,)))
+        groups = Groups(columns=(), unusual=False, singled_out=True)
+        found.append(groups.members(known, targets, codes[:, 2]).masks())
+    np.testing.assert_array_equal(found[0], found[1])
+    assert 0 < found[0][3].sum() < 20

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, stats
 
 from narcissus.attacks.table import Targets
-from narcissus.bounds import THEOREMS
+from narcissus.bounds import THEOREMS, each_success, exact_match_optimum
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.mechanisms import MarginalQueries
@@ -72,6 +72,13 @@ def best_of_all_mechanisms(prior, counts, epsilon, delta, gain):
     return -found.fun
 
 
+def tail_of(targets, guarantee, epsilon):
+    """The domination theorem at one point of the profile."""
+    delta = float(guarantee.profile(epsilon))
+    o, theta = proofs.single_success(targets, epsilon, delta)
+    return proofs.tail_table(o, delta * float(theta.sum()))
+
+
 def targets_of(prior, success=None):
     values = prior.shape[1]
     queries = MarginalQueries((values, 2), (0,), 1)
@@ -108,7 +115,7 @@ def test_bounds_against_every_mechanism(monkeypatch, criterion, epsilon, delta, 
         share = proofs.shares(targets, guarantee).mean()
         best = best_of_all_mechanisms(prior, counts, epsilon, delta, lambda r: r / 2)
         assert share >= best - 1e-7
-        table = proofs.tail_table(targets, guarantee, epsilon)
+        table = tail_of(targets, guarantee, epsilon)
         assert table[0] == 1
         assert table[-1] == 0
         assert (np.diff(table) <= 1e-12).all()
@@ -262,10 +269,10 @@ def test_a_few_people_stand_for_the_choice_of_the_point():
     guarantee = GaussianDP(0.4)
     (chosen,) = proofs.best_points(targets, guarantee, [0.95])
     best = min(
-        proofs.not_exceeded(proofs.tail_table(targets, guarantee, float(e)), 0.95)
+        proofs.not_exceeded(tail_of(targets, guarantee, float(e)), 0.95)
         for e in guarantee.tangents(60)
     )
-    got = proofs.not_exceeded(proofs.tail_table(targets, guarantee, chosen), 0.95)
+    got = proofs.not_exceeded(tail_of(targets, guarantee, chosen), 0.95)
     assert best <= got <= best + 10
 
 
@@ -369,3 +376,35 @@ def test_limits_of_the_summary_cover(played, noise):
     # The guess without the release is what the prior attack recovers.
     assert whole["guess"]["share"] == pytest.approx(whole["attacks"]["prior"]["baseline"])
     assert abs(whole["attacks"]["prior"]["gain"]) < 0.03
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(1.3), ApproximateDP(1.0, 1e-3), GaussianDP(0.8)])
+@pytest.mark.parametrize("at_least", [None, 1])
+def test_people_with_equal_priors_are_answered_once_and_alike(monkeypatch, guarantee, at_least):
+    """To the last digit what is said of each alone, however few are asked about at a time."""
+    rng = np.random.default_rng(8)
+    prior = rng.dirichlet(np.ones(6), 12)[rng.integers(0, 12, 90)]
+    success = ColumnsRight((2, 3), at_least=at_least)
+    targets = Targets(
+        MarginalQueries((2, 3, 2), (0, 1), 1), np.zeros((90, 3), np.int32), prior, success
+    )
+    monkeypatch.setattr("narcissus.knowledge.columns.ENTRIES", 30)
+    monkeypatch.setattr(proofs, "GUESSES", 7)
+    monkeypatch.setattr(proofs, "PROGRAM_CELLS", 3)  # no programs: their solver sees many at once
+    proofs.program_matrix.cache_clear()
+    delta = float(guarantee.profile(1.0))
+    shares = proofs.shares(targets, guarantee)
+    o, theta = proofs.single_success(targets, 1.0, delta)
+    gains = proofs.gains(targets, guarantee, shares)
+    chances = proofs.best_chances(targets)
+    assert targets.alike.number == 12
+    for i in range(90):
+        one = Targets(targets.queries, targets.codes[:1], prior[i : i + 1], success)
+        assert proofs.best_chances(one) == chances[i] == success.chances(one.prior).max()
+        assert proofs.shares(one, guarantee) == shares[i]
+        assert proofs.gains(one, guarantee, shares[i : i + 1]) == gains[i]
+        assert [v[0] for v in proofs.single_success(one, 1.0, delta)] == [o[i], theta[i]]
+    if at_least is None:
+        np.testing.assert_array_equal(shares, each_success(prior, guarantee))
+        np.testing.assert_array_equal(o, exact_match_optimum(prior, 1.0))
+    proofs.program_matrix.cache_clear()

@@ -5,6 +5,7 @@ import pytest
 
 from narcissus.bounds import each_success, exact_match_optimum, posterior
 from narcissus.guarantees import PureDP
+from narcissus.study.table.groups import Members
 from narcissus.study.table.proved import proved
 
 STUDY = {"threat": {"unknown": ["ill"], "targets": 9}, "bounds": {"confidence": [0.9, 0.5]}}
@@ -21,15 +22,17 @@ def test_sums_over_the_people_and_over_the_members_of_each_group(ready, kind):
     """By the closed forms of exact match, person by person."""
     experiment = ready(**STUDY, mechanism=MECHANISMS[kind])
     targets, setting = experiment.known(0), experiment.settings[0]
-    masks = (np.random.default_rng(1).random((4, 9)) < 0.5).astype(float)
-    masks[3] = 0
-    found = proved(targets, masks, setting, (0.4, 0.8))
+    rng = np.random.default_rng(1)
+    members = Members(9, ((rng.integers(0, 3, 9), 4), (rng.integers(0, 2, 9), 2)))
+    masks = members.masks()
+    assert masks.sum(axis=1).tolist()[3] == 0 < masks.sum(axis=1)[[0, 1, 2, 4, 5]].min()
+    found = proved(targets, members, setting, (0.4, 0.8))
     prior, guarantee = np.asarray(targets.prior), setting.guarantee
     guess, share = prior.max(axis=1), each_success(prior, guarantee)
     assert (guess < 1).all()
     moments = np.stack([share, share**2, guess, guess**2, share * guess], axis=1)
     assert found["bound"] == pytest.approx(moments.sum(axis=0))
-    for group, members in enumerate(masks.astype(bool)):
+    for group, members in enumerate(masks):
         assert found["group_bound"][group] == pytest.approx(moments[members].sum(axis=0))
     for place, epsilon in enumerate((0.4, 0.8)):
         o = exact_match_optimum(prior, epsilon)
@@ -48,7 +51,7 @@ def test_one_point_alone_for_comparison(ready, kind):
     """Everybody recovered: the product of the chances given the output, plus n delta."""
     experiment = ready(**STUDY, mechanism=MECHANISMS[kind])
     targets, setting = experiment.known(0), experiment.settings[0]
-    found = proved(targets, np.ones((1, 9)), setting, (0.4,))
+    found = proved(targets, Members(9, ((np.zeros(9, int), 1),)), setting, (0.4,))
     prior = np.asarray(targets.prior)
     assert found["share_single"] == pytest.approx(each_success(prior, setting.single).mean())
     pure = isinstance(setting.single, PureDP)

@@ -295,15 +295,17 @@ def test_thousands_of_values_ask_for_bins(study, narcissus):
     refused(narcissus, path, says=["`age`", "3,000", "bin it"])
 
 
-def test_worlds_too_large_say_how_large(study, narcissus):
+def test_worlds_too_large_say_how_large(study, narcissus, monkeypatch):
     names = "abcdefghijklmnopqrstuvwx"
     binary = "".join(",".join(str(i >> (j % 8) & 1) for j in range(24)) + "\n" for i in range(256))
     wide = ",".join(names) + "\n" + binary
     big = "a,b,c,d,e\n" + "".join(",".join([str(i % 100)] * 5) + "\n" for i in range(400))
+    monkeypatch.setattr("narcissus.study.table.room.machine_memory", lambda: 8 * 10**9)
+    people = ["10,000 people with 2 joint values", "33,649 tables", "there are 8.0 GB"]
     cases = [
-        (big, {"unknown": ["a", "b", "c"], "targets": 1000}, 1, ["48.0 GB", "fewer targets"]),
+        (big, {"unknown": ["a", "b", "c"], "targets": 1000}, 1, ["48.3 GB", "fewer targets"]),
         (big, {"unknown": ["a"]}, 4, ["the 4 tables", "400,000,000 cells (3.2 GB)"]),
-        (wide, {"unknown": ["a"], "targets": 10_000}, 6, ["33,649 tables", "10.8 GB", "smaller k"]),
+        (wide, {"unknown": ["a"], "targets": 10_000}, 6, [*people, "smaller k"]),
     ]
     for text, threat, k, says in cases:
         path = study(threat=threat, mechanism={"k": k})

@@ -130,5 +130,66 @@ def test_nobody_is_asked_where_any_time_was_agreed_to(study, monkeypatch):
 
     work.check(experiment, experiment.keys(), workers=1, hours=None, observer=Hearer())
     assert heard == [
-        "the first trial has not ended after 0 seconds: how long the study takes is not known"
+        f"a trial of {experiment.targets} people is timed first",
+        "the first trial has not ended after 0 seconds: how long the study takes is not known",
     ]
+
+
+@pytest.mark.parametrize(
+    ("people", "first"), [({"targets": 20}, 3), ({"people": "all", "targets": None}, 2)]
+)
+def test_what_is_worked_out_once_is_not_counted_for_every_trial(study, monkeypatch, people, first):
+    """The first trial takes ten seconds; with the same people the next takes one.
+
+    Three trials at two settings: people who are drawn are new three times; what is proved of the
+    whole table is new at each setting.
+    """
+    path = study(
+        threat=people, mechanism={"epsilon": [1, 2]}, attacks={"prior": {}}, run={"trials": 3}
+    )
+    experiment = ready(path)
+    played = []
+
+    def timed(one, key):
+        played.append((len(one.attacks), key))
+        return (1.0 if len(played) == 2 else 10.0), 100
+
+    monkeypatch.setattr(work, "_timed", timed)
+    found = work.estimate(experiment, experiment.keys())
+    assert found.seconds == first * 10 + (6 - first) * 1
+    again = "2/1" if first == 2 else "2/0"
+    assert played == [(0, "2/1"), (0, again), (1, "2/1")]
+
+
+def test_a_long_trial_is_told(study, monkeypatch):
+    heard = []
+
+    class Hearer(SilentObserver):
+        def note(self, message):
+            heard.append(message)
+
+    experiment = ready(study())
+    monkeypatch.setattr(work, "_timed", lambda *_: (90.0, 100))
+    work.check(experiment, experiment.keys(), workers=1, hours=None, observer=Hearer())
+    assert heard[0].startswith("one trial takes about 90 seconds: a run that is interrupted loses")
+
+
+def test_a_trial_of_very_many_people_is_timed_where_it_can_be_ended(study, monkeypatch):
+    """Ours too: nobody waits longer than it takes to see that it is long."""
+    heard, waited = [], []
+
+    class Hearer(SilentObserver):
+        def note(self, message):
+            heard.append(message)
+
+    def timed(measure, what, patience, **_):
+        waited.append(patience)
+
+    monkeypatch.setattr(work, "timed", timed)
+    experiment = ready(study(attacks={"prior": {}}))
+    work.check(experiment, experiment.keys(), workers=1, hours=1.0, observer=Hearer())
+    assert (heard, waited) == ([], [])
+    monkeypatch.setattr(work, "SMALL", 1000)
+    work.check(experiment, experiment.keys(), workers=1, hours=1.0, observer=Hearer())
+    assert waited == [work.PATIENCE_WITH_LARGE]
+    assert heard == [f"a trial of {experiment.targets} people is timed first"]

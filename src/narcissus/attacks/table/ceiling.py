@@ -7,14 +7,16 @@ no attack that anyone could run, and it is sampled, not proved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus.attacks.table.base import Floats, Joint, softmax
-from narcissus.attacks.table.likelihood import chunks, likelihood
+from narcissus.attacks.table.gathers import BLOCK, Gathers
+from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT, chunks, likelihood
 from narcissus.errors import InputError
 from narcissus.knowledge.columns import Insider, OtherSecrets
 from narcissus.mechanisms import ProtectedCounts
@@ -56,11 +58,21 @@ def insider_beliefs(release: Cells, known: Insider) -> Floats:
         The cells depend on each other: their chance is not known.
     """
     targets = known.targets
+    if isinstance(release, Counts) and targets.people > PAIRWISE_LIMIT:
+        beliefs = np.empty(targets.prior.shape)
+        for who, fields in _crowd_fields(release, known):
+            with np.errstate(divide="ignore"):
+                beliefs[who] = _believed(np.log(targets.prior[who]), fields)
+        return beliefs
     of_noise = isinstance(release, Counts)
     fields = _noisy_fields(release, known) if of_noise else _protected_fields(release, known)
-    logits = targets.log_prior + fields
-    # A prior that rules out what the cells say (real rows) gives way to them.
-    impossible = np.isneginf(logits).all(axis=1)
+    return _believed(targets.log_prior, fields)
+
+
+def _believed(log_prior: Floats, fields: Floats) -> Floats:
+    """Give the posterior; a prior that rules out what the cells say gives way to them."""
+    logits = log_prior + fields
+    impossible = np.isneginf(logits).all(axis=1)  # with real rows
     logits[impossible] = fields[impossible]
     return softmax(logits)
 
@@ -75,6 +87,42 @@ def _noisy_fields(release: Counts, known: Insider) -> Floats:
     return np.concatenate(
         [model.fields(block, truth[block])[:, 0] for block in chunks(targets)], axis=0
     )
+
+
+def _crowd_fields(release: Counts, known: Insider) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Yield the same for many people, some at a time: who, and the log likelihoods.
+
+    Each cell is asked what one more person in it would change, with the asked person in it and
+    without; people who are alike add these up over the same cells.
+    """
+    targets = known.targets
+    queries, gathers = targets.queries, Gathers(targets)
+    values, of = queries.values, gathers.types.of
+    order = np.argsort(of, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(gathers.types.people)])
+    members = [order[ends[block.start] : ends[block.stop]] for block in gathers.blocks]
+    sums = gathers.nothing()
+    for index, (block, who) in enumerate(zip(gathers.blocks, members, strict=True)):
+        places = (of[who] - block.start) * values + known.secrets[who]
+        truth = np.bincount(places, minlength=(block.stop - block.start) * values)
+        gathers.scatter(index, sums, gathers.summed(truth.reshape(-1, values).astype(np.float64)))
+    residual = release.cells[gathers.cells] - gathers.lowered(sums)
+    lacking = gathers.raised(release.noise.gain(residual))
+    held = gathers.raised(release.noise.gain(residual + 1))
+    step = max(1, BLOCK // values)
+    for index, block in enumerate(gathers.blocks):
+        without = gathers.gathered(index, lacking)
+        within = gathers.gathered(index, held)
+        for start in range(0, len(members[index]), step):
+            who = members[index][start : start + step]
+            own = queries.split(known.secrets[who])
+            every, kind = np.arange(len(who)), of[who] - block.start
+            parts: list[Floats] = []
+            for pattern, lack, hold in zip(queries.patterns, without, within, strict=True):
+                part, value = lack[kind], pattern.values(own)
+                part[every, value] = hold[kind, value]
+                parts.append(part)
+            yield who, queries.spread(parts)
 
 
 def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
@@ -97,9 +145,10 @@ def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
     fields: list[Floats] = []
     for block in chunks(targets):
         parts: list[Floats] = []
-        for pattern, base in zip(queries.patterns, targets.bases, strict=True):
+        bases = queries.bases(targets.codes[block])
+        for pattern, base in zip(queries.patterns, bases, strict=True):
             every = np.arange(pattern.size)
-            cells = base[block][:, :, None] + every  # people, tables, size
+            cells = base[:, :, None] + every  # people, tables, size
             others = counts[cells] - (pattern.values(own[block])[:, None, None] == every)
             published = release.cells[cells]
             without = rule.log_likelihood(published, others)

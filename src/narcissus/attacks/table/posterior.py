@@ -1,9 +1,10 @@
 """The posterior attack: prior times likelihood, by mean field or by Gibbs sampling.
 
 Both approximate each person's posterior over the joint values of the unknown columns, and decide
-by it (attack (b) of Narcissus theory 9). Exact counts have no density; there both hand over to
-`narcissus.attacks.table.consistent`. Rounded and withheld cells, and released
-rows, which are counted, are read by `narcissus.attacks.table.propagation`.
+by it (attack (b) of Narcissus theory 9). The mean field corrects for people's own part in the
+counts (`narcissus.attacks.table.cavity`); Gibbs sampling starts from the plain one. Exact counts
+have no density; there both hand over to `narcissus.attacks.table.consistent`. Rounded and withheld
+cells, and released rows, which are counted, are read by `narcissus.attacks.table.propagation`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from narcissus._validation import between, integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
+from narcissus.attacks.table.cavity import cavity_beliefs
 from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
 from narcissus.attacks.table.propagation import (
@@ -31,12 +33,7 @@ from narcissus.mechanisms.noise import GaussianNoise, Noise
 
 
 def _surrogate(noise: Noise) -> GaussianNoise:
-    """Give the Gaussian noise of the same variance.
-
-    A mean field needs expectations of the log density over beliefs, closed only for Gaussian
-    noise; under Laplace noise the attack is an approximation (any attack is valid evidence), and
-    Gibbs sampling uses the exact density.
-    """
+    """Give the Gaussian noise of the same variance: Gibbs sampling only starts from there."""
     if isinstance(noise, GaussianNoise):
         return noise
     return GaussianNoise(float(np.sqrt(2)) * noise.scale)
@@ -51,14 +48,14 @@ MOST = 10
 
 @dataclass(frozen=True)
 class MeanField(ReleaseByRelease):
-    """Mean-field variational Bayes: everybody's beliefs independent, each updated in turn.
+    """Mean-field variational Bayes: everybody's beliefs independent, people's own part taken out.
 
     Attributes
     ----------
     sweeps
-        At most so many passes over the people.
+        At most so many passes over the people each time that the beliefs are solved for.
     tolerance
-        Stop when no probability moves by more than this in a pass.
+        Stop when a pass wins less than this, in nats a person.
     overlap
         Of any release but noisy counts: by what factor the variance of a count is widened because
         tables repeat each other, at least 1. Learned from simulated releases if left out.
@@ -68,7 +65,7 @@ class MeanField(ReleaseByRelease):
     """
 
     sweeps: int = 40
-    tolerance: float = 1e-2
+    tolerance: float = 1e-6
     overlap: float | None = None
     scale: float | None = None
     title = "the posterior by mean-field variational Bayes"
@@ -105,8 +102,7 @@ class MeanField(ReleaseByRelease):
             return propagated_beliefs(view, overlap, self.scale or USUAL_SCALE)
         if view.noise.scale == 0:
             return consistent_beliefs(targets, view.release)
-        model = likelihood(targets, _surrogate(view.noise), view.release)
-        return mean_field(targets, model, self.sweeps, self.tolerance)
+        return cavity_beliefs(targets, view.noise, view.release, self.sweeps, self.tolerance)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Decide by the posterior."""
@@ -114,11 +110,11 @@ class MeanField(ReleaseByRelease):
 
 
 def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: float) -> Floats:
-    """Run the coordinate ascent; shape (n, values).
+    """Run the plain coordinate ascent, which takes out too much of people's own part.
 
-    People are updated a block at a time; at low noise a block is one person. The likelihood
-    enters with a growing weight over the first passes, so that early beliefs do not freeze the
-    rest.
+    Shape (n, values). People are updated a block at a time; at low noise a block is one person.
+    The likelihood enters with a growing weight over the first passes, so that early beliefs do not
+    freeze the rest.
     """
     n = targets.people
     q = targets.prior[:, None, :].copy()

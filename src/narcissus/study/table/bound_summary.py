@@ -15,6 +15,7 @@ from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import factored_proofs, proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
+from narcissus.study.table.tails import mean_tails, unpacked
 
 Trial = Mapping[str, NDArray[Any]]
 
@@ -31,7 +32,7 @@ def bound_results(
     share_theorem, tail_theorem = _theorems(experiment, setting.guarantee)
     bounds: list[TableBound] = []
     for place, level in enumerate(experiment.levels):
-        tails = np.mean([t[f"tails/{place}"] for t in trials], axis=0)
+        tails = mean_tails(trials, f"tails/{place}", n)
         whole = tail_of_population(experiment, number, trials, place)
         bounds.append(
             CountBound(
@@ -164,12 +165,12 @@ def _for_comparison(
                 share_of_population=None,
             )
         )
-    tables = [t["published"] for t in trials]
+    n = experiment.targets
     for level in experiment.levels:
         most = (
-            max(proofs.not_exceeded(t, level) for t in tables)
+            max(proofs.not_exceeded(unpacked(t, "published", n), level) for t in trials)
             if pure
-            else proofs.not_exceeded(np.mean(tables, axis=0), level)
+            else proofs.not_exceeded(mean_tails(trials, "published", n), level)
         )
         bounds.append(
             CountBound(
@@ -179,7 +180,7 @@ def _for_comparison(
                 **same,
                 confidence=level,
                 at_most=most,
-                of=experiment.targets,
+                of=n,
                 at_most_of_population=None,
             )
         )

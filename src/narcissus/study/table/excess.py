@@ -29,6 +29,7 @@ from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
+from narcissus.study.table.tails import mean_tails
 
 Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]
@@ -292,7 +293,7 @@ def _of_counts(
         yield _excess("attack", name, "targets", "", (value, low, high), needed)
     if experiment.settings[number].guarantee is None:
         return
-    tails = np.mean([t["tails/0"] for t in trials], axis=0)
+    tails = mean_tails(trials, "tails/0", experiment.targets)
     value = float(tails[min(limit + 1, experiment.targets + 1)]) - alpha
     place = min(limit + 1, experiment.targets + 1)
     high = float(tail_of_population(experiment, number, trials, 0)[place]) - alpha

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack, Targets
 from narcissus.game import Game
-from narcissus.game.block import Round, Seat, play_block
+from narcissus.game.block import Deal, Round, Seat, play_block
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns
 from narcissus.mechanisms import TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
+from narcissus.study.table.crowd import Crowd
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
 from narcissus.study.table.settings import Setting
@@ -144,14 +145,27 @@ class Experiment:
 
     def known(self, trial: int) -> Targets | FactoredTargets:
         """Give the people of a trial as the attacker knows them beforehand."""
-        game, rng = self.seats[0].game, TrialStreams(self.entropy)(trial, 0).world
-        [targets] = game.side.reveal(game.world, game.world.draw(1, rng), rng)
-        return targets
+        return self.crowd(trial).targets
+
+    def crowd(self, trial: int) -> Crowd:
+        """Give the people of a trial, who are the same at every setting; the last are kept."""
+        if self.everybody:
+            trial = 0  # nobody is drawn
+        if trial not in self._crowds:
+            self._crowds.clear()
+            rng = TrialStreams(self.entropy)(trial, 0).world
+            self._crowds[trial] = Crowd(Deal.of(self.seats[0].game, 1, rng), self.groups)
+        return self._crowds[trial]
+
+    @cached_property
+    def _crowds(self) -> dict[int, Crowd]:
+        return {}
 
     def round(self, trial: int, number: int) -> Round:
         """Play one trial of one setting."""
         streams = TrialStreams(self.entropy)
-        return play_block(self.seats[number], trial, number, size=1, streams=streams)
+        deal = self.crowd(trial).deal
+        return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
 
     def play(self, key: str) -> dict[str, NDArray[Any]]:
         """Play one trial, given by its key; give what is kept of it."""
@@ -162,7 +176,7 @@ class Experiment:
         kept = Kept(
             setting,
             points,
-            self.groups,
+            self.crowd(trial),
             exact=exact,
             chances=self.knows_chances,
             streams=streams,

@@ -46,11 +46,12 @@ def best_chances(targets: FactoredTargets) -> Floats:
     return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
 
 
-def collisions(targets: FactoredTargets) -> Floats:
-    """Give the chance that two draws of each person's secret are the same, shape (n,)."""
+def differ(targets: FactoredTargets) -> Floats:
+    """Give the chance that two secrets drawn alike differ, shape (n,)."""
     factors = targets.factors
     twice = replace(factors, tables=tuple(2 * table for table in factors.tables))
-    return np.exp(log_partition(twice) - 2 * log_partition(factors))[factors.rows].clip(0.0, 1.0)
+    same = np.exp(log_partition(twice) - 2 * log_partition(factors))
+    return (1 - same[factors.rows]).clip(0.0, 1.0)
 
 
 def shares(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
@@ -78,7 +79,7 @@ def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Flo
 
     See `proofs.gains`.
     """
-    most = float(guarantee.profile(0.0)) * (1 - collisions(targets))
+    most = float(guarantee.profile(0.0)) * differ(targets)
     return np.minimum(most, shares)
 
 
@@ -93,24 +94,17 @@ def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tu
     if targets.success.columns.exact:
         o = np.clip(_listed(targets, PureDP(epsilon)), targets.best_chance, 1.0)
         return o, 1 - o
-    return proofs.single_from_best(best_chances(targets), collisions(targets), epsilon)
+    return proofs.single_from_best(best_chances(targets), differ(targets), epsilon)
 
 
 def best_points(
     targets: FactoredTargets, guarantee: Guarantee, levels: Sequence[float]
 ) -> list[float]:
     """Choose the epsilon of the profile that promises the smallest tail, for each confidence."""
-    chances, twice = best_chances(targets), collisions(targets)
+    chances, apart = best_chances(targets), differ(targets)
     return proofs.chosen_points(
-        guarantee, levels, 1.0, 60, lambda e, _: proofs.single_from_best(chances, twice, e)
+        guarantee, levels, 1.0, 60, lambda e, _: proofs.single_from_best(chances, apart, e)
     )
-
-
-def tail_table(targets: FactoredTargets, guarantee: Guarantee, epsilon: float) -> Floats:
-    """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,)."""
-    delta = float(guarantee.profile(epsilon))
-    o, theta = single_success(targets, epsilon, delta)
-    return proofs.tails_of(o, delta * float(theta.sum()))
 
 
 def other_tails(targets: FactoredTargets, guarantee: Guarantee) -> dict[str, Floats]:

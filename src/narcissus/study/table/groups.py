@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
+from narcissus.knowledge import FactoredTargets
 from narcissus.tables import Table
 
-Masks = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+BLOCK = 1 << 16  # people whose membership in all groups is laid out at a time
 
 # Probability of the true secret given the known columns: above each of these, else the last.
 UNUSUAL = (
@@ -32,6 +35,37 @@ SINGLED = (
     (1e-12, "alone in fewer than a tenth"),
     (0.0, "alone in none"),
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Who belongs to which group: one group of each partition.
+
+    Attributes
+    ----------
+    people
+        How many people there are.
+    partitions
+        For each way to part the people the group of each person, shape (people,), and how many
+        groups it has.
+    """
+
+    people: int
+    partitions: tuple[tuple[NDArray[np.integer], int], ...]
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum over the members of each group: (people, ...) -> (groups, ...)."""
+        total = 0.0
+        for start in range(0, self.people, BLOCK):
+            block = slice(start, start + BLOCK)
+            total = total + self.masks(block).astype(np.float64) @ values[block]
+        return np.asarray(total)
+
+    def masks(self, block: slice = slice(None)) -> NDArray[np.bool_]:
+        """Tell who of some people belongs to each group, shape (groups, people)."""
+        parts = [own[block] == np.arange(count)[:, None] for own, count in self.partitions]
+        nobody = np.zeros((0, len(range(*block.indices(self.people)))), dtype=bool)
+        return np.concatenate([nobody, *parts])
 
 
 @dataclass(frozen=True)
@@ -58,7 +92,7 @@ class Groups:
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """Give (by, group) for every row of `masks`."""
+        """Give (by, group) for every group."""
         names = [(name, label) for _, name, labels in self.columns for label in labels]
         if self.unusual:
             names += [("how unusual the secret is", label) for _, label in UNUSUAL]
@@ -67,7 +101,7 @@ class Groups:
         return names
 
     def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
-        """Tell for every row of `masks` whether an attacker cannot know who belongs to it.
+        """Tell for every group whether an attacker cannot know who belongs to it.
 
         What is proved about people given their known columns, and the ceiling, say nothing about
         a group that is chosen by the secrets: whoever always guesses its value gets all of it.
@@ -79,7 +113,7 @@ class Groups:
 
     @property
     def by_others(self) -> NDArray[np.bool_]:
-        """Tell for every row of `masks` whether who else is drawn decides who belongs to it.
+        """Tell for every group whether who else is drawn decides who belongs to it.
 
         Members of such a group are not drawn independently: who is alone in none of the tables
         shares what is known of them with others who are not either.
@@ -88,44 +122,45 @@ class Groups:
         labels += len(UNUSUAL) if self.unusual else 0
         return np.arange(len(self.names)) >= labels
 
-    def masks(
-        self, people: NDArray[np.int32], targets: Targets, secrets: NDArray[np.int64]
-    ) -> Masks:
-        """Tell who belongs to each group, shape (groups, n).
+    def members(
+        self,
+        people: NDArray[np.int32],
+        targets: Targets | FactoredTargets,
+        secrets: NDArray[np.integer],
+    ) -> Members:
+        """Tell who belongs to which group, in the order of `names`.
 
         ``people`` are the full codes, secrets included: groups are for the report, the attacker
         does not see them.
         """
-        rows: list[NDArray[np.bool_]] = []
-        for index, _, labels in self.columns:
-            rows += [people[:, index] == value for value in range(len(labels))]
+        parted = [(people[:, index].copy(), len(labels)) for index, _, labels in self.columns]
         n = people.shape[0]
         if self.unusual:
             chance = targets.secret_chance(secrets)
-            rows += _bands(chance, [limit for limit, _ in UNUSUAL])
+            parted.append((_bands(chance, [limit for limit, _ in UNUSUAL]), len(UNUSUAL)))
         if self.singled_out:
-            rows += _bands(_alone(targets), [limit for limit, _ in SINGLED])
-        return np.array(rows, dtype=bool).reshape(len(rows), n)
+            parted.append((_bands(_alone(targets), [limit for limit, _ in SINGLED]), len(SINGLED)))
+        return Members(n, tuple(parted))
 
 
-def _bands(values: NDArray[np.float64], limits: list[float]) -> list[NDArray[np.bool_]]:
+def _bands(values: Floats, limits: list[float]) -> NDArray[np.int32]:
     """Split by descending lower limits: each value belongs to the first that it reaches."""
-    left = np.ones(values.shape, dtype=bool)
-    bands: list[NDArray[np.bool_]] = []
-    for limit in limits:
-        inside = left & (values >= limit)
-        bands.append(inside)
-        left &= ~inside
-    return bands
+    return np.searchsorted(-np.array(limits), -values, side="left").astype(np.int32)
 
 
-def _alone(targets: Targets) -> NDArray[np.float64]:
+def _alone(targets: Targets | FactoredTargets) -> Floats:
     """Give the share of tables in which nobody shares a person's known part, shape (n,).
 
-    Of the tables with an unknown column.
+    Of the tables with an unknown column; table by table, so that little is held.
     """
     alone = np.zeros(targets.people)
-    for base in targets.bases:
-        _, inverse, counts = np.unique(base, return_inverse=True, return_counts=True)
-        alone += (counts[inverse.reshape(base.shape)] == 1).sum(axis=1)
-    return alone / sum(base.shape[1] for base in targets.bases)
+    tables, columns = 0, targets.queries.columns(targets.codes)
+    for pattern in targets.queries.patterns:
+        tables += pattern.tables
+        for part in pattern.parts(columns):
+            if part.max(initial=0) < 16 * part.size:
+                alone += np.bincount(part)[part] == 1
+            else:  # far more cells than people
+                _, inverse, counts = np.unique(part, return_inverse=True, return_counts=True)
+                alone += counts[inverse] == 1
+    return alone / tables

@@ -337,8 +337,8 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
         items.append(
             NotAssessed(
                 "the exact mean-field posterior under Laplace noise",
-                "the mean field uses Gaussian noise of the same variance; as an attack it is "
-                "valid, but a better one may exist",
+                "the mean field reads each cell as if its noise were normal, matched to where the "
+                "count is believed to be; as an attack it is valid, but a better one may exist",
                 "add a posterior attack with method = 'gibbs', which uses the exact density",
             )
         )

@@ -17,6 +17,7 @@ from narcissus.bounds.theorems import of_tails
 from narcissus.evidence import mean_limits, population_mean_upper, population_tail
 from narcissus.results import Estimate
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.tails import mean_tails, unpacked
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def other_tails(
     for theorem in asked:
         if f"tails/{theorem.id}" not in trials[0]:
             continue
-        tables = np.array([t[f"tails/{theorem.id}"] for t in trials])
+        tables = np.array([unpacked(t, f"tails/{theorem.id}", experiment.targets) for t in trials])
         # only the upper limits are used; the theorems share the error
         level = 1 - (1 - experiment.confidence) / len(asked)
         high = np.zeros(tables.shape[1])  # more than everybody is impossible
@@ -104,7 +105,7 @@ def tail_of_population(
     """
     n = experiment.targets
     if experiment.everybody:
-        return np.mean([t[f"tails/{place}"] for t in trials], axis=0)
+        return mean_tails(trials, f"tails/{place}", n)
     # an upper limit of o and one of Theta, each on one side, share the error
     level = 1 - (1 - experiment.confidence) / 2
     sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)

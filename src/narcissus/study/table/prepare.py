@@ -15,10 +15,10 @@ from narcissus.attacks.table import (
     Targets,
     factored_attack,
 )
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
-from narcissus.mechanisms import Columns, Prepared, TableMechanism, TableQueries
+from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
@@ -26,10 +26,10 @@ from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.table import factored_proofs, proofs
 from narcissus.study.table.experiment import Experiment, is_factored
 from narcissus.study.table.groups import Groups
+from narcissus.study.table.room import require_room
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
 from narcissus.study.table.settings import settings_of
-from narcissus.study.table.work import falls
 from narcissus.success import ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 
@@ -38,9 +38,6 @@ Attacks = tuple[tuple[str, TableAttack, int], ...]
 CELLWISE = ("prior", "posterior", "ceiling")
 ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 """Attacks where a study names none: with and without what everybody else's secrets would tell."""
-
-MAX_FALLS = 100_000_000  # people times tables; an attack holds about four arrays of that size
-MAX_BELIEFS = 2_000_000_000 // 8 // 6  # entries; an attack holds about six arrays of that size
 
 
 def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
@@ -257,23 +254,6 @@ def people_of(study: TableStudy, table: Table) -> int:
     return threat.targets
 
 
-def require_room(queries: TableQueries, success: ColumnsRight, people: int) -> None:
-    """Refuse more people, values or tables than an attack can hold."""
-    n = people
-    if not is_factored(queries) and n * success.guesses > MAX_BELIEFS:  # at least as many as values
-        raise TooLargeError(
-            f"{n:,} people with {success.guesses:,} joint values of the unknown columns need "
-            f"{n * success.guesses * 48 / 1e9:.1f} GB: take fewer targets, fewer unknown columns "
-            "or coarser bins"
-        )
-    if falls(queries, n) > MAX_FALLS:
-        raise TooLargeError(
-            f"{n:,} people in {queries.tables:,} tables need "
-            f"{falls(queries, n) * 32 / 1e9:.1f} GB: take fewer "
-            "targets, a smaller k or fewer columns"
-        )
-
-
 def prepare(
     study: TableStudy, folder: Path, entropy: int, observer: Observer = SILENT
 ) -> Experiment:
@@ -286,14 +266,16 @@ def prepare(
     columns = Columns(table.names, table.labels, table.ordered, unknown)
     settings = settings_of(release, columns)
     mechanism = settings[0].mechanism
-    require_room(mechanism.queries, success, n)
     exact = all(setting.guarantee is None for setting in settings)
     if exact and study.mechanism.options.get("delta") is not None:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
-    if is_factored(mechanism.queries):
+    factored = is_factored(mechanism.queries)
+    if factored:
         attacks = without_joint(attacks, mechanism)
+    played = [attack for _, attack, _ in attacks]
+    require_room(mechanism.queries, success, n, played, factored=factored)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),

@@ -39,12 +39,14 @@ PILOT = 256  # people by whom a point of the profile is chosen
 # each. A single matrix larger than the first is not used at all.
 PROGRAM_CELLS = 4_000
 POINT_CELLS = 50_000
+NEGLIGIBLE = 1e-17  # tails below it are below what any confidence leaves open, as a float
+GUESSES = 1 << 13  # people whose best guess is held against the whole profile at a time
 POINTS = 8  # epsilons whose multipliers are tried where the program is not solved
 
 
 def best_chances(targets: Targets) -> Floats:
     """Give each person's best guess's chance without the release, shape (n,)."""
-    return targets.success.chances(targets.prior).max(axis=1)
+    return targets.each(lambda rows: targets.success.chances(rows).max(axis=1))
 
 
 @lru_cache(maxsize=16)
@@ -70,8 +72,10 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
     people drawn independently have independent values.
     """
     if targets.success.exact:
-        return each_success(targets.prior, guarantee)
-    value = from_best_guess(best_chances(targets), guarantee)
+        return targets.each(lambda rows: each_success(rows, guarantee))
+    value = targets.each(
+        lambda rows: from_best_guess(targets.success.chances(rows).max(axis=1), guarantee)
+    )
     matrix = program_matrix(targets.success)
     if matrix is None:
         return value
@@ -99,9 +103,12 @@ def gains(targets: Targets, guarantee: Guarantee, shares: Floats) -> Floats:
     so at most ``delta(0) (1 - sum_x D(x)^2)``, whatever counts. And at most what is proved of the
     share, ``shares``.
     """
-    differ = 1 - (targets.prior**2).sum(axis=1)
-    most = float(guarantee.profile(0.0)) * differ.clip(0, 1)
-    return np.minimum(most, shares)
+    return np.minimum(float(guarantee.profile(0.0)) * _differ(targets), shares)
+
+
+def _differ(targets: Targets) -> Floats:
+    """Give the chance that two secrets drawn alike differ, shape (n,)."""
+    return targets.each(lambda rows: (1 - (rows**2).sum(axis=1)).clip(0, 1))
 
 
 def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
@@ -110,8 +117,11 @@ def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
         return np.asarray(posterior(p, guarantee.epsilon), dtype=np.float64)
     points = np.asarray(guarantee.tangents(200))[:, None]
     delta = np.asarray(guarantee.profile(points[:, 0]))[:, None]
-    value = swap_tail(1, p[None], points, delta, 1)
-    return np.clip(value.min(axis=0), p, 1.0)
+    value = np.empty_like(p)
+    for start in range(0, p.size, GUESSES):
+        block = slice(start, start + GUESSES)
+        value[block] = swap_tail(1, p[None, block], points, delta, 1).min(axis=0)
+    return np.clip(value, p, 1.0)
 
 
 def _different(prior: Floats) -> tuple[Floats, NDArray[np.intp]]:
@@ -131,9 +141,9 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     depend on the person and their place alone.
     """
     if targets.success.exact:
-        o = exact_match_optimum(targets.prior, epsilon)
+        o = targets.each(lambda rows: exact_match_optimum(rows, epsilon))
         return o, 1 - o
-    o, theta = single_from_best(best_chances(targets), (targets.prior**2).sum(axis=1), epsilon)
+    o, theta = single_from_best(best_chances(targets), _differ(targets), epsilon)
     matrix = program_matrix(targets.success)
     if matrix is None:
         return o, theta
@@ -148,16 +158,16 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     return o, theta
 
 
-def single_from_best(p: Floats, collisions: Floats, epsilon: float) -> tuple[Floats, Floats]:
+def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats, Floats]:
     """Give each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
 
-    Feasible as well for a ``p`` that is above every guess's chance: ``collisions`` are
-    ``sum_x D(x)^2``.
+    Feasible as well for a ``p`` that is above every guess's chance: ``differ`` are the chances
+    that two secrets drawn alike differ, ``1 - sum_x D(x)^2``.
     """
     o = np.asarray(posterior(p, epsilon), dtype=np.float64)
     # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
     slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
-    return o, (1 - collisions).clip(0, 1) * slope
+    return o, differ * slope
 
 
 def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
@@ -248,19 +258,17 @@ def chosen_points(
     return chosen
 
 
-def tail_table(targets: Targets, guarantee: Guarantee, epsilon: float) -> Floats:
+def tail_table(chances: Floats, spent: float) -> Floats:
     """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-    The domination theorem at the point (epsilon, delta) of the profile.
+    Parameters
+    ----------
+    chances
+        Everybody's ``o`` of `single_success`, or another chance that nobody exceeds, shape (n,).
+    spent
+        What failures add: ``delta`` times the sum of ``Theta``.
     """
-    delta = float(guarantee.profile(epsilon))
-    o, theta = single_success(targets, epsilon, delta)
-    return tails_of(o, delta * float(theta.sum()))
-
-
-def tails_of(o: Floats, spent: float) -> Floats:
-    """Limit the tail by that of independent coins and what is spent of delta, shape (n + 2,)."""
-    table = np.minimum(PoissonBinomial(o).tails() + spent, 1.0)
+    table = np.minimum(PoissonBinomial(chances).tails(NEGLIGIBLE) + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
     return table
 
@@ -301,7 +309,7 @@ def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
     3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it limits
     every attacker, since the tail grows with each chance. Shape (n + 2,).
     """
-    return tails_of(np.asarray(posterior(chances, epsilon)), spent)
+    return tail_table(np.asarray(posterior(chances, epsilon), dtype=np.float64), spent)
 
 
 def not_exceeded(tails: Floats, level: float) -> int:

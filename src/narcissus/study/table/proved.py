@@ -11,12 +11,14 @@ from narcissus.attacks.table import Targets
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
 from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table.groups import Members
 from narcissus.study.table.settings import Setting
+from narcissus.study.table.tails import packed
 
 
 def proved(
     targets: Targets | FactoredTargets,
-    masks: NDArray[np.float64],
+    members: Members,
     setting: Setting,
     points: tuple[float, ...],
 ) -> dict[str, NDArray[Any]]:
@@ -26,8 +28,8 @@ def proved(
     ----------
     targets
         The people.
-    masks
-        Who belongs to each group, shape (groups, n), as 0 and 1.
+    members
+        Who belongs to which group.
     setting
         With a guarantee.
     points
@@ -44,22 +46,24 @@ def proved(
     gained = np.stack([gains, gains**2, none, none, none], axis=1)
     found: dict[str, NDArray[Any]] = {
         "bound": moments.sum(axis=0),
-        "group_bound": masks @ moments,
+        "group_bound": members.sums(moments),
         "gain_bound": gained.sum(axis=0),
-        "group_gain_bound": masks @ gained,
+        "group_gain_bound": members.sums(gained),
     }
     for place, point in enumerate(points):
-        found[f"tails/{place}"] = theory.tail_table(targets, setting.guarantee, point)
         delta = float(setting.guarantee.profile(point))
         o, theta = theory.single_success(targets, point, delta)
+        table = proofs.tail_table(o, delta * float(theta.sum()))
+        found |= packed(f"tails/{place}", table)
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
     for name, table in theory.other_tails(targets, setting.guarantee).items():
-        found[f"tails/{name}"] = table
+        found |= packed(f"tails/{name}", table)
     if setting.single is not None:
         found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
         epsilon, delta = _point(setting.single)
         most = theory.best_chances(targets)
-        found["published"] = proofs.output_tail_table(most, epsilon, targets.people * delta)
+        table = proofs.output_tail_table(most, epsilon, targets.people * delta)
+        found |= packed("published", table)
     return found
 
 

@@ -21,8 +21,8 @@ from narcissus.attacks.table.factored import Searched
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredTargets, OtherSecrets
+from narcissus.study.table.crowd import Crowd
 from narcissus.study.table.groups import Groups
-from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
 
@@ -37,7 +37,8 @@ class Kept:
     setting: Setting
     points: tuple[float, ...]
     """For each confidence level, the epsilon of the domination bound."""
-    groups: Groups
+    crowd: Crowd
+    """The people who are played."""
     exact: bool
     """Whether the prior is right about the people; else there are decoys."""
     chances: bool
@@ -46,16 +47,16 @@ class Kept:
 
     def __call__(self, played: Round) -> Found:
         """Give the arrays that are kept of a trial."""
-        truth = Truth.of(played, self.groups, chances=self.chances, right=self.exact)
+        truth = Truth.of(played, self.crowd, chances=self.chances, right=self.exact)
         found = truth.without_release()
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:
             found |= decoys(played, truth, self.streams)
-        elif truth.by_secret.any():
-            found |= strangers(played, self.groups, self.streams)
+        elif self.crowd.by_secret.any():
+            found |= strangers(played, self.crowd.groups, self.streams)
         if self.setting.guarantee is not None:
-            found |= proved(truth.targets, truth.masks, self.setting, self.points)
+            found |= self.crowd.proved(played.place, self.setting, self.points)
         return found
 
 
@@ -63,13 +64,7 @@ class Kept:
 class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
-    targets: Targets | FactoredTargets
-    secrets: NDArray[np.int64]
-    """Joint values, shape (n,); of many unknown columns their codes, shape (n, columns)."""
-    masks: Floats
-    """Who belongs to each group, shape (groups, n), as 0 and 1."""
-    by_secret: NDArray[np.bool_]
-    """For each group, whether it is told by the secrets, shape (groups,)."""
+    crowd: Crowd
     exact: Floats | None
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
     where it is not known: the prior may be wrong about the people, the mechanism has none, or no
@@ -78,22 +73,25 @@ class Truth:
     """Whether the guess is scored by its chance by the prior, and not by its hits."""
 
     @classmethod
-    def of(cls, played: Round, groups: Groups, *, chances: bool, right: bool) -> Truth:
+    def of(cls, played: Round, crowd: Crowd, *, chances: bool, right: bool) -> Truth:
         """Work out what scoring needs; nothing of it is random."""
-        [people], [targets], [release] = played.draw.data, played.known, played.release
-        [insider] = played.told(OtherSecrets())
-        masks = groups.masks(people, targets, insider.secrets).astype(np.float64)
-        by_secret = groups.by_secret(targets.queries.unknown)
-        known = insider_chances(release, insider) if chances else None
-        trusted = chances or (right and isinstance(targets, FactoredTargets))
-        return cls(targets, insider.secrets, masks, by_secret, known, trusted)
+        trusted = chances or (right and isinstance(crowd.targets, FactoredTargets))
+        if not chances:
+            return cls(crowd, None, trusted)
+        [release], [insider] = played.release, played.told(OtherSecrets())
+        return cls(crowd, insider_chances(release, insider), trusted)
+
+    @property
+    def targets(self) -> Targets | FactoredTargets:
+        """What an attacker knows of the people."""
+        return self.crowd.targets
 
     def without_release(self) -> Found:
         """Give what the best guess without the release scores: its chance, and really."""
         attempt, guess = self.targets.best_guess, self.targets.best_chance
-        hits = self.targets.success.score(self.secrets, attempt).astype(np.float64)
+        hits = self.targets.success.score(self.crowd.secrets, attempt).astype(np.float64)
         found: Found = {
-            "groups": self.masks.sum(axis=1),
+            "groups": self.crowd.members.sums(np.ones(self.crowd.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
@@ -112,7 +110,7 @@ class Truth:
 
     def of_attack(self, name: str, turn: Turn) -> Found:
         """Score one attack's guesses."""
-        success = self.targets.success
+        success = self.crowd.targets.success
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         hits = hits.astype(np.float64)
         share = hits
@@ -126,15 +124,17 @@ class Truth:
             f"{name}/hits": np.array(int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
-            f"{name}/columns": success.columns_right(self.secrets, attempt).mean(axis=0),
+            f"{name}/columns": success.columns_right(self.crowd.secrets, attempt).mean(axis=0),
             f"{name}/columns_fresh": columns.mean(axis=0),
             f"{name}/group_share": self._by_group(share, hits),
-            f"{name}/group_fresh": self.masks @ chance,
+            f"{name}/group_fresh": self.crowd.members.sums(chance),
         }
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where membership is told by the secrets."""
-        return np.where(self.by_secret, self.masks @ hits, self.masks @ share)
+        return np.where(
+            self.crowd.by_secret, self.crowd.members.sums(hits), self.crowd.members.sums(share)
+        )
 
 
 def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
@@ -146,12 +146,13 @@ def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
-    found: Found = {"strangers": truth.masks.sum(axis=1)}
+    members = truth.crowd.members
+    found: Found = {"strangers": members.sums(np.ones(members.people))}
     for name, attempts in played.again(data, sources).items():
         hits = score(game.relation, played.draw.data, attempts, sources.world)
         chance = game.relation.chance(played.known, attempts.values)
         found[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
-        found[f"{name}/group_decoy"] = truth.masks @ hits[0].astype(np.float64)
+        found[f"{name}/group_decoy"] = members.sums(hits[0].astype(np.float64))
     return found
 
 
@@ -165,9 +166,9 @@ def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
     [people], [targets] = data, played.known
-    masks = groups.masks(people, targets, targets.secrets(people)).astype(np.float64)
-    found: Found = {"strangers": masks.sum(axis=1)}
+    members = groups.members(people, targets, targets.secrets(people))
+    found: Found = {"strangers": members.sums(np.ones(members.people))}
     for name, turn in played.turns.items():
         [hits] = score(game.relation, data, turn.attempts, sources.world)
-        found[f"{name}/group_decoy"] = masks @ hits.astype(np.float64)
+        found[f"{name}/group_decoy"] = members.sums(hits.astype(np.float64))
     return found

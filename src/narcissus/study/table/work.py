@@ -10,16 +10,15 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import TooLargeError
 from narcissus.game.rules import is_own
-from narcissus.mechanisms import TableQueries
 from narcissus.observer import SILENT, Observer
 from narcissus.study.pool import default_workers
 from narcissus.study.table.costly import is_costly
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.room import BASE, room
 from narcissus.study.table.training import learners, trained
-from narcissus.study.work import agree, machine_memory, timed
+from narcissus.study.work import WORTH_A_NOTE, agree, in_words, machine_memory, timed
 
 ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 """Options by which an attack's time grows in proportion, and how much of each is timed."""
@@ -27,11 +26,8 @@ ROUNDS = {"sweeps": 40, "steps": 100, "starts": 1}
 FEW = 1
 """Releases from which attacks learn before they are timed."""
 
-PATIENCE_WITH_RELEASES = 300.0
-"""Most seconds that a trial is timed whose release somebody else's generator makes."""
-
-BASE = 250_000_000
-"""Bytes of a worker before it holds anything of the study."""
+PATIENCE_WITH_LARGE = 300.0
+"""Most seconds that a trial is timed of very many people, or of somebody else's generator."""
 
 SMALL = 2**28
 """Bytes of data up to which a trial of ours is a matter of seconds."""
@@ -56,17 +52,11 @@ class Work:
     kept: int
 
 
-def falls(queries: TableQueries, people: int) -> int:
-    """Count the cells that an attack looks at for so many people, in all tables at once."""
-    if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
-        return people * sum(p.tables * p.size for p in queries.patterns)
-    return people * queries.tables
-
-
 def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     """Time one trial, attack by attack, and reckon with it.
 
     It is the last that is to be played: what an interrupted run has kept of others is no measure.
+    What is worked out once for all settings of a trial, or once for everybody, is timed apart.
 
     Of an attack whose sweeps, steps or starts are many, a few are timed: a study that would never
     end is told by that before its first trial has ended.
@@ -77,14 +67,29 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     with threadpool_limits(1):  # as in the workers
         ready, total = _slightly_trained(experiment)
         key = keys[-1]
-        seconds, kept = _timed(replace(ready, attacks=()), key)
-        total += len(attempts) * seconds
+        bare = replace(ready, attacks=())
+        seconds, kept = _timed(bare, key)
+        total += _without_attacks(bare, key, attempts, seconds)
         for name, attack, trials in experiment.attacks:
             shorter, factor = (attack, 1.0) if name in learners(experiment) else _shortened(attack)
             alone, size = _timed(replace(ready, attacks=((name, shorter, experiment.trials),)), key)
             total += sum(t < trials for t in attempts) * max(0.0, alone - seconds) * factor
             kept = max(kept, size)
     return Work(len(attempts), total, kept * experiment.trials * len(experiment.settings))
+
+
+def _without_attacks(bare: Experiment, key: str, attempts: Sequence[int], seconds: float) -> float:
+    """Reckon what trials take besides the attacks, from the first that was played, at ``key``."""
+    trial, setting = map(int, key.split("/"))
+    settings, count = len(bare.settings), len(attempts)
+    if bare.everybody:
+        first, other = min(settings, count), key
+    else:
+        first, other = len(set(attempts)), f"{trial}/{(setting + 1) % settings}"
+    if first == count:
+        return count * seconds
+    again, _ = _timed(bare, other)
+    return first * seconds + (count - first) * again
 
 
 def check(
@@ -129,10 +134,15 @@ def check(
             f"{each / 1e9:.1f} GB and {work.kept / 1e9:.1f} GB of finished trials), and there are "
             f"{machine_memory() / 1e9:.1f} GB: take fewer workers, targets, trials or columns"
         )
+    each_trial = work.seconds / max(1, work.trials)
+    if each_trial > WORTH_A_NOTE:
+        observer.note(
+            f"one trial takes about {in_words(each_trial)}: a run that is interrupted loses those "
+            "that have not ended, and plays them again"
+        )
     agree(
         work.seconds / processes,
-        f"{work.trials:,} trials of {work.seconds / max(1, work.trials):.3g} s each, in "
-        f"{processes} processes",
+        f"{work.trials:,} trials of {each_trial:.3g} s each, in {processes} processes",
         hours=hours,
         observer=observer,
     )
@@ -151,24 +161,28 @@ def _estimated(
         return estimate(experiment, keys)
     measure = partial(estimate, experiment, keys)
     costly = any(is_costly(setting.mechanism) for setting in experiment.settings)
-    patience = PATIENCE_WITH_RELEASES if costly else None
+    large = memory(experiment) >= SMALL
+    patience = PATIENCE_WITH_LARGE if costly or large else None
     if costly:
         observer.note("one release is made and timed first")
+    elif large:
+        observer.note(f"a trial of {experiment.targets:,} people is timed first")
     return timed(measure, "the first trial", patience, hours=hours, observer=observer)
 
 
 def memory(experiment: Experiment) -> int:
     """Give the bytes that one process holds for a study, about."""
-    people, queries = experiment.targets, experiment.queries
-    if experiment.factored:
-        chains = max((getattr(a, "chains", 1) for _, a, _ in experiment.attacks), default=1)
-        tables = sum(pattern.tables for pattern in queries.patterns)
-        arrays = (8 * people * tables + 16 * queries.cells) * chains + 40 * people * tables
-        return 2 * experiment.table.codes.nbytes + arrays
-    arrays = 32 * falls(queries, people) + 48 * people * queries.values
+    attacks = [attack for _, attack, _ in experiment.attacks]
+    people = room(
+        experiment.queries,
+        experiment.success,
+        experiment.targets,
+        attacks,
+        factored=experiment.factored,
+    )
     table = experiment.table
     counts = 0 if table.counts is None else table.counts.nbytes
-    return 2 * (table.records.nbytes + counts) + arrays
+    return 2 * (table.records.nbytes + counts) + people
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:

@@ -1,0 +1,88 @@
+"""What a process of an audit holds in memory, reckoned from sizes before anything is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from narcissus.attacks.table import TableAttack
+from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
+from narcissus.errors import TooLargeError
+from narcissus.mechanisms import TableQueries
+from narcissus.study.work import machine_memory
+from narcissus.success import ColumnsRight
+
+BASE = 250_000_000
+"""Bytes of a process before it holds anything of the study."""
+
+NUMBERS = 300
+"""Bytes of single numbers of a person: chances, limits, membership, keys, types."""
+
+
+def falls(queries: TableQueries, people: int) -> int:
+    """Count the cells that an attack looks at for so many people, in all tables at once."""
+    if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
+        return people * sum(p.tables * p.size for p in queries.patterns)
+    return people * queries.tables
+
+
+def room(
+    queries: TableQueries,
+    success: ColumnsRight,
+    people: int,
+    attacks: Sequence[TableAttack],
+    *,
+    factored: bool,
+) -> int:
+    """Give the bytes that the people of a trial take in a process, about.
+
+    Parameters
+    ----------
+    queries
+        What is released.
+    success
+        When a guess counts.
+    people
+        How many are in a release.
+    attacks
+        Those that are played; one that looks at nothing but the prior takes next to nothing.
+    factored
+        Whether the joint values of the unknown columns are so many that none are listed.
+    """
+    if factored:
+        chains = max((getattr(attack, "chains", 1) for attack in attacks), default=1)
+        tables = sum(pattern.tables for pattern in queries.patterns)
+        return (8 * people * tables + 16 * queries.cells) * chains + 40 * people * tables
+    codes = 4 * people * len(queries.sizes)
+    beliefs = 8 * people * success.guesses  # at least as many as values
+    total = 3 * codes + NUMBERS * people + 2 * beliefs + 24 * queries.cells
+    if any(attack.uses != "prior" for attack in attacks):
+        total += 4 * beliefs + 32 * falls(queries, people)
+    return total
+
+
+def require_room(
+    queries: TableQueries,
+    success: ColumnsRight,
+    people: int,
+    attacks: Sequence[TableAttack],
+    *,
+    factored: bool,
+) -> None:
+    """Refuse people, values or tables of which one process alone could not hold enough.
+
+    Raises
+    ------
+    TooLargeError
+        They need more memory than the machine has.
+    """
+    needed, there = (
+        BASE + room(queries, success, people, attacks, factored=factored),
+        machine_memory(),
+    )
+    if needed > there:
+        raise TooLargeError(
+            f"{people:,} people with {success.guesses:,} joint values of the unknown columns, in "
+            f"{queries.tables:,} tables, need about {needed / 1e9:.1f} GB, and there are "
+            f"{there / 1e9:.1f} GB: take fewer targets, fewer unknown columns or coarser bins, or "
+            "a smaller k"
+        )
