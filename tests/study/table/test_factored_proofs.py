@@ -49,6 +49,27 @@ def test_no_guess_is_likelier_than_the_limit_says(success):
     assert limit.min() < 1 or success.needed == 1
 
 
+def test_all_guesses_are_limited_far_below_markovs_inequality():
+    """Nine of twelve columns in a chain: one value is the likeliest whatever came before."""
+    columns, rng = 12, np.random.default_rng(1)
+    success = ColumnsRight((2,) * columns, at_least=9)
+    step = np.array([[0.8, 0.2], [0.6, 0.4]])
+    tables = (np.array([0.6, 0.4]), *(step,) * (columns - 1))
+    parents = ((), *((c,) for c in range(columns - 1)))
+    prior = BayesianNetwork(tuple("abcdefghijkl"), parents, tables)
+    queries = MarginalQueries((2,) * columns, tuple(range(columns)), 1)
+    world = People(prior, 4)
+    side = FactoredColumns(prior, queries, CodesRight(success))
+    [targets] = side.reveal(world, world.draw(1, rng), rng)
+    limit = factored_proofs.best_chances(targets)
+    values = np.array(list(product((0, 1), repeat=columns)))
+    chances = np.exp(prior.log_probability(values))
+    best = max((chances * ((values == guess).sum(axis=1) >= 9)).sum() for guess in values)
+    assert limit == pytest.approx(best, abs=2e-9)
+    markov = sum(m[0].max() for m in targets.marginals) / 9
+    assert limit.max() < markov - 0.1
+
+
 def test_markovs_inequality_is_attained_where_columns_are_right_together():
     """Two coins that always agree: one right is as likely as two."""
     success = ColumnsRight((2, 2), at_least=2)
