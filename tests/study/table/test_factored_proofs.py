@@ -50,7 +50,7 @@ def test_no_guess_is_likelier_than_the_limit_says(success):
 
 
 def test_all_guesses_are_limited_far_below_markovs_inequality():
-    """Nine of twelve columns in a chain: one value is the likeliest whatever came before."""
+    """Nine of twelve columns in a chain, where one value is likeliest whatever came before."""
     columns, rng = 12, np.random.default_rng(1)
     success = ColumnsRight((2,) * columns, at_least=9)
     step = np.array([[0.8, 0.2], [0.6, 0.4]])
@@ -65,7 +65,8 @@ def test_all_guesses_are_limited_far_below_markovs_inequality():
     values = np.array(list(product((0, 1), repeat=columns)))
     chances = np.exp(prior.log_probability(values))
     best = max((chances * ((values == guess).sum(axis=1) >= 9)).sum() for guess in values)
-    assert limit == pytest.approx(best, abs=2e-9)
+    assert limit.min() >= best - 1e-12
+    assert limit.max() <= best + 0.02
     markov = sum(m[0].max() for m in targets.marginals) / 9
     assert limit.max() < markov - 0.1
 
