@@ -9,14 +9,21 @@ same release is attacked by Gibbs sampling of joint values with as many draws, a
 times is printed: more than 1 is faster than that.
 
 With the American Community Survey (New York 2018, 20,000 people, 16 columns), 100 people, k = 3,
-epsilon 10, one thread, on a loaded machine, the means of two releases:
+epsilon 10, CPU seconds of one thread, means of two releases:
 
-========  =============  ===========  ==========  =====================  ====================
-unknown   joint values   attack, s    ceiling, s  columns: prior,        all right: prior,
-                                                  attack, ceiling        attack, ceiling
-========  =============  ===========  ==========  =====================  ====================
-RESULTS
-========  =============  ===========  ==========  =====================  ====================
+=======  ============  =========  ==========  ======  ===========================================
+unknown  joint values  attack, s  ceiling, s  memory  share of columns: prior, attack, ceiling
+=======  ============  =========  ==========  ======  ===========================================
+3                 180        1.0         0.8    6 MB  .927 .940 .938 (joint values: 3.8 times as long)
+5               1,080        1.7         1.4    8 MB  .928 .935 .931
+8               8,640        2.6         2.3   11 MB  .931 .939 .938
+13         27,993,600        5.3         4.4   21 MB  .796 .805 .817
+=======  ============  =========  ==========  ======  ===========================================
+
+The largest joint (SEX, DEYE and NATIVITY known, 2,687,385,600 values) takes as long as 13 columns.
+Exact counts (epsilon inf) of 13 unknown columns at k = 3: values that agree with all counts in .5 s
+each, columns .94, all right .78, where the prior has .80 and .07; at k = 2 the search sticks, at a
+residual of 74 to 110 people.
 """
 
 from __future__ import annotations
@@ -37,7 +44,6 @@ from narcissus.priors import fit_bayesian_network
 from narcissus.success import CodesRight, ColumnsRight
 from narcissus.tables import Bins, read_table
 from narcissus.worlds import People
-
 
 LISTED = 500
 """Joint values up to which the sampler of joint values is waited for."""

@@ -12,13 +12,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem, optimum_by_listing
+from narcissus.bounds import Theorem, column_shares, optimum_by_listing
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.priors.elimination import log_partition, row_count
+from narcissus.priors.elimination import log_partition, marginals, row_count
 from narcissus.priors.likeliest import listing
 from narcissus.study.table import proofs
 from narcissus.success import ColumnsRight
@@ -44,6 +44,17 @@ def best_chances(targets: FactoredTargets) -> Floats:
     columns, needed = rising.shape[1], success.needed
     limits = [rising[:, columns - j - 1] / (needed - j) for j in range(needed)]
     return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
+
+
+def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
+    """Limit the mean share of unknown columns that any attacker gets right of these people.
+
+    Not of the chance that many columns are right. None where a distance is allowed.
+    """
+    if any(targets.success.columns.distances):
+        return None
+    different = marginals(targets.factors)
+    return float(column_shares(different, guarantee)[targets.factors.rows].mean())
 
 
 def collisions(targets: FactoredTargets) -> Floats:
