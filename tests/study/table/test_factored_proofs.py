@@ -143,3 +143,21 @@ def test_a_list_that_is_cut_gives_a_limit_that_is_valid_and_less_sharp(monkeypat
     assert (cut >= exact - 1e-9).all()
     assert cut.mean() > exact.mean() + 0.01
     assert (cut <= proofs.from_best_guess(listed.best_chance, PureDP(3.0)) + 1e-12).all()
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_the_share_of_columns_is_limited_by_each_columns_own_optimum(guarantee):
+    from narcissus.bounds import optimum
+
+    listed, factored = both(ColumnsRight(SHAPE, at_least=2))
+    table = listed.prior.reshape(30, *SHAPE)
+    each = [
+        optimum(table.sum(axis=tuple(a for a in (1, 2, 3) if a != 1 + c)), guarantee)
+        for c in range(3)
+    ]
+    found = factored_proofs.columns_share(factored, guarantee)
+    assert found == pytest.approx(np.mean(each))
+    guess = np.mean([m.max(axis=1) for m in factored.marginals])
+    assert guess < found < 1
+    _, near = both(ColumnsRight(SHAPE, (0.0, 1.0, 0.0)))
+    assert factored_proofs.columns_share(near, guarantee) is None

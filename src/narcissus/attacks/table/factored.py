@@ -15,20 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import between, integer
+from narcissus.attacks.base import Answers
 from narcissus.attacks.table.base import TableAttack, softmax
 from narcissus.attacks.table.ceiling import Ceiling
 from narcissus.attacks.table.chains import ColumnChains, LonelyChains, schedule
+from narcissus.attacks.table.exact_columns import witnesses
 from narcissus.attacks.table.places import ColumnSteps
 from narcissus.attacks.table.posterior import GibbsSampling, MeanField
 from narcissus.attacks.table.prior import PriorGuess
 from narcissus.knowledge.columns import OtherSecrets
 from narcissus.knowledge.factored import CANDIDATES, FactoredInsider, FactoredTargets
 from narcissus.mechanisms.marginals import Counts
+from narcissus.mechanisms.noise import GaussianNoise
 from narcissus.priors.elimination import sample
 from narcissus.success.codes import Codes
 
 Floats = NDArray[np.float64]
 Fields = Callable[[int, NDArray[np.integer]], Floats]
+
+
+WITNESSES = 4
+"""Solutions of exact counts that a guess is taken from."""
+
+SHARP = GaussianNoise(0.3)
+"""Stands for no noise, where all secrets but one are known: a count is right or off by one."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,14 @@ class FactoredGuess:
     ) -> Codes:
         """Ignore the release, shape (trials, n, columns)."""
         return np.stack([told.best_guess for told in known])
+
+
+@dataclass(frozen=True)
+class Searched(Answers):
+    """Guesses from exact counts, and how far the values that were found agree with them."""
+
+    residual: Floats
+    """By how many people all counts together are off, shape (trials,); 0 where they agree."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,9 @@ class Beliefs:
 @dataclass(frozen=True)
 class FactoredGibbs:
     """Gibbs sampling column by column, of any number of unknown columns.
+
+    Exact counts have no density: there values that agree with all of them are searched
+    (`narcissus.attacks.table.exact_columns`).
 
     Attributes
     ----------
@@ -95,9 +116,14 @@ class FactoredGibbs:
 
     def attempt(
         self, release: Sequence[Counts], known: Sequence[FactoredTargets], rng: np.random.Generator
-    ) -> Codes:
-        """Decide by the posterior, shape (trials, n, columns)."""
-        pairs = zip(release, known, strict=True)
+    ) -> Codes | Searched:
+        """Decide by the posterior, shape (trials, n, columns); of exact counts `Searched`."""
+        pairs = list(zip(release, known, strict=True))
+        if release and release[0].noise.scale == 0:
+            found = [searched(counts, told) for counts, told in pairs]
+            values = np.stack([guess for guess, _ in found])
+            residual = np.array([left for _, left in found])
+            return Searched(values, np.ones(len(pairs), dtype=bool), [], residual)
         return np.stack([self._one(counts, told, rng) for counts, told in pairs])
 
     def _one(self, release: Counts, targets: FactoredTargets, rng: np.random.Generator) -> Codes:
@@ -159,7 +185,8 @@ class FactoredCeiling:
         targets = told.targets
         factors, n = targets.factors, targets.people
         steps = ColumnSteps(targets.queries, targets.bases, release.cells)
-        chains = LonelyChains(factors, steps, release.noise, told.secrets)
+        noise = release.noise if release.noise.scale > 0 else SHARP
+        chains = LonelyChains(factors, steps, noise, told.secrets)
         tally = tuple(np.zeros((n, size)) for size in factors.shape)
         start = sample(factors, self.chains, rng=rng)
         weights = schedule(self.sweeps, self.burn)
@@ -167,6 +194,21 @@ class FactoredCeiling:
         modes = targets.success.modes([t / t.sum(axis=1, keepdims=True) for t in tally])
         fields = chains.fields if targets.success.all else None
         return np.stack([decide(targets, i, modes[i], draws[i], fields) for i in range(n)])
+
+
+def searched(release: Counts, targets: FactoredTargets) -> tuple[Codes, float]:
+    """Guess from values that agree with exact counts, or nearly; give the residual beside it."""
+    steps = ColumnSteps(targets.queries, targets.bases, release.cells)
+    known = targets.codes[:, list(targets.queries.known)]
+    draws, residual = witnesses(steps, targets.marginals, known, WITNESSES)
+    found: list[Codes] = []
+    for i, own in enumerate(draws):
+        shares = [
+            np.bincount(own[:, c], minlength=size)[None] / len(own)
+            for c, size in enumerate(targets.factors.shape)
+        ]
+        found.append(decide(targets, i, targets.success.modes(shares)[0], own, None))
+    return np.stack(found), residual
 
 
 def decide(

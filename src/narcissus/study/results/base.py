@@ -35,6 +35,7 @@ LATER = frozenset(
         "is_estimated",
         "is_best_found",
         "each_column",
+        "search",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

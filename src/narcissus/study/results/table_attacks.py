@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from narcissus.study.results.base import (
     Count,
     Level,
+    NonNegative,
     Positive,
     ResultModel,
     Share,
@@ -114,10 +115,19 @@ class ColumnResult(LimitedMean):
     baseline: Share
 
 
+class SearchResult(ResultModel):
+    """How far an attack found values that agree with exact counts."""
+
+    stuck: Count = Field(description="Releases in which no values that agree were found.")
+    residual: NonNegative = Field(
+        description="By how many people all counts together are off there, on average; else 0."
+    )
+
+
 class AttackResult(LimitedMean):
     """What one attack recovered at one setting, beside its own baseline."""
 
-    later = frozenset({"is_estimated"})
+    later = frozenset({"is_estimated", "search"})
 
     low_joint: Share | None = Field(
         description="A lower limit that holds for all attacks and settings at once."
@@ -147,6 +157,10 @@ class AttackResult(LimitedMean):
         False,
         description="Of a ceiling: whether it is what sampling decides, so that no attacker is "
         "shown to stay below it.",
+    )
+
+    search: SearchResult | None = Field(
+        None, description="Of exact counts of many unknown columns; null: nothing was searched."
     )
 
     @model_validator(mode="after")

@@ -28,6 +28,7 @@ from narcissus.study.results.table_attacks import (
     LimitedMean,
     MedianShare,
     PriorTest,
+    SearchResult,
 )
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
@@ -114,6 +115,7 @@ def attack_result(
         "columns": _columns(experiment, name, trials),
         "title": attack.title,
         "is_estimated": attack.informed and experiment.factored,
+        "search": _search(name, trials),
         "uses": attack.uses,
     }
     if experiment.prior_is_exact:
@@ -132,6 +134,16 @@ def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict
         )
         for c, column in enumerate(names)
     }
+
+
+def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
+    """Say how often a search for values that agree with exact counts stuck, and at what."""
+    left = np.array([float(t[f"{name}/residual"]) for t in trials if f"{name}/residual" in t])
+    if not left.size:
+        return None
+    stuck = left > 0
+    residual = float(left[stuck].mean()) if stuck.any() else 0.0
+    return SearchResult(stuck=int(stuck.sum()), residual=residual)
 
 
 def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:

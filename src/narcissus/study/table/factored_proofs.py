@@ -12,14 +12,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem, optimum_by_listing
+from narcissus.bounds import Theorem, column_shares, optimum_by_listing
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
 from narcissus.priors.best_guess import best_guess_limit
-from narcissus.priors.elimination import log_partition, row_count
+from narcissus.priors.elimination import log_partition, marginals, row_count
 from narcissus.priors.likeliest import listing
 from narcissus.study.table import proofs
 from narcissus.success import ColumnsRight
@@ -50,6 +50,17 @@ def best_chances(targets: FactoredTargets) -> Floats:
     _, relaxed = best_guess_limit(targets.factors, needed, success.covers(), rounds=0)
     limits.append(relaxed[targets.factors.rows])
     return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
+
+
+def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
+    """Limit the mean share of unknown columns that any attacker gets right of these people.
+
+    Not of the chance that many columns are right. None where a distance is allowed.
+    """
+    if any(targets.success.columns.distances):
+        return None
+    different = marginals(targets.factors)
+    return float(column_shares(different, guarantee)[targets.factors.rows].mean())
 
 
 def collisions(targets: FactoredTargets) -> Floats:

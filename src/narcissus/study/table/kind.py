@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -22,7 +22,7 @@ from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.pool import play_all
-from narcissus.study.results.table import OwnRelease, TableResults
+from narcissus.study.results.table import OwnRelease, SettingNumbers, TableResults
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
 from narcissus.study.table.conclude import conclude
@@ -133,7 +133,7 @@ class TableKind:
             contradictions=whole.contradictions,
             results=TableResults(tuple(results) if study.mechanism.swept else results[0]),
             assessed=_assessed(experiment),
-            not_assessed=_not_assessed(experiment),
+            not_assessed=[*_not_assessed(experiment), *_stuck(results)],
             not_covered=NOT_COVERED,
             digests=digests,
         )
@@ -346,6 +346,22 @@ def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
             )
         )
     return items
+
+
+def _stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
+    """Say where a search for values that agree with exact counts did not end."""
+    return [
+        NotAssessed(
+            f"what exact counts determine at '{setting.label}', by the attack `{name}`",
+            f"its search stuck in {found.search.stuck} of {found.trials} releases, at a residual "
+            f"of {found.search.residual:.4g} people in all counts together: values that agree "
+            "with every count exist, and may give away more",
+            "take fewer unknown columns, or release tables of more columns",
+        )
+        for setting in results
+        for name, found in setting.attacks.items()
+        if found.search is not None and found.search.stuck
+    ]
 
 
 def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:

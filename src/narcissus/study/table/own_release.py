@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._random import child
+from narcissus.attacks.base import Answers
 from narcissus.attacks.table import Targets
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
@@ -59,7 +60,8 @@ def attack_own_release(
 
         def hits(shown: Any, place: int, attack: Any = attack, key: int = key) -> int:
             rng = child(entropy, OWN, 3 + place, key)
-            [attempt] = attack.attempt([shown], [targets], rng)
+            said = attack.attempt([shown], [targets], rng)
+            [attempt] = said.values if isinstance(said, Answers) else said
             return int(success.score(secrets, attempt).sum())
 
         found[name] = CountedAttack(recovered=hits(release, 0), from_decoy=hits(decoy, 1))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import insider_chances
+from narcissus.attacks.table.factored import Searched
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredTargets, OtherSecrets
@@ -116,7 +117,10 @@ class Truth:
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
         columns = self.targets.column_chances(attempt)
-        return {
+        found: Found = {}
+        if isinstance(turn.attempts, Searched):
+            found[f"{name}/residual"] = turn.attempts.residual[0]
+        return found | {
             f"{name}/hits": np.array(int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
