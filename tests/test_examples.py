@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import narcissus
@@ -140,6 +141,10 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
             assert column.baseline <= setting.guess.each_column[name] + 1e-12
     # sampled, 80 people: a share may be off by six standard errors, .33
     assert high.attacks["posterior"].share > high.attacks["prior"].share - 0.33
+    for setting in (low, high):
+        [columns] = [b for b in setting.bounds if b.id == "column-shares"]
+        assert columns.for_comparison  # a share of columns: no verdict on people rests on it
+        assert columns.share_at_most > np.mean(list(setting.guess.each_column.values()))
     assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.excesses)
 
 

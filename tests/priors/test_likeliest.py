@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from narcissus.bounds import exact_match_optimum, optimum, optimum_by_listing
 from narcissus.errors import InputError
@@ -105,6 +106,30 @@ def test_the_optimum_without_the_joint_is_that_of_the_joint(
         truth = optimum(chances, guarantee)
         assert (found.value[factors.rows] >= truth - 2e-7).all()  # the search of the best epsilon
     assert (found.value[factors.rows] <= truth + 2e-4).all()
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+@pytest.mark.parametrize("epsilon", [0.5, 3.0, 5.0, 8.0])
+def test_the_optimum_of_sixty_coins_is_that_of_their_counts_of_heads(epsilon):
+    """2^60 joint values in 61 groups of equal ones: the closed form by group."""
+    coins = 60
+    table = np.log([[0.7, 0.3]])
+    factors = Factors(
+        (2,) * coins, tuple((c,) for c in range(coins)), (table,) * coins, np.zeros(1, dtype=int)
+    )
+    heads = np.arange(coins + 1)
+    counts = special.binom(coins, heads)
+    mass = 0.7 ** (coins - heads) * 0.3**heads
+    grown = np.exp(epsilon)
+    truth = (grown * np.cumsum(mass * counts) / (grown + np.cumsum(counts) - 1)).max()
+    found = optimum_by_listing(listing(factors), 1, PureDP(epsilon))
+    assert found.left_open[0] == 0
+    assert found.value[0] == pytest.approx(truth, rel=1e-9)
+    assert exact_match_optimum(mass, epsilon, counts)[0] == pytest.approx(truth, rel=1e-9)
+    # and under a whole profile, from below 2^15 values
+    loose = optimum_by_listing(listing(factors), 1, GaussianDP(1.5), most=2**15)
+    whole = optimum(mass, GaussianDP(1.5), counts=counts)[0]
+    assert whole - 2e-7 <= loose.value[0] <= whole + 1e-5
 
 
 def test_the_limit_of_what_is_not_listed_is_not_below_it():

@@ -79,3 +79,13 @@ def test_everybody_is_scored_as_by_joint_values():
     assert (found == EachPerson((1, 2, 3), columns).holds(data, joint, rng)).all()
     assert found.any()
     assert not found.all()
+
+
+def test_covers_say_which_values_each_guess_is_right_for():
+    right = CodesRight(ColumnsRight((5, 3), (1.0, 0.0)))
+    for column, cover in enumerate(right.covers()):
+        for value in range(right.shape[column]):
+            for guess in range(right.guess_shape[column]):
+                truth, said = np.zeros(2, dtype=int), np.zeros(2, dtype=int)
+                truth[column], said[column] = value, guess
+                assert cover[value, guess] == right.columns_right(truth, said)[column]

@@ -186,7 +186,7 @@ class _Search:
             guesses[which[out], guess[out]] = False
         parts: list[_Nodes] = []
         for column, (which, guess, found) in enumerate(tried):
-            kept = (choice[which] == column) & (found > floor[which]) & ~alone[which]
+            kept = (choice[which] == column) & (found > floor[which])
             children = nodes.with_guess(which[kept], column, guess[kept])
             children.limit = np.minimum(found[kept], children.limit)
             parts.append(children)

@@ -80,6 +80,12 @@ class CodesRight:
         first, last = zip(*ends, strict=True)
         return np.stack(first, axis=-1), np.stack(last, axis=-1)
 
+    def covers(self) -> list[Floats]:
+        """Tell for each column which values each guess covers, 0 or 1, shapes (size, guesses)."""
+        windows = zip(self.shape, self.columns.windows, strict=True)
+        values = [(np.arange(size)[:, None], window) for size, window in windows]
+        return [((w.low <= v) & (v < w.high)).astype(np.float64) for v, w in values]
+
     def window_sums(self, marginal: Floats, column: int) -> Floats:
         """Sum the chances of the values that each guess of a column covers.
 

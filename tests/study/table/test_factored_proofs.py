@@ -49,6 +49,28 @@ def test_no_guess_is_likelier_than_the_limit_says(success):
     assert limit.min() < 1 or success.needed == 1
 
 
+def test_all_guesses_are_limited_far_below_markovs_inequality():
+    """Nine of twelve columns in a chain, where one value is likeliest whatever came before."""
+    columns, rng = 12, np.random.default_rng(1)
+    success = ColumnsRight((2,) * columns, at_least=9)
+    step = np.array([[0.8, 0.2], [0.6, 0.4]])
+    tables = (np.array([0.6, 0.4]), *(step,) * (columns - 1))
+    parents = ((), *((c,) for c in range(columns - 1)))
+    prior = BayesianNetwork(tuple("abcdefghijkl"), parents, tables)
+    queries = MarginalQueries((2,) * columns, tuple(range(columns)), 1)
+    world = People(prior, 4)
+    side = FactoredColumns(prior, queries, CodesRight(success))
+    [targets] = side.reveal(world, world.draw(1, rng), rng)
+    limit = factored_proofs.best_chances(targets)
+    values = np.array(list(product((0, 1), repeat=columns)))
+    chances = np.exp(prior.log_probability(values))
+    best = max((chances * ((values == guess).sum(axis=1) >= 9)).sum() for guess in values)
+    assert limit.min() >= best - 1e-12
+    assert limit.max() <= best + 0.02
+    markov = sum(m[0].max() for m in targets.marginals) / 9
+    assert limit.max() < markov - 0.1
+
+
 def test_markovs_inequality_is_attained_where_columns_are_right_together():
     """Two coins that always agree: one right is as likely as two."""
     success = ColumnsRight((2, 2), at_least=2)
@@ -121,3 +143,21 @@ def test_a_list_that_is_cut_gives_a_limit_that_is_valid_and_less_sharp(monkeypat
     assert (cut >= exact - 1e-9).all()
     assert cut.mean() > exact.mean() + 0.01
     assert (cut <= proofs.from_best_guess(listed.best_chance, PureDP(3.0)) + 1e-12).all()
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_the_share_of_columns_is_limited_by_each_columns_own_optimum(guarantee):
+    from narcissus.bounds import optimum
+
+    listed, factored = both(ColumnsRight(SHAPE, at_least=2))
+    table = listed.prior.reshape(30, *SHAPE)
+    each = [
+        optimum(table.sum(axis=tuple(a for a in (1, 2, 3) if a != 1 + c)), guarantee)
+        for c in range(3)
+    ]
+    found = factored_proofs.columns_share(factored, guarantee)
+    assert found == pytest.approx(np.mean(each))
+    guess = np.mean([m.max(axis=1) for m in factored.marginals])
+    assert guess < found < 1
+    _, near = both(ColumnsRight(SHAPE, (0.0, 1.0, 0.0)))
+    assert factored_proofs.columns_share(near, guarantee) is None

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import narcissus
+from narcissus.attacks.table import exact_columns
 from narcissus.errors import InputError, NarcissusError
+from narcissus.study.table import experiment as experiments
 
 
 def play(path, **options):
@@ -289,3 +291,42 @@ def test_errors_of_the_api_are_ours(study):
         narcissus.load_study("absent.toml")
     with pytest.raises(NarcissusError):
         narcissus.run(narcissus.load_study(study()), rng=-1)
+
+
+@pytest.fixture
+def many(study, monkeypatch):
+    """Give a function that plays exact counts of columns whose joint values are not listed."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
+
+    path = study(
+        threat={"unknown": ["ill", "job", "age"], "targets": 12},
+        mechanism={"k": 3, "epsilon": "=inf"},
+        run={"trials": 3},
+    )
+    return lambda: play(path).record
+
+
+def test_exact_counts_of_many_columns_say_that_values_agreed_with_them(many):
+    outcome = many()
+    [setting] = outcome.results.settings
+    search = setting.attacks["posterior"].search
+    assert (search.stuck, search.residual) == (0, 0.0)
+    assert setting.attacks["prior"].search is None
+    assert setting.attacks["posterior"].share > setting.guess.share
+    assert not any("stuck" in one.reason for one in outcome.not_assessed)
+    written = setting.model_dump(mode="json")
+    assert written["attacks"]["posterior"]["search"] == {"stuck": 0, "residual": 0.0}
+    assert "search" not in written["attacks"]["prior"]
+    assert "is_best_found" not in written["guess"]
+    assert set(written["guess"]["each_column"]) == {"ill", "job", "age"}
+
+
+def test_a_search_that_sticks_is_not_assessed_with_its_residual(many, monkeypatch):
+    found = exact_columns.reconstruct
+    monkeypatch.setattr(
+        exact_columns, "reconstruct", lambda steps, weights: (found(steps, weights)[0], 7.0)
+    )
+    outcome = many()
+    [one] = [one for one in outcome.not_assessed if "stuck" in one.reason]
+    assert one.quantity == "what exact counts determine at 'no noise', by the attack `posterior`"
+    assert "stuck in 3 of 3 releases, at a residual of 7 people" in one.reason

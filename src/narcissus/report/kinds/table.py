@@ -28,6 +28,9 @@ from narcissus.study.record import Record
 from narcissus.study.results.table import CountBound, SettingResult, ShareBound, TableResults
 from narcissus.study.results.table_attacks import AttackResult, LimitedMean
 
+COLUMNS = "column-shares"
+"""The theorem whose share is one of columns, not of people."""
+
 Headline = tuple[str, str, str, Grade]
 
 
@@ -159,7 +162,8 @@ def _bounds(settings: Sequence[SettingResult]) -> Grid:
     for setting in settings:
         for bound in setting.bounds:
             if isinstance(bound, ShareBound):
-                says = f"mean share of these people at most {percent(bound.share_at_most, 'up')}"
+                whose = "columns of these people" if bound.id == COLUMNS else "these people"
+                says = f"mean share of {whose} at most {percent(bound.share_at_most, 'up')}"
                 whole = bound.share_of_population
                 if whole is not None and not setting.everybody:
                     says += f"; of all like them {percent(whole, 'up')}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.bounds import Theorem
+from narcissus.bounds.columns import COLUMNS
 from narcissus.guarantees import Guarantee
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
@@ -76,7 +77,28 @@ def bound_results(
         share_at_most=float(sums[:, 0].sum() / (n * len(trials))),
         share_of_population=whole.high,
     )
-    return (*bounds, share, *_for_comparison(experiment, number, trials, share))
+    columns = _of_columns(experiment, number, trials)
+    return (*bounds, share, *columns, *_for_comparison(experiment, number, trials, share))
+
+
+def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:
+    """Give what is proved of the mean share of columns: no limit of the share of people."""
+    guarantee = experiment.settings[number].guarantee
+    assert guarantee is not None
+    if "columns_bound" not in trials[0]:
+        return []
+    given: dict[str, Any] = {**_given(experiment, number), "for_comparison": True}
+    return [
+        ShareBound(
+            limits="share",
+            **_by(COLUMNS),
+            name=COLUMNS.title,
+            guarantee=guarantee.describe(),
+            **given,
+            share_at_most=float(np.mean([float(t["columns_bound"]) for t in trials])),
+            share_of_population=None,
+        )
+    ]
 
 
 def _theorems(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:

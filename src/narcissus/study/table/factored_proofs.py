@@ -12,13 +12,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem, optimum_by_listing
+from narcissus.bounds import Theorem, column_shares, optimum_by_listing
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.priors.elimination import log_partition, row_count
+from narcissus.priors.best_guess import best_guess_limit
+from narcissus.priors.elimination import log_partition, marginals, row_count
 from narcissus.priors.likeliest import listing
 from narcissus.study.table import proofs
 from narcissus.success import ColumnsRight
@@ -29,12 +30,15 @@ MOST_LISTED = 2**14
 """Most values of a person that are listed; where more matter, limits are valid and less sharp."""
 
 
+@lru_cache(maxsize=4)  # every guarantee asks for them
 def best_chances(targets: FactoredTargets) -> Floats:
     """Limit the chance of each person's best guess without the release from above, shape (n,).
 
-    Exactly where all columns must be exactly right. Else by Markov's inequality: of the ``r``
-    columns that must be right at most ``j`` are among any ``j``, so at least ``r - j`` of the
-    others are right, whose expected number is at most the sum of their largest chances.
+    Exactly where all columns must be exactly right. Else the smaller of two limits: guesses of a
+    column that may depend on the columns that it is tied to (`best_guess_limit`); and Markov's
+    inequality: of the ``r`` columns that must be right at most ``j`` are among any ``j``, so at
+    least ``r - j`` of the others are right, whose expected number is at most the sum of their
+    largest chances.
     """
     if targets.success.columns.exact:
         return targets.best_chance
@@ -43,7 +47,20 @@ def best_chances(targets: FactoredTargets) -> Floats:
     rising = np.cumsum(np.sort(np.stack(each, axis=1), axis=1), axis=1)
     columns, needed = rising.shape[1], success.needed
     limits = [rising[:, columns - j - 1] / (needed - j) for j in range(needed)]
+    _, relaxed = best_guess_limit(targets.factors, needed, success.covers(), rounds=0)
+    limits.append(relaxed[targets.factors.rows])
     return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
+
+
+def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
+    """Limit the mean share of unknown columns that any attacker gets right of these people.
+
+    Not of the chance that many columns are right. None where a distance is allowed.
+    """
+    if any(targets.success.columns.distances):
+        return None
+    different = marginals(targets.factors)
+    return float(column_shares(different, guarantee)[targets.factors.rows].mean())
 
 
 def differ(targets: FactoredTargets) -> Floats:

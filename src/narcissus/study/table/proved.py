@@ -58,6 +58,10 @@ def proved(
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
     for name, table in theory.other_tails(targets, setting.guarantee).items():
         found |= packed(f"tails/{name}", table)
+    if isinstance(targets, FactoredTargets):
+        of_columns = factored_proofs.columns_share(targets, setting.guarantee)
+        if of_columns is not None:
+            found["columns_bound"] = np.array(of_columns)
     if setting.single is not None:
         found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
         epsilon, delta = _point(setting.single)
