@@ -29,7 +29,7 @@ NAMES = {
     "profiles": "memorized_information profile sampled_profile smallest",
     "results": "Bound Estimate NotAssessed",
     "study": "Study load_study",
-    "tables": "Bins CountedTable Table read_table",
+    "tables": "Bins Table read_table",
 }
 """Module -> what of it ``narcissus.NAME`` gives."""
 UNLISTED = {"cli", "reproduce"}

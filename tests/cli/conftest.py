@@ -36,7 +36,7 @@ class ToyKind:
     def __init__(self):
         self.options = []
 
-    def check(self, study, folder):
+    def check(self, study, folder, observer):
         if study.trials == 13:
             raise InputError("`trials` must not be 13")
 
