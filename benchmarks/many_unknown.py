@@ -2,11 +2,11 @@
 
 Run ``python benchmarks/many_unknown.py TABLE.csv [--drop ESR] [--bin AGEP=10] [--people 100]
 [--k 3] [--epsilon 10] [--unknown 3 5 8 13] [--releases 2]``; epsilon inf is exact counts.
-Unknown are the first so many columns. Each line is one release: CPU seconds of each attack, the mean share of
-columns right of the guess of the prior, of the attack and of the ceiling, the share of people whose
-columns are all right, and the peak of memory that was traced. Where joint values can be listed, the
-same release is attacked by Gibbs sampling of joint values with as many draws, and the ratio of the
-times is printed: more than 1 is faster than that.
+Unknown are the first so many columns. Each line is one release: CPU seconds of each attack, the
+mean share of columns right of the guess of the prior, of the attack and of the ceiling, the share
+of people whose columns are all right, and the peak of memory that was traced. Where joint values
+are few, the same release is attacked by Gibbs sampling of joint values with as many draws, and the
+ratio of the times is printed: more than 1 is faster than that.
 
 With the American Community Survey (New York 2018, 20,000 people, 16 columns), 100 people, k = 3,
 epsilon 10, CPU seconds of one thread, means of two releases:
