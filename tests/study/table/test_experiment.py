@@ -97,3 +97,18 @@ def test_without_a_list_of_joint_values_a_study_says_the_same(study, monkeypatch
     assert other["guess"][0] <= one["guess"][0] + 1e-9
     assert other["guess"][0] > one["guess"][0] - 0.3
     assert other["bound"][0] >= one["bound"][0] - 1e-4
+
+
+def test_real_rows_of_many_columns_are_shown_decoys(study, monkeypatch):
+    """A decoy has the secrets of others: what is scored there owes nothing to the release."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", 1)
+    path = study(
+        threat={"unknown": ["ill", "job"], "people": "rows"}, mechanism={"epsilon": "=inf"}
+    )
+    experiment = ready(path)
+    assert not experiment.prior_is_exact
+    trials = [experiment.play(f"{t}/0") for t in range(6)]
+    shares = np.mean([t["posterior/share"] for t in trials])
+    decoys = np.mean([t["posterior/decoy"] for t in trials], axis=0)
+    assert shares > decoys[0] + 0.1
+    assert abs(decoys[0] - decoys[1]) < 0.25  # 90 people: nearly five standard errors

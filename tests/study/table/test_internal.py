@@ -5,10 +5,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+from narcissus.study.table import experiment as experiments
 
 
-def test_single_people_are_in_the_side_file_only(study, narcissus):
+@pytest.mark.parametrize("listed", [100_000, 1])
+def test_single_people_are_in_the_side_file_only(study, narcissus, monkeypatch, listed):
     """Rows are marked by a column that only known parts hold; no mark leaves but on request."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", listed)  # with and without a list of values
     rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
     with Path("people.csv").open("w", newline="") as file:
         writer = csv.writer(file)

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 
 from narcissus.report import render_text
+from narcissus.study.table import experiment as experiments
 
 
-def test_exact_counts_give_away_who_is_alone(study, narcissus, counts_of):
+@pytest.mark.parametrize("listed", [100_000, 1])
+def test_exact_counts_give_away_who_is_alone(study, narcissus, counts_of, monkeypatch, listed):
     """Ten people, each alone with what is known: counts by that and the secret tell all."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", listed)  # with and without a list of values
     secret = ["y", "n", "n", "y", "n", "n", "n", "y", "n", "n"]
     frame = pd.DataFrame({"a": [*"vwxyz"] * 2, "b": [*"uuuuukkkkk"], "secret": secret})
     frame.to_csv("people.csv", index=False)
