@@ -110,6 +110,15 @@ class Gathers:
             for block in self.blocks
         ]
 
+    @property
+    def reads(self) -> int:
+        """How many values one gather reads, which is what a pass costs."""
+        return sum(
+            rows.nnz * pattern.size
+            for block in self._rows
+            for rows, pattern in zip(block, self.patterns, strict=True)
+        )
+
     def raised(self, vector: Floats) -> list[Floats]:
         """Give a vector over cells as the larger tables that `gathered` looks it up in."""
         return [s @ part for s, part in zip(self._sums, self.parts(vector), strict=True)]
