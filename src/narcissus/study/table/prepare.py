@@ -212,7 +212,8 @@ def prepare(study: TableStudy, folder: Path, entropy: int) -> Experiment:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
     trials = study.run.trials or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
-    require_room(mechanism.queries, success, n, [attack for _, attack, _ in attacks])
+    played = [attack for _, attack, _ in attacks]
+    require_room(mechanism.queries, success, n, played, mechanism.releases)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),

@@ -173,7 +173,8 @@ def _estimated(
 def memory(experiment: Experiment) -> int:
     """Give the bytes that one process holds for a study, about."""
     attacks = [attack for _, attack, _ in experiment.attacks]
-    people = room(experiment.queries, experiment.success, experiment.targets, attacks)
+    releases = experiment.settings[0].mechanism.releases
+    people = room(experiment.queries, experiment.success, experiment.targets, attacks, releases)
     return 2 * experiment.table.codes.nbytes + people
 
 
