@@ -36,13 +36,35 @@ TINY = [
 ]
 
 
+LISTED = (
+    ((0, 2), (3, 1), (2,), (2, 0), (3,), (1,), (0,), (4, 0)),
+    (Grouping(2, (0, 1, 1)), Grouping(1, (0, 0, 1))),
+)
+INSIDE = [
+    *TINY,
+    pytest.param(9, (2, 3, 3), (2,), LISTED, id="one unknown, listed"),
+    pytest.param(7, (2, 3, 3), (2, 0), LISTED, id="two unknown, listed"),
+]
+
+
+@pytest.fixture(params=[False, True], ids=["few", "as many"])
+def many(request, monkeypatch):
+    """Take the way of many people for few, a few at a time."""
+    if request.param:
+        monkeypatch.setattr(sys.modules[insider_beliefs.__module__], "PAIRWISE_LIMIT", 0)
+        monkeypatch.setattr(sys.modules[insider_beliefs.__module__], "BLOCK", 6)
+        monkeypatch.setattr(sys.modules["narcissus.attacks.table.gathers"], "BLOCK", 12)
+
+
+@pytest.mark.usefixtures("many")
 @pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("noise", [GaussianNoise(1.2), LaplaceNoise(1.2), NoNoise()])
-@pytest.mark.parametrize(("people", "sizes", "unknown", "k"), TINY)
+@pytest.mark.parametrize(("people", "sizes", "unknown", "k"), INSIDE)
 def test_ceiling_against_enumeration(worlds, people, sizes, unknown, k, noise):
     """The ceiling's beliefs are the exact conditionals given all other secrets."""
     rng = np.random.default_rng(21)
     targets, secrets = worlds.world(rng, people=people, sizes=sizes, unknown=unknown, k=k)
+    targets.prior[people // 2 :] = targets.prior[0]  # some people are alike
     release = worlds.release(targets, noise, secrets, rng)
     found = insider_beliefs(release, Insider(targets, secrets))
     for i in range(people):
@@ -60,10 +82,6 @@ def test_ceiling_against_enumeration(worlds, people, sizes, unknown, k, noise):
         np.testing.assert_allclose(found[i], expected / expected.sum(), atol=1e-9)
 
 
-LISTED = (
-    ((0, 2), (3, 1), (2,), (2, 0), (3,), (1,), (0,), (4, 0)),
-    (Grouping(2, (0, 1, 1)), Grouping(1, (0, 0, 1))),
-)
 PROTECTED = [
     *TINY,
     pytest.param(7, (2, 3, 2), (0, 2), 1, id="two unknown, k 1"),
@@ -180,6 +198,7 @@ def test_cells_that_depend_on_each_other_have_no_ceiling(worlds):
         insider_chances(release, Insider(targets, secrets))
 
 
+@pytest.mark.usefixtures("many")
 def test_ceiling_survives_a_prior_that_rules_out_the_truth(worlds):
     """Real rows may be impossible under a prior; exact counts then have the last word."""
     rng = np.random.default_rng(4)

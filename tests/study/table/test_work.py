@@ -120,7 +120,7 @@ def test_own_code_is_timed_where_it_can_be_ended(study, narcissus, monkeypatch):
 
 def test_nobody_is_asked_where_any_time_was_agreed_to(study, monkeypatch):
     experiment = ready(study())
-    monkeypatch.setattr("narcissus.study.work.PATIENCE", 0.0)
+    monkeypatch.setattr(work, "PATIENCE_WITH_LARGE", 0.0)
     monkeypatch.setattr(work, "SMALL", 0)
     heard = []
 

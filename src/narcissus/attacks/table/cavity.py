@@ -48,7 +48,8 @@ def cavity_beliefs(
         log_prior = np.log(targets.prior[gathers.types.first])
     released = released[gathers.cells]
     sites = first_sites(noise, released)
-    own = sum(p.tables for p in gathers.patterns) > SLIGHT * sites.variance.min()
+    # Nobody is moved by more than their tables over the variance, and on average by a quarter.
+    own = sum(p.tables for p in gathers.patterns) > 4 * SLIGHT * sites.variance.min()
     rng = np.random.default_rng(0)  # probes are part of the method, not of the trial
     dual = Dual(gathers, log_prior, sites.released, sites.variance)
     theta, terms = np.zeros(len(released)), np.zeros_like(log_prior)

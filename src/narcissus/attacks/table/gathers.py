@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -82,7 +83,8 @@ class Gathers:
         self.types = targets.types if types is None else types
         self.patterns = self.queries.patterns
         codes = targets.codes[self.types.first]
-        plan = _plan(self.queries, self.types.number)
+        about = 1 << (self.types.number - 1).bit_length()  # so that trials share a plan
+        plan = _plan(self.queries, about, LIMITS)
         merged = [_merge(self.queries, pattern, codes, plan) for pattern in self.patterns]
         self._sums = [one.sums for one in merged]
         self._shapes = [
@@ -109,6 +111,15 @@ class Gathers:
             [_zero_one(one.rows[block], one.sums.shape[0]) for one in merged]
             for block in self.blocks
         ]
+
+    @property
+    def reads(self) -> int:
+        """How many values one gather reads, which is what a pass costs."""
+        return sum(
+            rows.nnz * pattern.size
+            for block in self._rows
+            for rows, pattern in zip(block, self.patterns, strict=True)
+        )
 
     def raised(self, vector: Floats) -> list[Floats]:
         """Give a vector over cells as the larger tables that `gathered` looks it up in."""
@@ -186,9 +197,10 @@ def _groups(queries: TableQueries, limit: int) -> list[tuple[int, ...]]:
     return [tuple(group) for group in groups]
 
 
-def _plan(queries: TableQueries, types: int) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=32)
+def _plan(queries: TableQueries, types: int, limits: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Choose the groups with which the two maps cost least, in values that are read."""
-    plans = [_groups(queries, limit) for limit in LIMITS]
+    plans = [_groups(queries, limit) for limit in limits]
     costs: list[int] = []
     for groups in plans:
         cost = 0

@@ -275,7 +275,8 @@ def prepare(
     if factored:
         attacks = without_joint(attacks, mechanism)
     played = [attack for _, attack, _ in attacks]
-    require_room(mechanism.queries, success, n, played, factored=factored)
+    releases = mechanism.releases
+    require_room(mechanism.queries, success, n, played, releases, factored=factored)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from narcissus.attacks.table import TableAttack
+from narcissus.attacks.table import Ceiling, MeanField, TableAttack
 from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms import TableQueries
+from narcissus.mechanisms.marginals import Counts
 from narcissus.study.work import machine_memory
 from narcissus.success import ColumnsRight
 
@@ -30,8 +31,9 @@ def room(
     success: ColumnsRight,
     people: int,
     attacks: Sequence[TableAttack],
+    releases: type = Counts,
     *,
-    factored: bool,
+    factored: bool = False,
 ) -> int:
     """Give the bytes that the people of a trial take in a process, about.
 
@@ -45,6 +47,8 @@ def room(
         How many are in a release.
     attacks
         Those that are played; one that looks at nothing but the prior takes next to nothing.
+    releases
+        What they read.
     factored
         Whether the joint values of the unknown columns are so many that none are listed.
     """
@@ -56,8 +60,16 @@ def room(
     beliefs = 8 * people * success.guesses  # at least as many as values
     total = 3 * codes + NUMBERS * people + 2 * beliefs + 24 * queries.cells
     if any(attack.uses != "prior" for attack in attacks):
-        total += 4 * beliefs + 32 * falls(queries, people)
+        total += 2 * beliefs
+    if any(_lays_out(attack, releases) for attack in attacks):
+        total += 2 * beliefs + 32 * falls(queries, people)
     return total
+
+
+def _lays_out(attack: TableAttack, releases: type) -> bool:
+    """Say whether an attack holds everybody's cells; noisy counts are read type by type."""
+    by_types = issubclass(releases, Counts) and isinstance(attack, MeanField | Ceiling)
+    return attack.uses != "prior" and not by_types
 
 
 def require_room(
@@ -65,8 +77,9 @@ def require_room(
     success: ColumnsRight,
     people: int,
     attacks: Sequence[TableAttack],
+    releases: type = Counts,
     *,
-    factored: bool,
+    factored: bool = False,
 ) -> None:
     """Refuse people, values or tables of which one process alone could not hold enough.
 
@@ -75,10 +88,8 @@ def require_room(
     TooLargeError
         They need more memory than the machine has.
     """
-    needed, there = (
-        BASE + room(queries, success, people, attacks, factored=factored),
-        machine_memory(),
-    )
+    there = machine_memory()
+    needed = BASE + room(queries, success, people, attacks, releases, factored=factored)
     if needed > there:
         raise TooLargeError(
             f"{people:,} people with {success.guesses:,} joint values of the unknown columns, in "

@@ -173,11 +173,13 @@ def _estimated(
 def memory(experiment: Experiment) -> int:
     """Give the bytes that one process holds for a study, about."""
     attacks = [attack for _, attack, _ in experiment.attacks]
+    releases = experiment.settings[0].mechanism.releases
     people = room(
         experiment.queries,
         experiment.success,
         experiment.targets,
         attacks,
+        releases,
         factored=experiment.factored,
     )
     table = experiment.table
