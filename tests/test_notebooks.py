@@ -34,7 +34,7 @@ def code(*sources):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_gives_what_is_stored_in_it(make, path, tmp_path, monkeypatch):
     if "statsmodels" in path.read_text(encoding="utf-8"):
-        pytest.importorskip("statsmodels")
+        pytest.importorskip("statsmodels", reason="the extra `examples` is not installed")
     monkeypatch.chdir(tmp_path)
     pyplot.figure()  # as another test may leave one
     stored = read(path)

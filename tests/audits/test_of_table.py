@@ -21,7 +21,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 def test_arguments_and_a_file_give_the_same_numbers(tmp_path):
     """The affairs example, smaller: as a file that names the table, and as a data frame."""
-    fair = pytest.importorskip("statsmodels.datasets").fair.load_pandas().data
+    fair = (
+        pytest.importorskip("statsmodels.datasets", reason="the extra `examples` is not installed")
+        .fair.load_pandas()
+        .data
+    )
     text = (EXAMPLES / "affairs.toml").read_text(encoding="utf-8")
     for old, new in (
         (r"targets = 100\b", "targets = 12"),

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-pytest.importorskip("numba")
+pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
 from narcissus.channels import _compiled
 

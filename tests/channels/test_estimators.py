@@ -28,7 +28,7 @@ def test_neighbours_with_ties_match_counting_on_discrete_outputs():
 
 
 def test_ones_own_classifier():
-    naive = pytest.importorskip("sklearn.naive_bayes")
+    naive = pytest.importorskip("sklearn.naive_bayes", reason="the extra `learn` is not installed")
     rng = np.random.default_rng(5)
     secret = rng.integers(2, size=4_000)
     output = rng.normal(size=(4_000, 6)) + 0.4 * secret[:, None]

@@ -30,7 +30,7 @@ def test_files(tmp_path):
 
 
 def test_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="the extra `parquet` is not installed")
     frame = pd.DataFrame({"secret": ["x", "y"], "p": [0.9, 0.2], "q": [0.1, 0.8]})
     frame.to_parquet(tmp_path / "a.parquet")
     frame.set_index("secret").to_parquet(tmp_path / "b.parquet")

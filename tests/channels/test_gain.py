@@ -6,7 +6,7 @@ import pytest
 from narcissus import channels as ch
 from narcissus.errors import InputError
 
-qif = pytest.importorskip("qif")
+qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
 
 
 @pytest.fixture(params=range(12))

@@ -14,7 +14,7 @@ def loops(request, monkeypatch):
     if request.param == "plain":
         monkeypatch.setenv("NARCISSUS_NO_NUMBA", "1")
     else:
-        pytest.importorskip("numba")
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
     yield
     _kernels.loops.cache_clear()
 

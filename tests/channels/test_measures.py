@@ -6,7 +6,7 @@ from scipy import sparse
 
 from narcissus import channels as ch
 
-qif = pytest.importorskip("qif")
+qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
 
 
 @pytest.fixture(params=range(12))

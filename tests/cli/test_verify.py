@@ -107,7 +107,9 @@ def test_another_study_or_none(played, narcissus):
 
 
 def test_signatures(played, narcissus):
-    serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    serialization = pytest.importorskip(
+        "cryptography.hazmat.primitives.serialization", reason="the extra `sign` is not installed"
+    )
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
     def written(name, key):

@@ -20,7 +20,12 @@ RELATION = Near(radius=0.7, isolation=2.5)
 
 @pytest.fixture(scope="module")
 def digits():
-    images = pytest.importorskip("sklearn.datasets").load_digits().data / 16
+    images = (
+        pytest.importorskip("sklearn.datasets", reason="the extra `learn` is not installed")
+        .load_digits()
+        .data
+        / 16
+    )
     return images[:500]
 
 

@@ -61,7 +61,10 @@ def test_hostile_programs(method, isolation, quick, name):
     assert set(run.output.split()) == {b"-1"}, run
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="numbers")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.uname().machine != "x86_64",
+    reason="system calls by their numbers on x86-64 Linux",
+)
 @pytest.mark.usefixtures("isolation")
 def test_every_call_that_is_not_on_the_list_is_refused(method, quick):
     """All system calls that there are, by number, with nothing but zeros."""
@@ -87,7 +90,10 @@ print('done')
     ["b827000040 0f05 c3", "b814000000 cd80 c3"],
     ids=["another numbering", "another architecture"],
 )
-@pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="numbers")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.uname().machine != "x86_64",
+    reason="system calls by their numbers on x86-64 Linux",
+)
 @pytest.mark.usefixtures("isolation")
 def test_calls_by_another_door_kill_the_program(method, quick, code):
     source = f"""
@@ -156,6 +162,9 @@ except (RuntimeError, MemoryError):
         "import ctypes\nprint(ctypes.CDLL(None).syscall(41, 2, 1, 0))",  # socket
     ],
 )
-@pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="numbers")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.uname().machine != "x86_64",
+    reason="system calls by their numbers on x86-64 Linux",
+)
 def test_raw_system_calls_are_refused(source, quick):
     assert run_program(source.encode(), b"", quick).output == b"-1\n"

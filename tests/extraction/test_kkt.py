@@ -25,7 +25,9 @@ CLOSE = 0.85  # normalised cross-correlation of a recognisable digit
 
 @pytest.fixture(scope="module")
 def digits():
-    data = pytest.importorskip("sklearn.datasets").load_digits()
+    data = pytest.importorskip(
+        "sklearn.datasets", reason="the extra `learn` is not installed"
+    ).load_digits()
     rows, labels = data.data / 8 - 1, np.where(data.target % 2 == 0, 1.0, -1.0)
     return rows - rows.mean(axis=0), labels
 

@@ -43,7 +43,9 @@ def test_dp_sgd_with_hardly_any_noise_is_told_by_how_often_a_record_is_sampled()
 
 
 def test_accounting_refuses_what_it_cannot_do():
-    events = pytest.importorskip("dp_accounting").dp_event
+    events = pytest.importorskip(
+        "dp_accounting", reason="the extra `accounting` is not installed"
+    ).dp_event
     with pytest.raises(InputError, match="event"):
         from_event(events.LaplaceDpEvent(1.0))
     with pytest.raises(InputError, match="noise"):

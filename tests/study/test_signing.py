@@ -7,7 +7,9 @@ import pytest
 from narcissus.errors import InputError
 from narcissus.study.signing import check_signature, read_private_key, sign, signature_path
 
-serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+serialization = pytest.importorskip(
+    "cryptography.hazmat.primitives.serialization", reason="the extra `sign` is not installed"
+)
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519  # noqa: E402
 
 # RFC 8032, section 7.1, test 2: the message is one byte, 0x72.

@@ -71,10 +71,9 @@ class Grid:
         def kept(row: Sequence[Any]) -> list[Any]:
             return [cell for place, cell in enumerate(row) if place not in empty]
 
-        columns = kept(self.columns)
-        percent = tuple(name for name in self.percent if name in columns)
-        rows = [kept(row) for row in self.rows]
-        return replace(self, columns=columns, rows=rows, percent=percent)
+        names, rows = kept(self.columns), [kept(row) for row in self.rows]
+        percent = tuple(name for name in self.percent if name in names)
+        return replace(self, columns=names, rows=rows, percent=percent)
 
 
 @dataclass(frozen=True)

@@ -76,3 +76,12 @@ def test_nearly_everybody_is_a_plain_number(single):
     ticks = [tick.get_text() for tick in canvas.axes[0].get_yticklabels()]
     assert any(text.endswith("(100%)") for text in ticks)
     assert not any("e+" in text for text in ticks)
+
+
+def test_a_group_that_loses_nothing_is_not_said_to_lose_most(single):
+    def nothing(result):
+        for group in result["groups"]:
+            group["attacks"]["posterior"].update(share=group["guess"]["share"], low=0.0, high=1.0)
+
+    title = groups_picture(single(nothing).results.settings[0]).title
+    assert title == "No group clearly loses more than the average"

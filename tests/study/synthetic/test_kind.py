@@ -95,7 +95,7 @@ def test_a_column_of_almost_only_numbers_is_named(files):
 
 
 def test_statsmodels_tables_can_be_audited():
-    pytest.importorskip("statsmodels")
+    pytest.importorskip("statsmodels", reason="the extra `examples` is not installed")
     frame = pd.DataFrame(narcissus.load_study({
         "kind": "synthetic", "threat": {"unknown": ["affairs"]},
         "data": {"real": "statsmodels:fair", "synthetic": "statsmodels:fair",

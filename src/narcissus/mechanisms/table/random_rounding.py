@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from narcissus._options import Level
-from narcissus._validation import integer
 from narcissus.mechanisms.queries import Floats, TableQueries
 from narcissus.mechanisms.table.columns import Columns
-from narcissus.mechanisms.table.protected import PreparedCells, ProtectedTables
+from narcissus.mechanisms.table.protected import PreparedCells
+from narcissus.mechanisms.table.rounding import Rounding
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class RandomlyRoundedTo:
 
 
 @dataclass(frozen=True)
-class RandomRounding(ProtectedTables):
+class RandomRounding(Rounding):
     """Tables whose cells are rounded at random, without bias, to a neighbouring multiple of a base.
 
     Nothing is guaranteed: given everybody else's records, a count that is a multiple of the base
@@ -52,27 +51,10 @@ class RandomRounding(ProtectedTables):
         list is a sweep.
     """
 
-    base: Level
-
-    def __post_init__(self) -> None:
-        """Refuse a base that is no whole number, and two ways to say which tables."""
-        integer("base", self.base, low=1)
-        super().__post_init__()
-
-    @property
-    def label(self) -> str:
-        """The base."""
-        return f"base {self.base:g}"
-
     @property
     def title(self) -> str:
         """That they are rounded at random, and how many columns each has."""
         return f"Randomly rounded {self.tables}"
-
-    @property
-    def strength(self) -> float:
-        """The base."""
-        return float(self.base)
 
     def prepare(self, columns: Columns) -> PreparedCells:
         """Lay out the tables."""

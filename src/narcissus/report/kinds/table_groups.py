@@ -134,6 +134,8 @@ def _headline(setting: SettingResult, worst: _Line) -> str:
     best = setting.best_attack
     if worst.best is None or best is None:
         return "The groups beside the average"
+    if worst.best.share <= worst.guess.share:
+        return "No group clearly loses more than the average"
     change = (
         f"“{worst.by}: {worst.group}”: from {percent(worst.guess.share)} to "
         f"{percent(worst.best.share)}, where the average goes from {percent(setting.guess.share)} "

@@ -122,16 +122,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
         )
     return Figure(
         headline,
-        "Share of secrets recovered against the setting of the release. A line with circles is the "
-        "best attack with its confidence band, a dashed line with squares the same guesses on "
-        "people who had no part in the release"
-        + (", a line with triangles the ceiling." if any(s.ceiling for s in settings) else ".")
-        + (
-            " The hatched area above the heavy line is where it is proved that no attacker is, on "
-            "average."
-            if any(p is not None for p in proved)
-            else ""
-        ),
+        _in_words(settings, is_proved=any(p is not None for p in proved)),
         draw,
         Grid(
             "What is recovered, and what limits it, for each setting",
@@ -150,6 +141,17 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
         (7.4, 4.3),
         "settings",
     )
+
+
+def _in_words(settings: Sequence[SettingResult], *, is_proved: bool) -> str:
+    """Say what is drawn over the settings."""
+    triangles = ", a line with triangles the ceiling" if any(s.ceiling for s in settings) else ""
+    edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
+    return (
+        "Share of secrets recovered against the setting of the release. A line with circles is the "
+        "best attack with its confidence band, a dashed line with squares the same guesses on "
+        f"people who had no part in the release{triangles}."
+    ) + (f"{edge}average." if is_proved else "")
 
 
 def glance(settings: Sequence[SettingResult]) -> Grid:
