@@ -20,6 +20,8 @@ from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import OtherSecrets
+from narcissus.mechanisms.marginals import Counts
+from narcissus.study.table.enclosure import around
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.proved import proved
 from narcissus.study.table.settings import Setting
@@ -47,6 +49,10 @@ class Kept:
         """Give the arrays that are kept of a trial."""
         truth = Truth.of(played, self.groups, chances=self.chances)
         found = truth.without_release()
+        [release] = played.release
+        if truth.exact is not None and isinstance(release, Counts):
+            rng = self.streams.alone(played.number)
+            found |= around(truth.targets, truth.exact, release.noise, rng)
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:

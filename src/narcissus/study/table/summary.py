@@ -12,6 +12,7 @@ from narcissus.study.results.table import NoiseResult, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GuessResult
 from narcissus.study.table.attack_summary import attack_result, limited, prior_test
 from narcissus.study.table.bound_summary import bound_results
+from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_summary import group_results
 from narcissus.study.table.population import mean_of_people
@@ -43,11 +44,18 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
     setting = experiment.settings[number]
     bounds = bound_results(experiment, number, trials)
     luck = _luck(experiment, trials)
+    around = Enclosure.of(trials, experiment.targets)
     attacks: dict[str, AttackResult] = {}
     ceiling: AttackResult | None = None
     for name, attack, count in experiment.attacks:
         found = attack_result(
-            experiment, name, attack, trials[:count], luck=luck[:count], bounds=bounds
+            experiment,
+            name,
+            attack,
+            trials[:count],
+            luck=luck[:count],
+            bounds=bounds,
+            around=around,
         )
         if attack.informed:
             ceiling = found
