@@ -23,7 +23,17 @@ Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 LATER = frozenset(
-    {"id", "released", "strength", "is_declared", "everybody", "own_release", "gain", "of"}
+    {
+        "id",
+        "released",
+        "strength",
+        "is_declared",
+        "everybody",
+        "own_release",
+        "gain",
+        "of",
+        "precision",
+    }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
 

@@ -15,7 +15,6 @@ from narcissus.evidence import (
     each_confidence,
     mean_limits,
     median_limits,
-    narrowest_limits,
     studentised_limits,
 )
 from narcissus.study.results.table import ShareBound, TableBound
@@ -52,7 +51,7 @@ def prior_test(experiment: Experiment, real: Floats, said: Floats) -> PriorTest:
     Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
     and at no less than 99%, since a right prior that is called refuted is a headline.
     """
-    sure = max(experiment.confidence, SURE)
+    sure = max(experiment.confidence, 1 - (1 - SURE) * experiment.spent)
     level = each_confidence(sure, family(experiment) + 1)
     off = difference_limits(real, said, confidence=level, people=experiment.targets)
     return PriorTest.model_validate(
@@ -109,7 +108,7 @@ def attack_result(
         "low": share.low,
         "high": share.high,
         "low_joint": scores.share(joint).low,
-        **_roughly(shares, luck, level),
+        **_roughly(scores, luck, level),
         **_against_itself(scores, level, joint),
         "decoy": _decoy(experiment, name, attack, trials),
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
@@ -141,9 +140,9 @@ def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict
     }
 
 
-def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
+def _roughly(scores: Scores, luck: Floats, level: float) -> dict[str, Any]:
     """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
-    left = shares - luck
+    left = scores.shares - luck
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
     if left.size > 1:
@@ -153,7 +152,7 @@ def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
             "high": min(1.0, found.high),
             "method": found.method,
         }
-    low, high = narrowest_limits(value, left.size, confidence=level)
+    low, high = scores.narrowest(value, level)
     return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
 
 

@@ -80,7 +80,7 @@ def _excess(
     )
 
 
-def _needed(
+def trials_to_tell(
     found: Estimate, values: Floats, room: float, *, confidence: float, people: int
 ) -> int | None:
     """Say how many trials would tell the sign of a mean; None where it is told, or none would."""
@@ -122,7 +122,7 @@ def _of_means(
         found = scores.excess(criterion, guess, confidence)
         values = scores.shares - criterion.allowed(guess, scores.fresh)
         room = scores.room(criterion, found.value)
-        needed = _needed(found, values, room, confidence=confidence, people=n)
+        needed = trials_to_tell(found, values, room, confidence=confidence, people=n)
         role = "ceiling" if attack.informed else "attack"
         limits = (found.value, found.low, found.high)
         yield _excess(role, name, criterion.name, "", limits, needed)
@@ -196,7 +196,9 @@ def _of_groups(
             fresh = _of_group(trials[:count], f"{name}/group_fresh", g)[some] / among
             values = shares - criterion.allowed(guess, fresh)
             found = within(values, ends, confidence, 1)
-            needed = _needed(found, values, ends[1] - ends[0], confidence=confidence, people=1)
+            needed = trials_to_tell(
+                found, values, ends[1] - ends[0], confidence=confidence, people=1
+            )
             needed = _with_members(needed, some)
             role = "ceiling" if attack.informed else "attack"
             limits = (found.value, found.low, found.high)
@@ -212,8 +214,9 @@ def _of_groups(
             values = sums[some, 0] / among
             values = values - criterion.allowed(sums[some, 2] / among, np.zeros(some.sum()))
             found = within(values, ends, level, 1)
-            more = _needed(found, values, ends[1] - ends[0], confidence=level, people=1)
-            needed = _with_members(more, some)
+            width = ends[1] - ends[0]
+            needed = trials_to_tell(found, values, width, confidence=level, people=1)
+            needed = _with_members(needed, some)
             limits = (found.value, None, found.high)
             yield _excess("bound", "mean share", criterion.name, group, limits, needed)
 

@@ -6,6 +6,7 @@ mean of values in [0, 1], or of differences of such.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,9 @@ from narcissus.evidence import (
     difference_limits,
     enclosed_limits,
     mean_limits,
+    narrowest_limits,
 )
+from narcissus.evidence.enclosed import OF_PEOPLE
 from narcissus.results import Estimate
 from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import (
@@ -77,10 +80,37 @@ class Scores:
         """Limit the mean share."""
         if self.around is None:
             return mean_limits(self.shares, confidence=level, people=self.people)
+        low, high = self.share_ends()
+        if low is high:
+            return self._at(low, self.shares, level)
+        return self._between(self.shares, low, high, level)
+
+    def share_ends(self) -> tuple[Envelope, Envelope]:
+        """Give what the share is never below and never above; one thing if it is always that."""
+        assert self.around is not None
         if self.always is not None:
-            return self._at(self.around.envelope(self.always[0]), self.shares, level)
-        most = self.around.envelope(MOST)
-        return self._between(self.shares, self._worst(LEAST), most, level)
+            end = self.around.envelope(self.always[0])
+            return end, end
+        return self._worst(LEAST), self.around.envelope(MOST)
+
+    def narrowest(self, value: float, level: float) -> tuple[float, float]:
+        """Give the nearest limits that any valid method could set at a mean share.
+
+        Of values that are between two ends: as far from them as values in [0, 1] are from these.
+        """
+        count = self.shares.size
+        if self.around is None:
+            return narrowest_limits(value, count, confidence=level)
+        low, high = self.share_ends()
+        if low is high:
+            people = round(float(self.around.counts.sum()))
+            return narrowest_limits(value, people, confidence=level)
+        least, most = (float(end.cut(count).trials.mean()) for end in (low, high))
+        least, most = min(least, value), max(most, value)
+        width = most - least
+        place = (value - least) / width if width else 0.0
+        near = narrowest_limits(place, count, confidence=level)
+        return least + width * near[0], least + width * near[1]
 
     def baseline(self, level: float) -> Estimate:
         """Limit the mean share without the release."""
@@ -196,6 +226,35 @@ def _part(gain: float, room: float) -> float:
     if room <= 0:
         return float(np.sign(gain))
     return float(np.clip(gain / room, -1, 1))
+
+
+def expected_reach(scores: Scores, trials: int, level: float) -> float:
+    """Plan how far apart the limits of a share will be, halved. Rough; never a claim.
+
+    Parameters
+    ----------
+    scores
+        Of at least two trials.
+    trials
+        That are planned.
+    level
+        Of both limits together.
+    """
+    hurdle = math.log(2 / (1 - level))
+    if scores.around is None:
+        slow = math.sqrt(2 * hurdle * float(scores.shares.var(ddof=1)) / trials)
+        return math.hypot((hurdle + math.log(2)) / trials / 2, slow)  # two gamblers, one wins
+    found = 0.0
+    for end in scores.share_ends():
+        if end.people is not None:
+            rare = hurdle - (0.0 if scores.always else math.log(OF_PEOPLE))
+            people = float(np.mean(end.people.counts)) * trials
+            found += math.sqrt(2 * rare * end.people.variance / people) + rare / people
+        if not scores.always:
+            rest = np.abs(scores.shares - end.cut(scores.shares.size).trials)
+            slow = math.sqrt(2 * hurdle * float(rest.var(ddof=1)) / trials)
+            found += math.hypot(float(rest.mean()) * hurdle / trials, slow)
+    return found / 2
 
 
 def scores_of(
