@@ -166,7 +166,7 @@ def enclosed_limits(
     >>> small = Envelope(np.full(100, 0.7))
     >>> found = enclosed_limits(np.full(100, 0.72), small, all_right, people=100)
     >>> round(found.low, 4), round(found.high, 4)
-    (0.7191, 0.7327)
+    (0.719, 0.7305)
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():

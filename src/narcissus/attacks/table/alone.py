@@ -51,7 +51,7 @@ def _of_some(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats
     queries, n = targets.queries, targets.people
     below = np.cumsum(targets.prior, axis=1)
     drawn = rng.random(n)[:, None] * below[:, -1:]  # sums of chances are 1 but for rounding
-    own = queries.split((drawn >= below).sum(axis=1))
+    own = queries.split(np.minimum((drawn >= below).sum(axis=1), queries.values - 1))
     fields: list[Floats] = []
     for pattern in queries.patterns:
         mine = pattern.values(own)[:, None, None] == np.arange(pattern.size)

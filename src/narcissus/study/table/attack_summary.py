@@ -95,7 +95,7 @@ def attack_result(
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
     scores = scores_of(experiment, name, attack, trials, around)
-    shares, share = scores.shares, scores.share(level)
+    share = scores.share(level)
     hits = [int(t[f"{name}/hits"]) for t in trials]
     counted = sorted(Counter(hits).items())
     median = median_limits([h / n for h in hits], confidence=level)
@@ -113,7 +113,7 @@ def attack_result(
         "decoy": _decoy(experiment, name, attack, trials),
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
-        "method": f"{share.method or 'betting'}, on {scored}",
+        "method": f"{share.method}, on {scored}",
         "distribution": HitCounts(
             targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted)
         ),

@@ -218,7 +218,8 @@ class Scores:
             low = high = float(envelope.trials.mean())
         else:
             low, high = envelope.people.lower(error), envelope.people.upper(error)
-        return Estimate(mean, min(mean, low), max(mean, high), level, values.size)
+        ends, method = (min(mean, low), max(mean, high)), "empirical Bernstein over people"
+        return Estimate(mean, *ends, level, values.size, method=method)
 
 
 def _part(gain: float, room: float) -> float:
