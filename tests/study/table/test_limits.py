@@ -15,7 +15,7 @@ from narcissus.evidence import (
 )
 from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import FALL, LEAST, MOST, RISE, Enclosure
-from narcissus.study.table.limits import Scores, expected_reach, has_decoy, scores_of, within
+from narcissus.study.table.limits import AttackScores, expected_reach, has_decoy, scores_of, within
 
 TRIALS = 100
 PEOPLE = {"threat": {"unknown": ["ill"], "targets": 100}, "run": {"trials": TRIALS}}
@@ -47,7 +47,7 @@ def ends(found):
 def test_where_nothing_is_known_they_are_those_of_shares():
     rng = np.random.default_rng(1)
     won, fair = rng.uniform(0.5, 0.7, 30), rng.uniform(0.3, 0.5, 30)
-    plain = Scores(won, fair, 50)
+    plain = AttackScores(won, fair, 50)
     expected = (
         mean_limits(won, confidence=0.9, people=50),
         mean_limits(fair, confidence=0.9, people=50),

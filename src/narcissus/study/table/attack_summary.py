@@ -30,7 +30,7 @@ from narcissus.study.results.table_attacks import (
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.limits import Scores, has_decoy, scores_of
+from narcissus.study.table.limits import AttackScores, has_decoy, scores_of
 
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -140,7 +140,7 @@ def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict
     }
 
 
-def _roughly(scores: Scores, luck: Floats, level: float) -> dict[str, Any]:
+def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:
     """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
     left = scores.shares - luck
     value = float(np.clip(left.mean(), 0, 1))
@@ -168,7 +168,7 @@ def _decoy(
     )
 
 
-def _against_itself(scores: Scores, level: float, joint: float) -> dict[str, Any]:
+def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
     """Compare an attack with itself."""
     baseline, gain, advantage = scores.baseline(level), scores.gain(level), scores.advantage(level)
     return {

@@ -30,7 +30,7 @@ from narcissus.study.table.costly import refuse_fixed_seeds, with_kept_releases
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.own_release import attack_own_release
-from narcissus.study.table.precision import Looks, looks_of, play_looks
+from narcissus.study.table.precision import LookPlan, looks_of, play_looks
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
@@ -136,7 +136,7 @@ class TableKind:
 
 def _played(
     experiment: Experiment,
-    plan: Looks | None,
+    plan: LookPlan | None,
     store: TrialStore | None,
     workers: int | None,
     options: RunOptions,

@@ -49,7 +49,7 @@ OF_BASELINE = 0.2
 
 
 @dataclass(frozen=True)
-class Scores:
+class AttackScores:
     """What one attack scored.
 
     Attributes
@@ -229,7 +229,7 @@ def _part(gain: float, room: float) -> float:
     return float(np.clip(gain / room, -1, 1))
 
 
-def expected_reach(scores: Scores, trials: int, level: float) -> float:
+def expected_reach(scores: AttackScores, trials: int, level: float) -> float:
     """Plan how far apart the limits of a share will be, halved. Rough; never a claim.
 
     Parameters
@@ -264,13 +264,13 @@ def scores_of(
     attack: TableAttack,
     trials: Sequence[Trial],
     around: Enclosure | None,
-) -> Scores:
+) -> AttackScores:
     """Give what an attack scored, with the same attempts on fresh people, or on a decoy."""
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     if has_decoy(experiment, attack):
         fresh = np.array([float(t[f"{name}/decoy"][0]) for t in trials])
     shares = np.array([float(t[f"{name}/share"]) for t in trials])
-    return Scores(
+    return AttackScores(
         np.clip(shares, 0, 1),
         np.clip(fresh, 0, 1),
         experiment.targets,

@@ -40,7 +40,7 @@ Trials = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedLook:
     """One time at which a run may end.
 
     Attributes
@@ -56,7 +56,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Looks:
+class LookPlan:
     """When a run may end, fixed before its first trial.
 
     Attributes
@@ -70,7 +70,7 @@ class Looks:
     """
 
     wanted: float
-    looks: tuple[Look, ...]
+    looks: tuple[PlannedLook, ...]
     asked: Mapping[str, int]
 
     def at(self, experiment: Experiment, number: int) -> Experiment:
@@ -89,7 +89,7 @@ class Looks:
         )
 
 
-def schedule(first: int, most: int) -> tuple[Look, ...]:
+def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     """Give looks from ``first`` trials on, each half as many again, up to ``most``.
 
     The first has half of the error, each other half of what is left, and the last all of it.
@@ -102,10 +102,10 @@ def schedule(first: int, most: int) -> tuple[Look, ...]:
     counts = [min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)]
     kept = sorted(set(counts))
     parts = [0.5 ** (k + 1) for k in range(len(kept) - 1)]
-    return tuple(Look(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
+    return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
 
 
-def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> Looks | None:
+def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> LookPlan | None:
     """Play the pilot and fix when the run may end; None where the study asks for no precision.
 
     Raises
@@ -137,12 +137,12 @@ def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> 
     said = f"about {first:,} trials for limits within {study.run.precision:g} points"
     observer.note(f"{said}; at most {plan[-1].trials:,} are played")
     given = {name: study.attacks[name].also["trials"] for name in study.attacks}
-    return Looks(wanted, plan, {name: n for name, n in given.items() if n is not None})
+    return LookPlan(wanted, plan, {name: n for name, n in given.items() if n is not None})
 
 
 def play_looks(
     experiment: Experiment,
-    plan: Looks,
+    plan: LookPlan,
     play: Callable[[Experiment], Trials],
     observer: Observer,
 ) -> tuple[Experiment, Trials]:
