@@ -34,7 +34,7 @@ SIDE = 0.1
 BOTH = 1 - 2 * SIDE
 FALSE_ALARM = 1e-6
 REPEATS = pytest.mark.parametrize(
-    "repeats", [150, pytest.param(3000, marks=pytest.mark.nightly)], ids=["few", "many"]
+    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
 )
 
 

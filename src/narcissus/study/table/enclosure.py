@@ -56,10 +56,18 @@ def around(
     x, g = np.mean(draws, axis=0), people.chances.max(axis=1)
     moments = [x, x**2, np.broadcast_to(g, x.shape), np.broadcast_to(g**2, x.shape), x * g]
     return {
-        "ends": _ends(chances, targets.chances).mean(axis=1),
+        "ends": _means(chances, targets.chances),
         "alone": np.stack([m.sum(axis=1) for m in moments], axis=1),
         "alone_people": np.array(float(some)),
     }
+
+
+def _means(chances: Floats, before: Floats) -> Floats:
+    """Give their means over people, so many at a time that little memory is held."""
+    step = max(1, _VALUES // chances.shape[1])
+    starts = range(0, len(chances), step)
+    sums = [_ends(chances[a : a + step], before[a : a + step]).sum(axis=1) for a in starts]
+    return np.sum(sums, axis=0) / len(chances)
 
 
 def _ends(chances: Floats, before: Floats) -> Floats:
