@@ -14,9 +14,12 @@ import pytest
 from scipy import stats
 
 from narcissus.evidence import (
+    Envelope,
+    PeopleSums,
     advantage_limits,
     bernstein_limits,
     difference_limits,
+    enclosed_limits,
     mean_limits,
     median_limits,
     population_mean_upper,
@@ -31,7 +34,7 @@ SIDE = 0.1
 BOTH = 1 - 2 * SIDE
 FALSE_ALARM = 1e-6
 REPEATS = pytest.mark.parametrize(
-    "repeats", [150, pytest.param(3000, marks=pytest.mark.nightly)], ids=["few", "many"]
+    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
 )
 
 
@@ -90,7 +93,37 @@ def median(rng, n):
     return median_limits(rng.normal(size=n), confidence=BOTH), 0.0
 
 
+def enclosed(rng, n):
+    """Skewed people on both sides, and an attack whose luck is the same for all of a trial."""
+    return between(rng, n, rng.beta(0.5, 0.5, n))
+
+
+def rarely_bad(rng, n):
+    """Nearly always the best guesses, now and then the worst."""
+    return between(rng, n, (rng.random(n) >= 1 / n).astype(float), 1 - 1 / n)
+
+
+def rarely_good(rng, n):
+    """Nearly always the worst guesses: the rest is nothing but rare hits."""
+    return between(rng, n, (rng.random(n) < 1 / n).astype(float), 1 / n)
+
+
+def between(rng, n, place, mean=0.5):
+    """Values a part ``place`` of the way between what the same people have at least and at most."""
+    low, room = rng.beta(0.2, 0.8, (n, 30)) / 2, rng.beta(0.3, 0.9, (n, 30)) / 2
+    sides = (low, low + room)
+    below, above = (
+        Envelope(x.mean(axis=1), PeopleSums(x.sum(axis=1), (x**2).sum(axis=1), 30)) for x in sides
+    )
+    values = below.trials + place * (above.trials - below.trials)
+    found = enclosed_limits(values, below, above, confidence=BOTH, people=30)
+    return found, 0.1 + 0.125 * mean
+
+
 CASES = [
+    enclosed,
+    rarely_bad,
+    rarely_good,
     shares,
     one_each,
     rare,

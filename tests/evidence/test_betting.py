@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus.evidence import advantage_limits, mean_limits
-from narcissus.evidence.betting import plug_in
+from narcissus.evidence.betting import plug_in, usual
 
 HURDLE = math.log(2 / 0.2)
 # Trials (share, baseline) with their chances; the first two fixed, the rest anything.
@@ -51,8 +51,8 @@ def test_a_true_claim_is_a_fair_game(world, people):
     for which in itertools.product(range(len(outcomes)), repeat=5):
         chance = math.prod(chances[w] for w in which)
         h, f = shares[list(which)], fair[list(which)]
-        about_mean = plug_in(h, np.ones(5), middle=0.5, people=people, hurdle=HURDLE)
-        about_gain = plug_in(h - f, 1 - f, middle=0.0, people=people, hurdle=HURDLE)
+        about_mean = plug_in(h, np.ones(5), middle=0.5, tempers=usual(people), hurdle=HURDLE)
+        about_gain = plug_in(h - f, 1 - f, middle=0.0, tempers=usual(people), hurdle=HURDLE)
         bets = [
             (about_mean, h - mean, mean),
             (about_mean, mean - h, 1 - mean),
@@ -74,14 +74,14 @@ def test_the_limits_are_those_that_the_public_functions_give():
     rng = np.random.default_rng(4)
     h, f = rng.binomial(20, 0.7, 40) / 20, rng.binomial(20, 0.4, 40) / 20
     found = mean_limits(h, confidence=0.8, people=20)
-    gamblers = plug_in(h, np.ones(40), middle=0.5, people=20, hurdle=HURDLE)
+    gamblers = plug_in(h, np.ones(40), middle=0.5, tempers=usual(20), hurdle=HURDLE)
     for limit, sign in ((found.low, -1), (found.high, 1)):
         for claim, refused in ((limit + sign * 1e-6, True), (limit - sign * 1e-6, False)):
             loss = claim if sign < 0 else 1 - claim
             path = average_capital(gamblers, -sign * (h - claim), loss)
             assert (max(path) >= 2 / 0.2) == refused
     found = advantage_limits(h, f, confidence=0.8, people=20)
-    gamblers = plug_in(h - f, 1 - f, middle=0.0, people=20, hurdle=HURDLE)
+    gamblers = plug_in(h - f, 1 - f, middle=0.0, tempers=usual(20), hurdle=HURDLE)
     for limit, sign in ((found.low, -1), (found.high, 1)):
         for claim, refused in ((limit + sign * 1e-6, True), (limit - sign * 1e-6, False)):
             loss = 1.0 if sign < 0 else 1 - claim
@@ -92,7 +92,7 @@ def test_the_limits_are_those_that_the_public_functions_give():
 @pytest.mark.states("Waudby-Smith and Ramdas 2023", "Equation 26")
 def test_stakes_follow_the_paper_and_the_bold_gambler_starts_with_less():
     values = np.array([0.6, 0.7, 0.65, 0.8])
-    gamblers = plug_in(values, np.ones(4), middle=0.5, people=25, hurdle=2.0)
+    gamblers = plug_in(values, np.ones(4), middle=0.5, tempers=usual(25), hurdle=2.0)
     assert gamblers.stakes.shape == (2, 4)
     assert gamblers.boldness.tolist() == [[0.9], [0.99]]
     for row, share in zip(gamblers.stakes, (1.0, 1 / 25), strict=True):
@@ -102,7 +102,10 @@ def test_stakes_follow_the_paper_and_the_bold_gambler_starts_with_less():
             total += value
             squares += (value - total / (share + t + 1)) ** 2
             variance = (0.25 * share + squares) / (t + 2)
-    assert plug_in(values, np.ones(4), middle=0.5, people=1, hurdle=2.0).stakes.shape == (1, 4)
+    assert plug_in(values, np.ones(4), middle=0.5, tempers=usual(1), hurdle=2.0).stakes.shape == (
+        1,
+        4,
+    )
 
 
 @given(
@@ -113,10 +116,10 @@ def test_stakes_follow_the_paper_and_the_bold_gambler_starts_with_less():
 def test_what_is_refused_has_no_gaps(trials, people):
     """The capital falls with the claim, so bisection finds the only edge."""
     h, f = np.array(trials).T
-    gamblers = plug_in(h - f, 1 - f, middle=0.0, people=people, hurdle=0.3)
+    gamblers = plug_in(h - f, 1 - f, middle=0.0, tempers=usual(people), hurdle=0.3)
     low = [gamblers.refuse(h - f - a * (1 - f), 1.0) for a in np.linspace(-1, 1, 21)]
     high = [gamblers.refuse(1 - h - b * (1 - f), b) for b in np.linspace(1e-9, 2, 21)]
-    about_mean = plug_in(h, np.ones_like(h), middle=0.5, people=people, hurdle=0.3)
+    about_mean = plug_in(h, np.ones_like(h), middle=0.5, tempers=usual(people), hurdle=0.3)
     mean = [about_mean.refuse(h - m, m) for m in np.linspace(1e-9, 1, 21)]
     edge = about_mean.refused_up_to(lambda m: h - m, lambda m: m, 0.0, 1.0)
     assert edge == 0 or about_mean.refuse(h - edge, edge)  # limits err outwards

@@ -3,6 +3,7 @@
 from narcissus.evidence.advantage import advantage_limits
 from narcissus.evidence.approximate import studentised_advantage, studentised_limits
 from narcissus.evidence.differences import difference_limits
+from narcissus.evidence.enclosed import Envelope, PeopleSums, enclosed_limits
 from narcissus.evidence.estimated_prior import estimated_tail, upper_priors
 from narcissus.evidence.families import each_confidence, first_in_sequence
 from narcissus.evidence.intervals import bernstein_limits, clopper_pearson
@@ -16,7 +17,9 @@ from narcissus.evidence.sequential import Bets, anytime_limits
 
 __all__ = [
     "Bets",
+    "Envelope",
     "Method",
+    "PeopleSums",
     "Refutation",
     "advantage_limits",
     "anytime_limits",
@@ -24,6 +27,7 @@ __all__ = [
     "clopper_pearson",
     "difference_limits",
     "each_confidence",
+    "enclosed_limits",
     "estimated_tail",
     "first_in_sequence",
     "mean_limits",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import fraction, integer, same_trials, unit_vector
-from narcissus.evidence.betting import plug_in
+from narcissus.evidence.betting import plug_in, usual
 from narcissus.results import Estimate
 
 
@@ -62,7 +62,7 @@ def advantage_limits(
     some = integer("people", people, low=1)
     room, missed = 1 - fair, 1 - won
     hurdle = math.log(2 / (1 - level))
-    gamblers = plug_in(won - fair, room, middle=0.0, people=some, hurdle=hurdle)
+    gamblers = plug_in(won - fair, room, middle=0.0, tempers=usual(some), hurdle=hurdle)
     # A unit at stake loses most where the share is 0 and the baseline 1: one unit.
     low = gamblers.refused_up_to(lambda a: won - fair - a * room, lambda _: 1.0, -1.0, 1.0)
     # The other way, in b = 1 - a: E[missed - b room] = 0, and a unit loses at most b.

@@ -11,7 +11,7 @@ Source: Waudby-Smith and Ramdas 2023, Theorem 3 (predictable plug-in stakes); Vi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,16 +21,32 @@ from narcissus.evidence.sequential import log_mean
 
 FloatArray = NDArray[np.float64]
 
-# Share of the capital that one value can lose at most, for the first gambler and the bold one.
-# The paper takes 1/2 or 3/4; values that vary little (shares of many people) need bolder stakes,
-# and any number below 1 is valid.
-MOST_AT_STAKE = (0.9, 0.99)
 _STEPS = 40  # halvings of the range of claims
 
 
 @dataclass(frozen=True)
+class Temper:
+    """How a gambler bets.
+
+    Attributes
+    ----------
+    variance
+        What they expect at the start, as a part of .25, which values in [0, 1] can have at most.
+    most
+        Share of their capital that one trial can lose them at most, below 1. The paper takes 1/2
+        or 3/4; values that vary little (shares of many people) need bolder stakes.
+    capital
+        Their part of the unit.
+    """
+
+    variance: float
+    most: float
+    capital: float = 1.0
+
+
+@dataclass(frozen=True)
 class Gamblers:
-    """Gamblers with equal shares of one unit.
+    """Gamblers who share one unit.
 
     Attributes
     ----------
@@ -39,12 +55,15 @@ class Gamblers:
         depend on the trials before it alone.
     boldness
         Share of the capital that each risks on one trial at most, shape (gamblers, 1).
+    capital
+        What each starts with, shape (gamblers, 1); together 1.
     hurdle
-        Log of the average capital at which a claim is refused: ``-log(error)``.
+        Log of the capital of all at which a claim is refused: ``-log(error)``.
     """
 
     stakes: FloatArray
     boldness: FloatArray
+    capital: FloatArray
     hurdle: float
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
@@ -59,8 +78,9 @@ class Gamblers:
         """
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
-        capital = np.cumsum(np.log1p(bets * payoffs), axis=1)
-        return float(log_mean(capital).max()) >= self.hurdle
+        grown = np.cumsum(np.log1p(bets * payoffs), axis=1)
+        parts = np.log(len(self.capital) * self.capital)
+        return float(log_mean(grown + parts).max()) >= self.hurdle
 
     def refused_up_to(
         self,
@@ -89,15 +109,27 @@ class Gamblers:
         return low
 
 
-def plug_in(
-    values: FloatArray, weights: FloatArray, *, middle: float, people: int, hurdle: float
-) -> Gamblers:
-    """Give gamblers for payoffs ``values - claim * weights``, or for their opposites.
+def usual(people: int) -> tuple[Temper, ...]:
+    """Give how gamblers bet on a mean over so many independent targets.
 
     The first expects at the start the variance that one value in [0, 1] can have at most, .25.
-    Where a trial is the mean over ``people`` independent targets, a second, bold one expects
-    ``.25 / people``. Whether the targets are independent decides how well it bets, not whether
-    the limits hold.
+    Where a trial is the mean over several targets, a second, bold one expects ``.25 / people``.
+    Whether the targets are independent decides how well it bets, not whether the limits hold.
+    """
+    if people == 1:
+        return (Temper(1.0, 0.9),)
+    return Temper(1.0, 0.9, 0.5), Temper(1 / people, 0.99, 0.5)
+
+
+def plug_in(
+    values: FloatArray,
+    weights: FloatArray,
+    *,
+    middle: float,
+    tempers: Sequence[Temper],
+    hurdle: float,
+) -> Gamblers:
+    """Give gamblers for payoffs ``values - claim * weights``, or for their opposites.
 
     Parameters
     ----------
@@ -105,23 +137,25 @@ def plug_in(
         One a trial, shape (trials,).
     middle
         The claim that is expected at the start.
-    people
-        How many targets a trial is the mean of.
+    tempers
+        How each of them bets.
     hurdle
         See `Gamblers`.
 
     Notes
     -----
-    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). The second
-    gambler is ours.
+    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). Gamblers
+    besides the first are ours.
     """
     n = values.size
     counts = np.arange(1, n + 1)
     stakes: list[FloatArray] = []
-    for share in (1.0, 1.0 / people)[: 1 + (people > 1)]:
+    for share in (temper.variance for temper in tempers):
         claims = (share * middle + np.cumsum(values)) / (share + np.cumsum(weights))
         squares = np.cumsum((values - claims * weights) ** 2)
         variances = (0.25 * share + squares) / (counts + 1)
         before = np.concatenate([[0.25 * share], variances[:-1]])
         stakes.append(np.sqrt(2 * hurdle / (n * before)))
-    return Gamblers(np.array(stakes), np.array(MOST_AT_STAKE)[: len(stakes), None], hurdle)
+    boldness = np.array([temper.most for temper in tempers])[:, None]
+    capital = np.array([temper.capital for temper in tempers])[:, None]
+    return Gamblers(np.array(stakes), boldness, capital, hurdle)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import fraction, integer, unit_vector
-from narcissus.evidence.betting import plug_in
+from narcissus.evidence.betting import plug_in, usual
 from narcissus.results import Estimate
 
 
@@ -48,7 +48,7 @@ def mean_limits(
     some = integer("people", people, low=1)
     mean = float(array.mean())
     hurdle = math.log(2 / (1 - level))
-    gamblers = plug_in(array, np.ones_like(array), middle=0.5, people=some, hurdle=hurdle)
+    gamblers = plug_in(array, np.ones_like(array), middle=0.5, tempers=usual(some), hurdle=hurdle)
 
     def edge(seen: np.ndarray) -> float:
         return gamblers.refused_up_to(lambda m: seen - m, lambda m: m, 0.0, 1.0)

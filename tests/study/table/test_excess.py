@@ -11,7 +11,8 @@ import pytest
 from narcissus.evidence import clopper_pearson, mean_limits, population_mean_upper, trials_for
 from narcissus.study.results.table import SettingNumbers, ShareBound
 from narcissus.study.results.table_attacks import GuessResult
-from narcissus.study.table.excess import _limits, excesses, family
+from narcissus.study.table.excess import excesses, family, trials_to_tell
+from narcissus.study.table.limits import within
 from narcissus.study.table.population import tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.words import odds
@@ -96,10 +97,11 @@ def test_what_is_open_is_settled_by_more_trials_than_were_played(trials):
     rng = np.random.default_rng(trials)
     for _ in range(50):
         values = rng.choice([-0.5, 0.5], size=trials, p=[0.45, 0.55])
-        found, needed = _limits(values, -0.5, 0.5, confidence=0.95, people=1)
+        found = within(values, (-0.5, 0.5), 0.95, 1)
+        more = trials_to_tell(found, values, 1.0, confidence=0.95, people=1)
         settled = found.low > 0 or found.high <= 0 or found.value == 0
-        assert (needed is None) == settled
-        assert needed is None or needed >= 2 * trials
+        assert (more is None) == settled
+        assert more is None or more >= 2 * trials
 
 
 def test_a_limit_of_everybody_under_noise_is_not_called_no_noise():

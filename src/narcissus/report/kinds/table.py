@@ -250,8 +250,19 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
     if methods := sorted({attack.method for attack in attacks if attack.method}):
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
-            "distribution, and verdicts rest on them; with few trials no valid limits are narrow. "
-            "Approximate limits (Student's t on the trials) stand beside them and decide nothing."
+            "distribution, and verdicts rest on them; with few trials no valid limits of what an "
+            "attack may do are narrow. Approximate limits (Student's t on the trials) stand beside "
+            "them and decide nothing."
+        )
+    if (precision := setting.precision) is not None:
+        reached = "reached" if precision.is_reached else "not reached"
+        text.append(
+            f"Precision: half the distance between the limits of the headline was to be at most "
+            f"{100 * precision.aimed:.3g} points, and is {100 * precision.reached:.3g} at the "
+            f"widest: {reached}, after {number(setting.trials)} trials of at most "
+            f"{number(precision.most)} (look {precision.look}). The looks at the limits were fixed "
+            "beforehand, and each spends its part of the error: they hold at their level "
+            "whenever the run ends."
         )
     if not setting.prior_is_exact:
         text.append(

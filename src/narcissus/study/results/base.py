@@ -37,6 +37,7 @@ LATER = frozenset(
         "each_column",
         "by_chance",
         "search",
+        "precision",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

@@ -153,6 +153,20 @@ class NoiseResult(ResultModel):
     scale: NonNegative
 
 
+class PrecisionResult(ResultModel):
+    """How near the limits of the headline came, where the study asks for a precision."""
+
+    aimed: Share = Field(description="Half the distance between limits, at most.")
+    reached: Share = Field(description="Half the widest distance, of guess, best and ceiling.")
+    look: Positive = Field(description="At which the run ended.")
+    most: Positive = Field(description="Trials that it could have had.")
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether limits are as near as was asked for."""
+        return self.reached <= self.aimed
+
+
 TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
 
 
@@ -184,7 +198,7 @@ class OwnRelease(ResultModel):
 class SettingNumbers(ResultModel):
     """What was measured and what is proved at one setting, before it is judged."""
 
-    later = frozenset({"released", "strength", "is_declared", "everybody"})
+    later = frozenset({"released", "strength", "is_declared", "everybody", "precision"})
 
     epsilon: NonNegative | None
     label: str
@@ -200,6 +214,9 @@ class SettingNumbers(ResultModel):
     people: Positive
     trials: Positive
     confidence: Level
+    precision: PrecisionResult | None = Field(
+        None, description="Null: the study gives its number of trials."
+    )
     prior_is_exact: bool
     everybody: bool = Field(
         False, description="Whether the people are the whole table: there are no others like them."

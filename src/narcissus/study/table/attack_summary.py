@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
-    advantage_limits,
     difference_limits,
     each_confidence,
     mean_limits,
     median_limits,
-    narrowest_limits,
     studentised_limits,
 )
 from narcissus.study.results.table import ShareBound, TableBound
@@ -30,8 +28,10 @@ from narcissus.study.results.table_attacks import (
     PriorTest,
     SearchResult,
 )
+from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.limits import AttackScores, has_decoy, scores_of
 
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def prior_test(experiment: Experiment, real: Floats, said: Floats) -> PriorTest:
     Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
     and at no less than 99%, since a right prior that is called refuted is a headline.
     """
-    sure = max(experiment.confidence, SURE)
+    sure = max(experiment.confidence, 1 - (1 - SURE) * experiment.spent)
     level = each_confidence(sure, family(experiment) + 1)
     off = difference_limits(real, said, confidence=level, people=experiment.targets)
     return PriorTest.model_validate(
@@ -74,6 +74,7 @@ def attack_result(
     *,
     luck: Floats,
     bounds: Sequence[TableBound],
+    around: Enclosure | None = None,
 ) -> AttackResult:
     """Summarise one attack at one setting.
 
@@ -89,10 +90,13 @@ def attack_result(
         What chance added in each, shape (trials,).
     bounds
         What is proved at this setting.
+    around
+        What no attack is beyond, where it is known.
     """
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
-    shares = np.clip([float(t[f"{name}/share"]) for t in trials], 0, 1)
+    scores = scores_of(experiment, name, attack, trials, around)
+    share = scores.share(level)
     hits = [int(t[f"{name}/hits"]) for t in trials]
     counted = sorted(Counter(hits).items())
     median = median_limits([h / n for h in hits], confidence=level)
@@ -102,17 +106,20 @@ def attack_result(
         else "hits"
     )
     found: dict[str, Any] = {
-        **dict(limited(shares, level, people=n)),
-        "low_joint": mean_limits(shares, confidence=joint, people=n).low,
-        **_roughly(shares, luck, level),
-        **_against_itself(experiment, name, attack, shares, trials),
+        "low": share.low,
+        "high": share.high,
+        "low_joint": scores.share(joint).low,
+        **_roughly(scores, luck, level),
+        **_against_itself(scores, level, joint),
+        "decoy": _decoy(experiment, name, attack, trials),
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
-        "method": f"betting, on {scored}",
+        "method": f"{share.method}, on {scored}",
         "distribution": HitCounts(
             targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted)
         ),
         "columns": _columns(experiment, name, trials),
+        "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
         "is_estimated": attack.informed and experiment.factored,
         "search": _search(name, trials),
@@ -146,9 +153,9 @@ def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
     return SearchResult(stuck=int(stuck.sum()), residual=residual)
 
 
-def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
+def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:
     """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
-    left = shares - luck
+    left = scores.shares - luck
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
     if left.size > 1:
@@ -158,38 +165,33 @@ def _roughly(shares: Floats, luck: Floats, level: float) -> dict[str, Any]:
             "high": min(1.0, found.high),
             "method": found.method,
         }
-    low, high = narrowest_limits(value, left.size, confidence=level)
+    low, high = scores.narrowest(value, level)
     return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
 
 
-def _against_itself(
-    experiment: Experiment, name: str, attack: TableAttack, shares: Floats, trials: Sequence[Trial]
-) -> dict[str, Any]:
-    """Compare an attack with itself: the same attempts on fresh people, or a decoy release."""
-    level, n = experiment.confidence, experiment.targets
-    joint = each_confidence(level, family(experiment))
-    fresh = np.clip([float(t[f"{name}/fresh"]) for t in trials], 0, 1)
-    decoy: DecoyResult | None = None
-    if not experiment.prior_is_exact and not attack.informed:
-        decoys = np.array([t[f"{name}/decoy"] for t in trials])
-        fresh = np.clip(decoys[:, 0], 0, 1)
-        said = np.clip(decoys[:, 1], 0, 1)
-        decoy = DecoyResult(
-            **dict(limited(fresh, level, people=n)), **dict(prior_test(experiment, fresh, said))
-        )
-    baseline = limited(fresh, level, people=n)
-    gain = difference_limits(shares, fresh, confidence=level, people=n)
-    advantage = advantage_limits(shares, fresh, confidence=level, people=n)
+def _decoy(
+    experiment: Experiment, name: str, attack: TableAttack, trials: Sequence[Trial]
+) -> DecoyResult | None:
+    if not has_decoy(experiment, attack):
+        return None
+    fresh, said = np.clip([t[f"{name}/decoy"] for t in trials], 0, 1).T
+    return DecoyResult(
+        **dict(limited(fresh, experiment.confidence, people=experiment.targets)),
+        **dict(prior_test(experiment, fresh, said)),
+    )
+
+
+def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
+    """Compare an attack with itself."""
+    baseline, gain, advantage = scores.baseline(level), scores.gain(level), scores.advantage(level)
     return {
-        "decoy": decoy,
-        "baseline": baseline.share,
+        "baseline": baseline.value,
         "baseline_low": baseline.low,
         "baseline_high": baseline.high,
-        "baseline_exact": decoy is None,
         "gain": gain.value,
         "gain_low": gain.low,
         "gain_high": gain.high,
-        "gain_low_joint": difference_limits(shares, fresh, confidence=joint, people=n).low,
+        "gain_low_joint": scores.gain(joint).low,
         "advantage": advantage.value,
         "advantage_low": advantage.low,
         "advantage_high": advantage.high,

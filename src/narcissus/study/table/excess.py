@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
+    PeopleSums,
     clopper_pearson,
     each_confidence,
-    mean_limits,
-    population_mean_upper,
     trials_for,
 )
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
 from narcissus.study.table.criteria import Criterion, Mean, criteria
+from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.limits import scores_of, within
 from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.tails import mean_tails
@@ -99,30 +100,18 @@ def _of_attack(
     return estimated.model_copy(update={"kind": "approximate"})
 
 
-def _limits(
-    values: Floats, low: float, high: float, *, confidence: float, people: int
-) -> tuple[Estimate, int | None]:
-    """Limit the mean of values in [low, high]; say how many trials would tell its sign."""
-    width = high - low
-    scaled = np.clip((values - low) / width, 0.0, 1.0)
-    found = mean_limits(scaled, confidence=confidence, people=people)
+def trials_to_tell(
+    found: Estimate, values: Floats, room: float, *, confidence: float, people: int
+) -> int | None:
+    """Say how many trials would tell the sign of a mean; None where it is told, or none would."""
     assert found.low is not None
     assert found.high is not None
-    limits = Estimate(
-        low + width * found.value,
-        low + width * found.low,
-        low + width * found.high,
-        confidence,
-        values.size,
-    )
-    value = float(values.mean())
-    assert limits.low is not None
-    assert limits.high is not None
-    if value == 0 or limits.low > 0 or limits.high <= 0:
-        return limits, None
-    variance = float(scaled.var(ddof=1)) if values.size > 1 else 0.25 / people
-    needed = trials_for(abs(value) / width, variance=variance, confidence=confidence)
-    return limits, _more(needed, values.size)
+    value = found.value
+    if value == 0 or found.low > 0 or found.high <= 0:
+        return None
+    variance = float(values.var(ddof=1)) if values.size > 1 else 0.25 / people
+    needed = trials_for(abs(value), variance=variance, room=room, confidence=confidence)
+    return _more(needed, values.size)
 
 
 def _more(needed: int, played: int) -> int:
@@ -138,28 +127,22 @@ def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
     return chance, np.array([float(t["guessed"]) for t in trials])
 
 
-def _fresh(experiment: Experiment, name: str, trials: Trials) -> Floats:
-    """Give what an attack's attempts score on fresh people in each trial, or on a decoy."""
-    if experiment.prior_is_exact:
-        return np.array([float(t[f"{name}/fresh"]) for t in trials])
-    return np.array([float(t[f"{name}/decoy"][0]) for t in trials])
-
-
 def _of_means(
     experiment: Experiment, number: int, trials: Trials, criterion: Criterion, joint: float
 ) -> Iterator[Excess]:
     n, level = experiment.targets, experiment.confidence
     chance, real = _guesses(experiment, trials)
+    around = Enclosure.of(trials, n)
     for name, attack, count in experiment.attacks:
         if attack.informed and criterion.name == "gain":
             continue  # it has the largest share, not the largest gain: it says nothing here
-        some = trials[:count]
-        shares = np.array([float(t[f"{name}/share"]) for t in some])
+        scores = scores_of(experiment, name, attack, trials[:count], around)
         guess = (chance if attack.informed else real)[:count]
-        fresh = guess if attack.informed else _fresh(experiment, name, some)
-        values = shares - criterion.allowed(guess, fresh)
         confidence = level if attack.informed else joint
-        found, needed = _limits(values, *criterion.ends, confidence=confidence, people=n)
+        found = scores.excess(criterion, guess, confidence)
+        values = scores.shares - criterion.allowed(guess, scores.fresh)
+        room = scores.room(criterion, found.value)
+        needed = trials_to_tell(found, values, room, confidence=confidence, people=n)
         limits = (found.value, found.low, found.high)
         yield _of_attack(experiment, attack, name, criterion, "", limits, needed)
     if experiment.settings[number].guarantee is not None:
@@ -195,27 +178,18 @@ def _of_bound(
     group
         Whom it is about.
     """
-    limit, of_advantage = criterion.limit, criterion.name == "advantage"
-    c = 1 - limit if of_advantage else 0.0
-    low = -1.0 if of_advantage else -limit
-    width = 1 - limit - low
-    people = int(counts.sum())
-    value = float((sums[:, 0] - c * sums[:, 2]).sum() / people - limit)
-    offset = limit + low  # x - low = share - c guess - offset lies in [0, width]
-    bare = sums[:, 0] - c * sums[:, 2]
-    total = np.clip((bare - counts * offset) / width, 0, counts)
-    square = sums[:, 1] + c * c * sums[:, 3] - 2 * c * sums[:, 4]
-    square = (square - 2 * offset * bare + counts * offset**2) / width**2
-    square = np.clip(square, 0, total)
-    error = (1 - experiment.confidence) / 2
-    upper = population_mean_upper(total, square, counts, confidence=1 - error).high
-    assert upper is not None
-    high = value if experiment.everybody else low + width * upper
+    limit = criterion.limit
+    less = 1 - limit if criterion.name == "advantage" else 0.0
+    people = PeopleSums.of_moments(sums, counts, less=less, allowed=limit)
+    value = people.mean
+    high = value if experiment.everybody else people.upper((1 - experiment.confidence) / 2)
     needed = None
     if value < 0 < high:
-        variance = max(0.0, square.sum() / people - (total.sum() / people) ** 2)
-        more = trials_for(-value / width, variance, confidence=experiment.confidence)
-        needed = _more(math.ceil(more / people * len(counts)), len(counts))
+        width = people.high - people.low
+        more = trials_for(
+            -value / width, people.variance / width**2, confidence=experiment.confidence
+        )
+        needed = _more(math.ceil(more / float(counts.sum()) * len(counts)), len(counts))
     return _excess("bound", "mean share", criterion.name, group, (value, None, high), needed)
 
 
@@ -240,7 +214,10 @@ def _of_groups(
             confidence = level if attack.informed else joint
             fresh = _of_group(trials[:count], f"{name}/group_fresh", g)[some] / among
             values = shares - criterion.allowed(guess, fresh)
-            found, needed = _limits(values, *ends, confidence=confidence, people=1)
+            found = within(values, ends, confidence, 1)
+            needed = trials_to_tell(
+                found, values, ends[1] - ends[0], confidence=confidence, people=1
+            )
             needed = _with_members(needed, some)
             limits = (found.value, found.low, found.high)
             yield _of_attack(experiment, attack, name, criterion, group, limits, needed)
@@ -254,8 +231,10 @@ def _of_groups(
             among = people[some, g]
             values = sums[some, 0] / among
             values = values - criterion.allowed(sums[some, 2] / among, np.zeros(some.sum()))
-            found, more = _limits(values, *ends, confidence=level, people=1)
-            needed = _with_members(more, some)
+            found = within(values, ends, level, 1)
+            width = ends[1] - ends[0]
+            needed = trials_to_tell(found, values, width, confidence=level, people=1)
+            needed = _with_members(needed, some)
             limits = (found.value, None, found.high)
             yield _excess("bound", "mean share", criterion.name, group, limits, needed)
 

@@ -20,6 +20,7 @@ from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns
 from narcissus.mechanisms import TableQueries
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
+from narcissus.study.results.table import PrecisionResult
 from narcissus.study.table.crowd import Crowd
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
@@ -58,7 +59,11 @@ class Experiment:
     groups: Groups
     entropy: int
     confidence: float = 0.95
-    """Level of the sampled limits."""
+    """Level at which sampled limits are made."""
+    holds: float | None = None
+    """Level at which they hold, where a run may end at several looks; None: the same."""
+    precision: PrecisionResult | None = None
+    """What was reached, where a precision was asked for."""
     training: int = 0
     """Simulated releases at each setting, from which attacks learn."""
     trained: tuple[Mapping[str, TableAttack], ...] = ()
@@ -91,6 +96,16 @@ class Experiment:
     def keys(self) -> list[str]:
         """Give the keys of all trials, the settings of one trial together."""
         return [f"{t}/{s}" for t in range(self.trials) for s in range(len(self.settings))]
+
+    @property
+    def claimed(self) -> float:
+        """Level at which sampled limits hold."""
+        return self.confidence if self.holds is None else self.holds
+
+    @property
+    def spent(self) -> float:
+        """Part of the error that limits are made for."""
+        return (1 - self.confidence) / (1 - self.claimed)
 
     @property
     def prior_is_exact(self) -> bool:

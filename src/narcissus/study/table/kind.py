@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -31,7 +31,7 @@ from narcissus.study.table.costly import refuse_fixed_seeds, with_kept_releases
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.own_release import attack_own_release
-from narcissus.study.table.precision import with_trials
+from narcissus.study.table.precision import LookPlan, looks_of, play_looks
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
@@ -71,7 +71,9 @@ class TableKind:
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
         experiment = with_kept_releases(experiment, options.folder, identity)
-        experiment = with_trials(experiment, study, options)
+        plan = looks_of(experiment, study, options)
+        if plan is not None:
+            experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
@@ -103,14 +105,7 @@ class TableKind:
             if replayed or store is None or len(store.keys()) < len(keys):
                 refuse_fixed_seeds(experiment)
                 experiment = trained(experiment, options.observer)
-            trials = play_all(
-                _Player(experiment, from_outside()),
-                keys,
-                store=store,
-                workers=workers,
-                what="trials",
-                observer=options.observer,
-            )
+            experiment, trials = _played(experiment, plan, store, workers, options, agreed)
             _require_alike(experiment, trials, store)
         finally:
             if store is not None:
@@ -138,6 +133,39 @@ class TableKind:
             not_covered=NOT_COVERED,
             digests=digests,
         )
+
+
+def _played(
+    experiment: Experiment,
+    plan: LookPlan | None,
+    store: TrialStore | None,
+    workers: int | None,
+    options: RunOptions,
+    agreed: Callable[[Sequence[str]], None],
+) -> tuple[Experiment, Mapping[str, Any]]:
+    """Play what is not played yet: all trials, or look by look."""
+    kept: dict[str, Any] = {}
+
+    def play(now: Experiment) -> Mapping[str, Any]:
+        keys = [key for key in now.keys() if key not in kept]  # noqa: SIM118
+        held = set[str]() if store is None else store.keys()
+        if kept:  # the first trials were agreed to beforehand
+            agreed([key for key in keys if key not in held])
+        kept.update(
+            play_all(
+                _Player(now, from_outside()),
+                keys,
+                store=store,
+                workers=workers,
+                what="trials",
+                observer=options.observer,
+            )
+        )
+        return kept
+
+    if plan is None:
+        return experiment, play(experiment)
+    return play_looks(experiment, plan, play, options.observer)
 
 
 def _own_release(

@@ -1,63 +1,205 @@
-"""How many trials a study plays that asks for a precision instead of a number.
+"""A precision instead of a number of trials: the run looks at its limits, and goes on or stops.
 
-The number must be fixed before the first trial is seen, or limits would not hold. So a pilot of
-releases of its own, which count for nothing else, says how much shares vary.
+Limits that are looked at, and played on for, hold only if that was reckoned with. So the looks are
+fixed before the first trial counts, and each spends a part of the error: at look k every sampled
+limit, of whatever quantity, is made for the part ``w_k`` of the error, and these add up to one. Any
+limit that is printed is one of a look, so the chance that it fails is at most the sum, whatever the
+reason for which the run ended there (a union bound; alpha spending with looks at fixed times). A
+pilot of releases of its own, which count for nothing else, says where the first look belongs.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.evidence import trials_for
+from narcissus.observer import Observer
 from narcissus.study.kinds import RunOptions
+from narcissus.study.results.table import PrecisionResult, SettingNumbers
+from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.limits import expected_reach, scores_of
 from narcissus.study.table.schema import TableStudy
 from narcissus.study.table.streams import PILOT
+from narcissus.study.table.summary import summarise
 from narcissus.study.table.training import trained
 from narcissus.study.table.work import check
 
 PILOT_TRIALS = 10
 MOST = 1_000_000
+GROWTH = 1.5
+LOOKS = 6
+
+Trials = Mapping[str, Any]
 
 
-def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) -> Experiment:
-    """Give the experiment with as many trials as the study's precision takes.
+@dataclass(frozen=True)
+class PlannedLook:
+    """One time at which a run may end.
+
+    Attributes
+    ----------
+    trials
+        Played until then.
+    part
+        Of the error, which every limit of this look is made for.
+    """
+
+    trials: int
+    part: float
+
+
+@dataclass(frozen=True)
+class LookPlan:
+    """When a run may end, fixed before its first trial.
+
+    Attributes
+    ----------
+    wanted
+        Half the distance between limits at which it ends, as a share.
+    looks
+        In order; the run ends at the last.
+    asked
+        Trials that the study asks of an attack, by name.
+    """
+
+    wanted: float
+    looks: tuple[PlannedLook, ...]
+    asked: Mapping[str, int]
+
+    def at(self, experiment: Experiment, number: int) -> Experiment:
+        """Give the experiment as it is at one look."""
+        look = self.looks[number]
+        claimed = experiment.claimed
+        return replace(
+            experiment,
+            trials=look.trials,
+            attacks=tuple(
+                (name, attack, min(self.asked.get(name, look.trials), look.trials))
+                for name, attack, _ in experiment.attacks
+            ),
+            confidence=1 - (1 - claimed) * look.part,
+            holds=claimed,
+        )
+
+
+def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
+    """Give looks from ``first`` trials on, each half as many again, up to ``most``.
+
+    The first has half of the error, each other half of what is left, and the last all of it.
+
+    Examples
+    --------
+    >>> [(look.trials, look.part) for look in schedule(100, 300)]
+    [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
+    """
+    counts = [min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)]
+    kept = sorted(set(counts))
+    parts = [0.5 ** (k + 1) for k in range(len(kept) - 1)]
+    return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
+
+
+def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> LookPlan | None:
+    """Play the pilot and fix when the run may end; None where the study asks for no precision.
 
     Raises
     ------
     InputError
-        More than a million trials would be needed.
+        More than a million trials would be needed, and the study does not say how many at most.
     LongWorkError
         The pilot alone takes longer than was agreed to.
     """
     if study.run.precision is None:
-        return experiment
+        return None
     observer = options.observer
-    pilot = trained(_pilot(experiment), options.observer)
+    pilot = trained(_pilot(experiment), observer)
     check(pilot, pilot.keys(), workers=1, hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
-    wanted = study.run.precision / 100
-    needed = max(_needed(pilot, number, wanted) for number in range(len(pilot.settings)))
-    if needed > MOST:
+    wanted, most = study.run.precision / 100, study.run.trials or MOST
+    played = [
+        [pilot.play(f"{t}/{number}") for t in range(PILOT_TRIALS)]
+        for number in range(len(pilot.settings))
+    ]
+    first = max(_needed(pilot, trials, wanted) for trials in played)
+    if first > MOST and study.run.trials is None:
         raise InputError(
-            f"`run.precision` of {study.run.precision:g} points takes about {needed:,} trials; "
-            f"the limit is {MOST:,}: ask for less precision, or take more targets"
+            f"`run.precision` of {study.run.precision:g} points takes about {first:,} trials; "
+            f"the limit is {MOST:,}: ask for less precision, take more targets, or say in "
+            "`run.trials` how many to play at most"
         )
-    observer.note(f"{needed:,} trials for limits within {study.run.precision:g} points")
-    attacks = tuple(
-        (name, attack, min(_asked(study, name) or needed, needed))
-        for name, attack, _ in experiment.attacks
-    )
-    return replace(experiment, trials=needed, attacks=attacks)
+    plan = schedule(min(first, most), most)
+    said = f"about {first:,} trials for limits within {study.run.precision:g} points"
+    observer.note(f"{said}; at most {plan[-1].trials:,} are played")
+    given = {name: study.attacks[name].also["trials"] for name in study.attacks}
+    return LookPlan(wanted, plan, {name: n for name, n in given.items() if n is not None})
 
 
-def _asked(study: TableStudy, name: str) -> int | None:
-    """Give the trials that the study asks of an attack, if it names it."""
-    return study.attacks[name].also["trials"] if name in study.attacks else None
+def play_looks(
+    experiment: Experiment,
+    plan: LookPlan,
+    play: Callable[[Experiment], Trials],
+    observer: Observer,
+) -> tuple[Experiment, Trials]:
+    """Play to each look in turn; end where the limits are near enough, or at the last.
+
+    Parameters
+    ----------
+    experiment
+        Ready to be played.
+    plan
+        When it may end.
+    play
+        Plays all trials of an experiment that are not played yet, and gives all of them.
+    observer
+        Hears at each look how near the limits are.
+
+    Returns
+    -------
+    tuple
+        The experiment as it is at the last look, what was reached with it, and its trials.
+    """
+    for number, look in enumerate(plan.looks):
+        now = plan.at(experiment, number)
+        trials = play(now)
+        numbers = [
+            summarise(now, s, [trials[f"{t}/{s}"] for t in range(now.trials)])
+            for s in range(len(now.settings))
+        ]
+        width = max(half_width(found) for found in numbers)
+        last = number + 1 == len(plan.looks)
+        if width <= plan.wanted or last:
+            result = PrecisionResult(
+                aimed=plan.wanted, reached=width, look=number + 1, most=plan.looks[-1].trials
+            )
+            return replace(now, precision=result), trials
+        after = plan.looks[number + 1].trials - look.trials
+        more = max(1, math.ceil(look.trials * ((width / plan.wanted) ** 2 - 1)))
+        observer.note(
+            f"after {look.trials:,} trials half-width {100 * width:.2g} points, aimed "
+            f"{100 * plan.wanted:g}, about {more:,} more trials; {after:,} are played before the "
+            "next look"
+        )
+    raise AssertionError("a plan has a look")
+
+
+def half_width(numbers: SettingNumbers) -> float:
+    """Give half the widest distance between the limits of the headline: guess, best, ceiling.
+
+    An attack that takes part in fewer trials than the rest does not hold up the run.
+    """
+    answers = [numbers.guess, numbers.best_attack, numbers.ceiling]
+    widths = [
+        (found.high - found.low) / 2
+        for found in answers
+        if found is not None and getattr(found, "trials", numbers.trials) == numbers.trials
+    ]
+    return max(widths)
 
 
 def _pilot(experiment: Experiment) -> Experiment:
@@ -70,23 +212,19 @@ def _pilot(experiment: Experiment) -> Experiment:
     )
 
 
-def _needed(pilot: Experiment, number: int, wanted: float) -> int:
-    """Plan for the attack, or ceiling, whose share varies most at one setting."""
-    played = [pilot.play(f"{t}/{number}") for t in range(PILOT_TRIALS)]
-    found = 1
-    for name, _, _ in pilot.attacks:
-        shares = np.array([float(t[f"{name}/share"]) for t in played])
-        mean = float(shares.mean())
-        # ten releases may show less spread than there is: an upper part of what they show
-        variance = 2 * float(shares.var(ddof=1))
-        for room in (mean, 1 - mean):
-            found = max(
-                found,
-                trials_for(
-                    wanted,
-                    variance,
-                    room=max(room, 1e-9),
-                    confidence=pilot.confidence,
-                ),
-            )
-    return found
+def _needed(pilot: Experiment, trials: Sequence[Mapping[str, Any]], wanted: float) -> int:
+    """Plan for the attack, or ceiling, whose limits at one setting will be widest."""
+    around = Enclosure.of(trials, pilot.targets)
+    level = 1 - (1 - pilot.claimed) / 2  # that of the first look
+    scores = [scores_of(pilot, name, attack, trials, around) for name, attack, _ in pilot.attacks]
+
+    def near(count: int) -> bool:
+        return all(expected_reach(one, count, level) <= wanted for one in scores)
+
+    low, high = 0, 1
+    while not near(high) and high <= MOST:
+        low, high = high, 2 * high
+    while high - low > max(1, high // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if near(middle) else (middle, high)
+    return int(np.clip(high, 2, None))

@@ -21,7 +21,9 @@ from narcissus.attacks.table.factored import Searched
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredTargets, OtherSecrets
+from narcissus.mechanisms.marginals import Counts
 from narcissus.study.table.crowd import Crowd
+from narcissus.study.table.enclosure import around
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
@@ -49,6 +51,11 @@ class Kept:
         """Give the arrays that are kept of a trial."""
         truth = Truth.of(played, self.crowd, chances=self.chances, right=self.exact)
         found = truth.without_release()
+        [release] = played.release
+        targets = truth.targets
+        if isinstance(targets, Targets) and truth.exact is not None and isinstance(release, Counts):
+            rng = self.streams.alone(played.number)
+            found |= around(targets, truth.exact, release.noise, rng)
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:

@@ -245,14 +245,16 @@ class RunSpec(SeededRun, Strictly):
         default=None,
         ge=1,
         le=1_000_000,
-        description="Independent releases played; 100 if neither this nor `precision` is given.",
+        description="Independent releases played; 100 if neither this nor `precision` is given. "
+        "Beside `precision` the most that are played.",
     )
     precision: float | None = Field(
         default=None,
         gt=0,
         le=50,
-        description="Instead of `trials`: how far the limits of a mean share may be from it, in "
-        "percentage points. A pilot of its own chooses the number of releases beforehand.",
+        description="Half the distance between the limits of the headline (guess, best attack, "
+        "ceiling) at which the run ends, in percentage points. A pilot of its own says when the "
+        "run looks at its limits; these hold at their level whenever it ends.",
     )
     training: int = Field(
         default=DEFAULT_TRAINING,
@@ -266,12 +268,6 @@ class RunSpec(SeededRun, Strictly):
     workers: int | None = Field(
         default=None, ge=1, description="Processes; one for each core if left out."
     )
-
-    @model_validator(mode="after")
-    def _one_measure(self) -> RunSpec:
-        if self.trials is not None and self.precision is not None:
-            raise ValueError("give `trials` or `precision`, not both")
-        return self
 
 
 class TableStudy(Strictly):

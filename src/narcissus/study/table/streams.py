@@ -10,10 +10,14 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 
+import numpy as np
+
 from narcissus._random import child
 from narcissus.game.block import Sources
 
-PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN = range(7)  # first parts of the keys of generators
+PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN, ALONE = range(
+    8
+)  # first parts of the keys of generators
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class TrialStreams:
             child(self.entropy, TRAIN, number, 0),
             lambda _, name: child(self.entropy, TRAIN, 0, 1, place, zlib.crc32(name.encode())),
         )
+
+    def alone(self, number: int) -> np.random.Generator:
+        """Give that of releases about single people."""
+        return child(self.entropy, ALONE, number)
 
     def decoy(self, number: int, place: int) -> Sources:
         """Give those of the trial's decoy."""

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.evidence import each_confidence, mean_limits
 from narcissus.study.results.table import NoiseResult, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GuessResult
 from narcissus.study.table.attack_summary import attack_result, limited, prior_test
 from narcissus.study.table.bound_summary import bound_results
+from narcissus.study.table.enclosure import Enclosure
+from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_summary import group_results
 from narcissus.study.table.population import mean_of_people
@@ -43,11 +46,18 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
     setting = experiment.settings[number]
     bounds = bound_results(experiment, number, trials)
     luck = _luck(experiment, trials)
+    around = Enclosure.of(trials, experiment.targets)
     attacks: dict[str, AttackResult] = {}
     ceiling: AttackResult | None = None
     for name, attack, count in experiment.attacks:
         found = attack_result(
-            experiment, name, attack, trials[:count], luck=luck[:count], bounds=bounds
+            experiment,
+            name,
+            attack,
+            trials[:count],
+            luck=luck[:count],
+            bounds=bounds,
+            around=around,
         )
         if attack.informed:
             ceiling = found
@@ -65,20 +75,35 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         cells=experiment.queries.cells,
         people=experiment.targets,
         trials=len(trials),
-        confidence=experiment.confidence,
+        confidence=experiment.claimed,
+        precision=experiment.precision,
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
         guess=_guess(experiment, trials),
         attacks=attacks,
         ceiling=ceiling,
-        # The best is the one with most evidence, not the luckiest of few trials.
-        best=max(attacks, key=lambda a: (attacks[a].low_joint or 0.0, attacks[a].share))
-        if attacks
-        else None,
+        best=_best(experiment, attacks, trials),
         bounds=bounds,
         groups=group_results(experiment, trials),
     )
+
+
+def _best(
+    experiment: Experiment, attacks: Mapping[str, AttackResult], trials: Sequence[Trial]
+) -> str | None:
+    """Choose the attack with most evidence, not the luckiest of few trials.
+
+    By limits of one kind, as if nothing were known of any: those that are printed are nearer for
+    an attack of which it is known what it gets.
+    """
+    joint = each_confidence(experiment.confidence, family(experiment))
+    found: dict[str, tuple[float, float]] = {}
+    for name, attack in attacks.items():
+        shares = np.clip([float(t[f"{name}/share"]) for t in trials[: attack.trials]], 0, 1)
+        low = mean_limits(shares, confidence=joint, people=experiment.targets).low
+        found[name] = (low or 0.0, attack.share)
+    return max(found, key=found.__getitem__, default=None)
 
 
 def _noise(setting: Setting) -> NoiseResult | None:

@@ -245,6 +245,13 @@ def against(
     elif share is None or share.share_at_most >= 1:
         why = "the guarantee is too weak" if numbers.noise is None else "there is too little noise"
         items.append(f"Nothing is proved of the mean share: {why}.")
+    precision = numbers.precision
+    if precision is not None and not precision.is_reached:
+        items.append(
+            f"The precision of {100 * precision.aimed:.3g} points is not reached: half the "
+            f"distance between limits is {100 * precision.reached:.3g} points at the widest, after "
+            f"{numbers.trials:,} trials, the most that were to be played."
+        )
     for excess in excesses:
         if excess.role == "attack" and excess.low is not None and excess.low > 0:
             who = f" of {excess.group}" if excess.group else ""
