@@ -16,7 +16,9 @@ from narcissus.attacks.table import MeanField
 from narcissus.bounds import THEOREMS, Theorem
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
+from narcissus.game.executor import Executor
 from narcissus.results import NotAssessed
+from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
@@ -65,21 +67,27 @@ class TableKind:
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
         """Play all trials and draw conclusions."""
+        with executor_of(options, study.run) as executor:
+            return self._play(study, folder, options, executor)
+
+    def _play(
+        self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
+    ) -> Outcome:
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy)
         identity = identity_of(study, experiment, folder)
-        experiment = with_kept_releases(experiment, options.folder, identity)
+        if executor.is_here:  # others do not have the folder
+            experiment = with_kept_releases(experiment, options.folder, identity)
         experiment = with_trials(experiment, study, options)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         keys = experiment.keys()
-        workers = options.workers or study.run.workers
         agreed = partial(
             work.check,
             experiment,
-            workers=workers,
+            executor=executor,
             hours=options.hours,
             observer=options.observer,
         )
@@ -101,12 +109,12 @@ class TableKind:
             replayed = options.internal is not None or study.release is not None
             if replayed or store is None or len(store.keys()) < len(keys):
                 refuse_fixed_seeds(experiment)
-                experiment = trained(experiment, options.observer)
+                experiment = trained(experiment, options.observer, executor)
             trials = play_all(
                 _Player(experiment, from_outside()),
                 keys,
                 store=store,
-                workers=workers,
+                executor=executor,
                 what="trials",
                 observer=options.observer,
             )
@@ -120,7 +128,7 @@ class TableKind:
         decided_at = _decided_at(study, experiment, threshold)
         results = conclude(experiment, trials, threshold, decided_at)
         if study.release is not None:
-            own = _own_release(study, experiment, folder, options)
+            own = _own_release(study, experiment, folder, options, executor)
             digests["release"] = f"sha256:{own.digest}"
             results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
@@ -140,14 +148,18 @@ class TableKind:
 
 
 def _own_release(
-    study: TableStudy, experiment: Experiment, folder: Path, options: RunOptions
+    study: TableStudy,
+    experiment: Experiment,
+    folder: Path,
+    options: RunOptions,
+    executor: Executor,
 ) -> OwnRelease:
     """Attack the release that the study names."""
     assert study.release is not None
     path = study.release.path
     release, digest = read_published(study, experiment, folder / path)
     return attack_own_release(
-        experiment, release, path=path, digest=digest, observer=options.observer
+        experiment, release, executor, path=path, digest=digest, observer=options.observer
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import trials_for
+from narcissus.game.executor import Serial
 from narcissus.study.kinds import RunOptions
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
@@ -38,7 +39,7 @@ def with_trials(experiment: Experiment, study: TableStudy, options: RunOptions) 
         return experiment
     observer = options.observer
     pilot = trained(_pilot(experiment), options.observer)
-    check(pilot, pilot.keys(), workers=1, hours=options.hours, observer=observer)
+    check(pilot, pilot.keys(), executor=Serial(), hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted = study.run.precision / 100
     needed = max(_needed(pilot, number, wanted) for number in range(len(pilot.settings)))
