@@ -20,7 +20,9 @@ def answer(play: Callable[[], Any]) -> bytes:
     except MemoryError:
         error: BaseException = MemoryError("memory ran out")
         text = ""
-    except (Exception, SystemExit) as raised:
+    except SystemExit as raised:
+        error, text = SystemExit(), repr(raised.code)
+    except Exception as raised:
         error, text = raised, traceback.format_exc()
     with suppress(Exception):
         packed = cloudpickle.dumps((None, error, text))
@@ -41,7 +43,7 @@ def opened(message: bytes, where: str) -> Any:
             "finished trials are kept"
         )
     if isinstance(error, SystemExit):
-        raise NarcissusError(f"sys.exit({error.code!r}) was called {where}")
+        raise NarcissusError(f"sys.exit({text}) was called {where}")
     error.add_note(where)
     if not isinstance(error, NarcissusError):
         error.add_note("in a worker process:\n" + text)

@@ -181,7 +181,7 @@ class _Flight:
             key = self._flying.pop(future)
             found = self._found(future, key, observer)
             if self._own is not None:
-                self._own.reasons.clear()
+                self._own.has_played()
             yield key, found
 
     def end(self) -> None:

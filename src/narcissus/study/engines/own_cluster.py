@@ -48,15 +48,15 @@ class OwnCluster:
         from dask import config
         from distributed.security import Security
 
-        self.reasons: list[str] = []
-        """How workers ended since the last trial that was played."""
+        self._reasons: list[str] = []
+        self._in_vain = 0  # workers that ended since a trial was last played
         self._security = Security.temporary()
         self._stack = ExitStack()
         self._workers: list[subprocess.Popen[bytes]] = []
         self._stack.callback(self.end_workers)
         self._folder = self._stack.enter_context(scratch_folder())
         try:
-            with config.set(SETTINGS):
+            with config.set({**SETTINGS, "temporary-directory": str(self._folder)}):
                 scheduler = {
                     "cls": distributed.Scheduler,
                     "options": {
@@ -89,12 +89,13 @@ class OwnCluster:
             if code is None:
                 continue
             after = oom_kills()
-            self.reasons.append(how_it_ended(code, self._oom, after))
+            self._reasons = [*self._reasons[1 - ATTEMPTS :], how_it_ended(code, self._oom, after)]
+            self._in_vain += 1
             self._oom = after
             observer.note(
-                f"a worker has ended, and what it played is played again: {self.reasons[-1]}"
+                f"a worker has ended, and what it played is played again: {self._reasons[-1]}"
             )
-            if len(self.reasons) > ATTEMPTS * len(self._workers):
+            if self._in_vain > ATTEMPTS * len(self._workers):
                 raise NarcissusError(
                     f"workers end before they have played anything ({self.why()}); finished "
                     "trials are kept, and the same command continues"
@@ -103,7 +104,11 @@ class OwnCluster:
 
     def why(self) -> str:
         """Say how workers ended lately."""
-        return "; ".join(dict.fromkeys(self.reasons))
+        return "; ".join(dict.fromkeys(self._reasons))
+
+    def has_played(self) -> None:
+        """Count from here anew how many workers end in vain."""
+        self._in_vain = 0
 
     def close(self) -> None:
         """End the workers at once, and the scheduler."""
