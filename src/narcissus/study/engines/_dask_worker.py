@@ -14,6 +14,7 @@ import signal
 import sys
 from typing import Any
 
+from narcissus._optional import optional
 from narcissus.study.engines._worker import die_with
 
 QUIET: dict[str, object] = {
@@ -37,10 +38,8 @@ def main(parent: int) -> None:
 
 
 async def _work(told: dict[str, Any]) -> None:
-    import distributed
-    from dask import config
-    from distributed.security import Security
-
+    config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+    distributed: Any = optional("distributed", extra="dask", purpose="The engine dask")
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     with config.set(QUIET):
         worker = await distributed.Worker(
@@ -51,7 +50,7 @@ async def _work(told: dict[str, Any]) -> None:
             protocol="tls",
             dashboard=False,
             local_directory=told["folder"],
-            security=Security(
+            security=distributed.Security(
                 require_encryption=True,
                 tls_ca_file=told["certificate"],
                 tls_worker_cert=told["certificate"],

@@ -38,8 +38,8 @@ _numbers = itertools.count()
 
 def configured_scheduler() -> str | None:
     """Give the address in Dask's own configuration: DASK_SCHEDULER_ADDRESS, or a file of yours."""
-    dask: Any = optional("dask", extra="dask", purpose="The engine dask")
-    return dask.config.get("scheduler-address", None)
+    config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+    return config.get("scheduler-address", None)
 
 
 class Dask:
@@ -195,8 +195,7 @@ class _Flight:
 
     def _send(self, carried: Carried, observer: Observer) -> None:
         """Send the job, as a task: Dask repeats it where the workers that have it are lost."""
-        from dask import config
-
+        config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
             self._job = self._client.submit(
                 Carried, carried.packed, carried.made_by, key=f"{self._name}-study"

@@ -42,15 +42,12 @@ class OwnCluster:
     """
 
     def __init__(self, workers: int) -> None:
-        purpose = "A cluster on this machine"
-        distributed: Any = optional("distributed", extra="dask", purpose=purpose)
-        optional("cryptography", extra="dask", purpose=purpose)
-        from dask import config
-        from distributed.security import Security
-
+        distributed: Any = optional("distributed", extra="dask", purpose="The engine dask")
+        config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+        optional("cryptography", extra="dask", purpose="The engine dask")  # makes the certificate
         self._reasons: list[str] = []
         self._in_vain = 0  # workers that ended since a trial was last played
-        self._security = Security.temporary()
+        self._security = distributed.Security.temporary()
         self._stack = ExitStack()
         self._workers: list[subprocess.Popen[bytes]] = []
         self._stack.callback(self.end_workers)

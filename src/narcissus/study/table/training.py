@@ -47,7 +47,7 @@ def trained(
     found: list[dict[str, TableAttack]] = []
     for place in range(len(experiment.settings)):
         here = releases[place * experiment.training : (place + 1) * experiment.training]
-        simulated = list(_told(experiment, place, here))
+        simulated = list(simulations(experiment, place, here))
         sources = TrialStreams(experiment.entropy).training(0, place)
         found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
     return replace(experiment, trained=tuple(found))
@@ -63,11 +63,23 @@ def learners(experiment: Experiment) -> dict[str, Trainable]:
     }
 
 
-def simulations(experiment: Experiment, place: int) -> Iterator[Simulated]:
-    """Make the simulated releases of a setting."""
-    release = _Releaser(experiment)
-    keys = (f"{number}/{place}" for number in range(experiment.training))
-    return _told(experiment, place, map(release, keys))
+def simulations(
+    experiment: Experiment, place: int, releases: Iterable[Any] | None = None
+) -> Iterator[Simulated]:
+    """Put beside each simulated release of a setting what is known beforehand of its people.
+
+    ``releases`` are those that others made; None makes them here.
+    """
+    if releases is None:
+        keys = (f"{number}/{place}" for number in range(experiment.training))
+        releases = map(_Releaser(experiment), keys)
+    world = People(experiment.prior, experiment.targets)
+    side = OtherColumns(experiment.prior, experiment.queries, experiment.success)
+    for number, release in enumerate(releases):
+        sources = TrialStreams(experiment.entropy).training(number, place)
+        draw = world.draw(1, sources.world)
+        [targets] = side.reveal(world, draw, sources.world)
+        yield Simulated(targets, release, experiment.queries.joint(draw.data[0]))
 
 
 @dataclass(frozen=True)
@@ -83,14 +95,3 @@ class _Releaser:
         codes = np.asarray(world.draw(1, sources.world).data)
         [release] = self.experiment.settings[place].mechanism.release(codes, sources.release)
         return release
-
-
-def _told(experiment: Experiment, place: int, releases: Iterable[Any]) -> Iterator[Simulated]:
-    """Put beside each release what is known beforehand of the people in it."""
-    world = People(experiment.prior, experiment.targets)
-    side = OtherColumns(experiment.prior, experiment.queries, experiment.success)
-    for number, release in enumerate(releases):
-        sources = TrialStreams(experiment.entropy).training(number, place)
-        draw = world.draw(1, sources.world)
-        [targets] = side.reveal(world, draw, sources.world)
-        yield Simulated(targets, release, experiment.queries.joint(draw.data[0]))
