@@ -68,7 +68,7 @@ def test_the_store_stays_here_and_what_is_looked_at_is_in_order(own, tmp_path):
         ("raise SystemExit(0)", NarcissusError, r"sys.exit\(0\) was called in trial 2"),
         ("raise OSError(5, 'so')", OSError, "so"),
         ("import os; os._exit(7)", NarcissusError,
-         r"ended 3 times during trial 2 \(it ended with exit code 7\); finished trials are kept"),
+         r"ended 3 times during trial (\d or )*2( or \d)* \(it ended with exit code 7\); finished"),
     ],
 )  # fmt: skip
 def test_a_trial_that_ends_badly_ends_the_run_with_the_reason(own, dies, how, error, says):

@@ -265,9 +265,11 @@ class _Flight:
         error = future.exception()
         if type(error).__name__ == "KilledWorker":
             why = "" if self._own is None else f" ({self._own.why()})"
+            time.sleep(LOOK)  # what waited behind it on the same workers is blamed as well
+            others = sorted(key for one, key in self._flying.items() if one.status == "error")
             raise NarcissusError(
-                f"a worker process ended {error.allowed_failures + 1} times during {what}{why}; "
-                f"{KEPT}"
+                f"a worker process ended {error.allowed_failures + 1} times during "
+                f"{' or '.join([what, *others])}{why}; {KEPT}"
             )
         raise NarcissusError(
             f"the workers cannot play {what}: {type(error).__name__}: {error}. Install there what "

@@ -25,7 +25,7 @@ from narcissus.study.engines.endings import how_it_ended, oom_kills
 SETTINGS: dict[str, object] = {
     **QUIET,
     "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
-    # A worker gets a second trial when the first has ended: no other is blamed for its death.
+    # Few trials wait at a worker: those are blamed with the one that ends it.
     "distributed.scheduler.worker-saturation": 1.0,
     # A trial may hold the interpreter's lock for long; that a worker has ended we see ourselves.
     "distributed.scheduler.worker-ttl": None,
