@@ -52,7 +52,7 @@ format: $(DEV_STAMP)  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-EXTRAS := examples parquet accounting fast learn games compress
+EXTRAS := examples parquet accounting fast learn games compress dask
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 lock:                 ## resolve the locked versions anew

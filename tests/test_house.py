@@ -119,7 +119,7 @@ def test_no_private_name_is_imported_from_another_room():
         ("cli/bound.py", "narcissus.bounds._search.find", True),
         ("cli/bound.py", "narcissus.results._plain", True),
         ("cli/bound.py", "narcissus.__version__", False),
-        ("study/game/kind.py", "narcissus.study._attendant.Attendant", False),
+        ("study/engines/choice.py", "narcissus.study.engines._attendant.Attendant", False),
     ],
 )
 def test_private_means_below_the_own_folder(path, name, private):

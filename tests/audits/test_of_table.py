@@ -78,7 +78,8 @@ def test_whatever_a_file_can_say_has_an_argument():
         if section == "mechanism":  # whose keys are those of its part
             assert {*SECTIONS[section], section} <= arguments
             continue
-        taken = {"data": {"path", "table"}, "run": {"seed"}}.get(section, set())
+        besides = {"data": {"path", "table"}, "run": {"seed", "engine", "scheduler"}}
+        taken = besides.get(section, set())
         keys = set(field.annotation.model_fields) - taken
         assert keys == set(SECTIONS[section])
         assert keys <= arguments

@@ -1,92 +1,13 @@
-"""Trials in worker processes: the same numbers however many play them, and errors passed on."""
-
-import os
-import signal
-import subprocess
-import time
-from pathlib import Path
+"""What a store holds is not played again, and what is played is stored as it ends."""
 
 import numpy as np
 import pytest
 
-from narcissus.errors import NarcissusError
-from narcissus.study.pool import default_workers, play_all, play_in_order
+from narcissus.study.engines import Processes
+from narcissus.study.pool import play_all, play_in_order
 from narcissus.study.store import TrialStore
 
 KEYS = [str(n) for n in range(5)]
-SWEEP = {"epsilon": [1, "=inf"]}
-
-
-def test_workers_do_not_change_a_digit(study, play):
-    path = study(mechanism=SWEEP, attacks={
-        "prior": {}, "posterior": {}, "ceiling": {}, "rap": {"steps": 20, "trials": 2},
-        "gibbs": {"kind": "posterior", "method": "gibbs", "sweeps": 8},
-    })  # fmt: skip
-    one, hears = play(path, workers=1)
-    two, _ = play(path, workers=2)
-    assert one.record.digest == two.record.digest
-    assert one.record.to_json() == two.record.to_json()
-    assert hears.starts == [("trials", 12, 0)]
-    assert hears.steps == 12
-    other, _ = play(path, workers=1, rng=4)
-    assert other.record.digest != one.record.digest
-
-
-def dots():
-    """How many trials were played so far; at most four of them are not stored yet."""
-    return Path("played").stat().st_size if Path("played").exists() else 0
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_and_continued(slow, play, command, kin, digest, how):
-    """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
-    path = slow(40)
-    options = ["--out", "out", "--workers", 2]
-    process = subprocess.Popen(
-        command(path, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while dots() < 6 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    workers = kin.children(process.pid)
-    assert process.poll() is None, process.communicate()
-    assert workers
-    if how == signal.SIGKILL:
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the whole group
-    out, err = process.communicate(timeout=60)
-    assert out == ""
-    assert not Path("out/record.json").exists()
-    if how == signal.SIGINT:
-        assert process.returncode == 130
-        assert "interrupted; continue with: narcissus audit" in err
-        assert "Traceback" not in err
-    # Nobody is left behind.
-    assert kin.all_gone(workers)
-    again = subprocess.run(
-        command(path, *options), check=False, capture_output=True, text=True, timeout=120
-    )
-    assert again.returncode == 0, again.stderr
-    assert "continuing:" in again.stderr
-    kept = int(again.stderr.split("continuing: ")[1].split(" of 40")[0])
-    assert 1 <= kept < 40
-    assert digest() == play(path, workers=1)[0].record.digest
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ("raise MemoryError", r"memory ran out in trial 2 \(MemoryError\)"),
-        ("raise SystemExit(0)", r"sys.exit\(0\) was called in trial 2"),
-    ],
-)
-def test_what_would_end_the_command_is_an_error(dies, workers, how, says):
-    """An attack that calls sys.exit(0) must not end the command as if the threshold were met."""
-    with pytest.raises(NarcissusError, match=says):
-        play_all(dies(how), KEYS, store=None, workers=workers, what="")
 
 
 def squared(key):
@@ -94,7 +15,9 @@ def squared(key):
 
 
 def test_all_are_played_once_and_given_in_the_order_of_the_keys(hears):
-    found = play_all(squared, ["3", "1", "2"], store=None, workers=2, what="it", observer=hears)
+    found = play_all(
+        squared, ["3", "1", "2"], store=None, executor=Processes(2), what="it", observer=hears
+    )
     assert [(key, int(made["square"])) for key, made in found.items()] == [
         ("3", 9), ("1", 1), ("2", 4),
     ]  # fmt: skip
@@ -106,7 +29,9 @@ def test_what_the_store_holds_is_not_played_again(tmp_path, hears, workers):
     with TrialStore(tmp_path, {"a": 1}) as store:
         for key in ("0", "3"):
             store.put(key, {"square": np.array(-1)})
-        found = play_all(squared, KEYS, store=store, workers=workers, what="it", observer=hears)
+        found = play_all(
+            squared, KEYS, store=store, executor=Processes(workers), what="it", observer=hears
+        )
         assert [int(made["square"]) for made in found.values()] == [-1, 1, 4, -1, 16]
         assert store.keys() == set(KEYS)
     assert hears.starts == [("it", 5, 2)]
@@ -117,7 +42,7 @@ def test_what_the_store_holds_is_not_played_again(tmp_path, hears, workers):
 def test_who_stops_looking_has_seen_the_same_first_ones(tmp_path, workers):
     with TrialStore(tmp_path, {"a": 1}) as store:
         store.put("1", {"square": np.array(-1)})
-        looking = play_in_order(squared, KEYS, store=store, workers=workers)
+        looking = play_in_order(squared, KEYS, store=store, executor=Processes(workers))
         seen = [int(next(looking)["square"]) for _ in range(3)]
         looking.close()
         assert seen == [0, -1, 4]
@@ -131,12 +56,8 @@ def test_nothing_is_played_before_it_is_asked_for():
         asked.append(key)
         return squared(key)
 
-    looking = play_in_order(play, KEYS, store=None, workers=1)
+    looking = play_in_order(play, KEYS, store=None, executor=Processes(1))
     assert asked == []
     next(looking)
     assert asked == ["0"]
     looking.close()
-
-
-def test_as_many_workers_as_cores():
-    assert 1 <= default_workers() <= os.cpu_count()

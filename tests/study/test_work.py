@@ -7,7 +7,7 @@ import pytest
 from narcissus.errors import LongWorkError
 from narcissus.observer import SILENT, SilentObserver
 from narcissus.study import work
-from narcissus.study.pool import play_apart
+from narcissus.study.engines import play_apart
 
 
 class Hearer(SilentObserver):

@@ -15,6 +15,7 @@ from narcissus._validation import did_you_mean
 from narcissus.audits.outcome import Audit
 from narcissus.audits.play import run
 from narcissus.errors import InputError
+from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import study_kind
 from narcissus.study.listing import listed
@@ -146,6 +147,7 @@ def audit(
     restart: bool = False,
     internal: Path | str | None = None,
     hours: float | None = None,
+    engine: str | Executor | None = None,
     **arguments: Unpack[Arguments],
 ) -> Audit:
     """Audit a planned release of something computed from a table of people.
@@ -163,7 +165,7 @@ def audit(
         The seed; None draws fresh entropy.
     allow_code
         Whether ``module:attribute`` in an argument may run code; objects need no permission.
-    observer, folder, restart, internal, hours
+    observer, folder, restart, internal, hours, engine
         As in `run`.
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
@@ -197,6 +199,7 @@ def audit(
         restart=restart,
         internal=internal,
         hours=hours,
+        engine=engine,
     )
 
 

@@ -9,10 +9,12 @@ from narcissus._files import read_bytes, write_atomically
 from narcissus._random import RandomSource, entropy_of
 from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
+from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.load import Study
 from narcissus.study.record import make_record
+from narcissus.study.sections import PlayedRun
 
 # where a run without a seed of its own keeps the one that it drew, so that it can be continued
 ENTROPY = "entropy.txt"
@@ -29,6 +31,7 @@ def run(
     policy: Path | str | None = None,
     internal: Path | str | None = None,
     hours: float | None = None,
+    engine: str | Executor | None = None,
 ) -> Audit:
     """Play a study.
 
@@ -54,8 +57,14 @@ def run(
         nothing of the kind.
     hours
         Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
+    engine
+        Who plays: "serial" (this process), "processes", "dask" (a cluster on this machine, or the
+        one that Dask's configuration names), or an executor of yours, such as
+        ``narcissus.study.engines.Dask("tls://10.0.0.5:8786")``. None: as the study says, else
+        processes. The numbers do not depend on it.
     """
     settings: Any = study.settings
+    _refuse_engine(study.kind, settings, engine)
     seed = getattr(getattr(settings, "run", None), "seed", None)
     place = None if folder is None else Path(folder)
     if rng is None and seed is None and place is not None:
@@ -71,6 +80,7 @@ def run(
         policy=None if policy is None else Path(policy),
         internal=None if internal is None else Path(internal),
         hours=hours,
+        engine=engine,
     )
     with study.code.in_use():
         outcome = study_kind(study.kind).play(study.settings, study.folder, options)
@@ -82,6 +92,14 @@ def run(
         digests={"study": "sha256:" + study.digest, **outcome.digests, **study.code.said},
     )
     return Audit(record)
+
+
+def _refuse_engine(kind: str, settings: Any, engine: str | Executor | None) -> None:
+    """Refuse an engine for what is not played by trials: the answer would come from here."""
+    if engine is not None and not isinstance(getattr(settings, "run", None), PlayedRun):
+        raise InputError(
+            f"studies of the kind {kind!r} are played on this machine: leave out the engine"
+        )
 
 
 def _kept_entropy(folder: Path, *, restart: bool) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
+from narcissus.cli.engine import engine_of
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
@@ -43,6 +44,7 @@ Examples:
   narcissus audit examples/affairs.toml --out results/try --seed 7 --workers 2
   narcissus audit examples/affairs.toml --policy policy.toml
   narcissus audit examples/affairs.toml --json > record.json
+  narcissus audit examples/affairs.toml --scheduler tls://10.0.0.5:8786
 
 \b
 Exit codes:
@@ -108,6 +110,7 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
 @options.out_folder("study file")
 @options.seed("Seed of all chance; the study's own if not given.")
 @options.workers("Worker processes; the numbers do not depend on it.")
+@options.engine
 @options.allow_code
 @options.yes
 @options.restart("Throw away what an earlier run left in FOLDER.")
@@ -133,6 +136,8 @@ def command(
     out: Path | None,
     seed: int | None,
     workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
     allow_code: bool,
     yes: bool,
     restart: bool,
@@ -157,12 +162,16 @@ def command(
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
     given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
+    given |= {"engine": engine, "scheduler": scheduler}
     given |= {"yes": yes, "sign": sign}
     given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
     on_interrupt(f"continue with: {_again(study, given)}")
 
     def play(hours: float | None) -> Audit:
-        with progress(quiet=quiet) as observer:
+        with (
+            progress(quiet=quiet) as observer,
+            engine_of(engine, scheduler, workers) as player,
+        ):
             return run(
                 loaded,
                 rng=seed,
@@ -173,6 +182,7 @@ def command(
                 policy=policy,
                 internal=records,
                 hours=hours,
+                engine=player,
             )
 
     audit = agreed(play, yes=yes)

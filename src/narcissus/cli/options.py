@@ -72,6 +72,21 @@ def workers(text: str) -> Option:
     return click.option("--workers", type=click.IntRange(min=1), help=text)
 
 
+def engine(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Take who plays, and where."""
+    name = click.option(
+        "--engine",
+        metavar="NAME",
+        help="Who plays: serial, processes or dask; the numbers do not depend on it.",
+    )
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler, such as tls://HOST:8786: the data is sent there.",
+    )
+    return name(scheduler(command))
+
+
 def restart(text: str) -> Option:
     """Take whether a results folder may be overwritten."""
     return click.option("--restart", is_flag=True, help=text)

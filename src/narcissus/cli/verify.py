@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from narcissus.cli import options
+from narcissus.cli.engine import engine_of
 from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.audits import Audit
+    from narcissus.game.executor import Executor
     from narcissus.study import Study
     from narcissus.study.record import Record
 
@@ -49,6 +51,7 @@ Exit codes:
 )
 @options.file("--policy", "FILE", "The policy that the record was judged by, if it came from one.")
 @options.workers("Worker processes.")
+@options.engine
 @options.allow_code
 @options.yes
 @options.quiet
@@ -59,6 +62,8 @@ def command(
     key: Path | None,
     policy: Path | None,
     workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
     allow_code: bool,
     yes: bool,
     quiet: bool,
@@ -87,7 +92,10 @@ def command(
             same = is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
     if not same:
         raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
-    again = _again(loaded, written, workers=workers, policy=policy, yes=yes, quiet=quiet)
+    with engine_of(engine, scheduler, workers) as player:
+        again = _again(
+            loaded, written, workers=workers, engine=player, policy=policy, yes=yes, quiet=quiet
+        )
     old = _compared(written.to_dict(), earlier=earlier)
     found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
     if not found:
@@ -109,6 +117,7 @@ def _again(
     written: Record,
     *,
     workers: int | None,
+    engine: str | Executor | None,
     policy: Path | None,
     yes: bool,
     quiet: bool,
@@ -124,6 +133,7 @@ def _again(
                 rng=int(written.provenance.entropy),
                 observer=observer,
                 workers=workers,
+                engine=engine,
                 policy=policy,
                 hours=hours,
             )

@@ -104,7 +104,7 @@ class Targets:
         """Give everybody's joint value of the unknown columns, shape (n,)."""
         return self.queries.joint(people)
 
-    def secret_chance(self, secrets: Joint) -> Floats:
+    def secret_chance(self, secrets: NDArray[np.integer]) -> Floats:
         """Give how likely everybody's secret was beforehand, shape (n,)."""
         return self.prior[np.arange(self.people), secrets]
 

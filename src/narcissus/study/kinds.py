@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -17,6 +17,9 @@ from narcissus._validation import one_of
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed
 from narcissus.study.record import Status
+
+if TYPE_CHECKING:
+    from narcissus.game.executor import Executor
 
 # kind -> module:attribute
 KINDS: dict[str, str] = {
@@ -42,6 +45,9 @@ class RunOptions:
         Results folder, where finished work is kept for an interrupted run; None keeps nothing.
     workers
         Worker processes; numbers do not depend on it. None: as the study says.
+    engine
+        Who plays: a name (`narcissus.study.engines.ENGINES`), or an executor, which stays open.
+        None: as the study says.
     restart
         Throw away what an earlier run left in the folder.
     policy
@@ -57,6 +63,7 @@ class RunOptions:
     observer: Observer
     folder: Path | None = None
     workers: int | None = None
+    engine: str | Executor | None = None
     restart: bool = False
     policy: Path | None = None
     internal: Path | None = None

@@ -141,6 +141,23 @@ def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
         code.digests[f"{PROGRAM}{file.name}"] = _sha256(read_bytes(file, largest=_LARGEST_PROGRAM))
 
 
+def allow_scheduler(address: str) -> None:
+    """Refuse a scheduler that the study itself names, unless its code is allowed.
+
+    Raises
+    ------
+    InputError
+        It is not allowed; the message says what would be sent where.
+    """
+    code = _in_use.get()
+    if code is None or not code.allowed:
+        raise InputError(
+            f"the study names a scheduler, {address}: it would get your data, and could run code "
+            "here. If you trust it, name it yourself, with --scheduler (in Python: "
+            "engine=Dask(...)), or allow what the study names with --allow-code"
+        )
+
+
 def load_attribute(name: str, folder: Path) -> Any:
     """Import ``module:attribute``, from beside the study file or as an installed part.
 

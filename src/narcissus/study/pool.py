@@ -1,40 +1,23 @@
-"""Play numbered trials in worker processes, store each as it ends, continue where a run stopped.
+"""Play what a store does not hold yet, store each trial as it ends, continue where a run stopped.
 
-The numbers of a trial depend on its key alone, never on which process plays it or when: every
-process uses one thread of linear algebra, and every trial its own generator. A process that is
-killed is replaced and its trial played again, which changes nothing.
-
-The processes start without running the user's script again, so that a study can be played from a
-plain script or a notebook, and take classes that were defined there. They end with this process,
-whatever ends it.
+Who plays is an executor's business; the store stays in this process.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import islice
-from queue import Empty, SimpleQueue
 from typing import Any
 
-import cloudpickle
-from threadpoolctl import threadpool_limits
-
-from narcissus.errors import NarcissusError
+from narcissus.game.executor import Executor, Job, Serial, in_order
 from narcissus.observer import SILENT, Observer
-from narcissus.study._attendant import Attendant
 from narcissus.study.store import Payload, TrialStore
 
 Play = Callable[[str], Payload]
 
-
-def default_workers() -> int:
-    """Give the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+WORTH_SENDING = 10.0
+"""Seconds of work that is worth the start of workers, which takes two."""
 
 
 def play_all(
@@ -42,7 +25,7 @@ def play_all(
     keys: Sequence[str],
     *,
     store: TrialStore | None,
-    workers: int | None,
+    executor: Executor,
     what: str,
     observer: Observer = SILENT,
 ) -> dict[str, Payload]:
@@ -56,8 +39,8 @@ def play_all(
         All trials of the study.
     store
         Where finished trials are kept; None keeps them in memory only.
-    workers
-        Processes; None takes one for each core.
+    executor
+        Who plays.
     what
         What is being played, for the progress display.
     observer
@@ -66,8 +49,8 @@ def play_all(
     Raises
     ------
     NarcissusError
-        Worker processes were killed again and again during one trial, with the reason; or memory
-        ran out. What a trial itself raises is passed on, with its key in a note.
+        Workers were killed again and again during one trial, with the reason; memory ran out; or a
+        cluster was lost. What a trial itself raises is passed on, with its key in a note.
     """
     finished: dict[str, Payload] = {}
     held = store.keys() if store is not None else set[str]()
@@ -85,7 +68,7 @@ def play_all(
         finished[key] = payload
         observer.advance()
 
-    with closing(_as_they_end(play, todo, workers, observer)) as ending:
+    with closing(executor.play(play, todo, observer)) as ending:
         for key, payload in ending:
             keep(key, payload)
     observer.finish()
@@ -97,7 +80,7 @@ def play_in_order(
     keys: Sequence[str],
     *,
     store: TrialStore | None,
-    workers: int | None,
+    executor: Executor,
     observer: Observer = SILENT,
 ) -> Generator[Payload, None, None]:
     """Give the payloads in the order of the keys, and play ahead what the store does not hold.
@@ -109,7 +92,7 @@ def play_in_order(
     held = store.keys() if store is not None else set[str]()
     todo = [key for key in keys if key not in held]
     ahead: dict[str, Payload] = {}
-    with closing(_as_they_end(play, todo, workers, observer)) as ending:
+    with closing(executor.play(play, todo, observer)) as ending:
         for key in keys:
             if store is not None and key in held:
                 yield store.get(key)
@@ -125,109 +108,18 @@ def play_in_order(
             yield ahead.pop(key)
 
 
-def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SILENT) -> Any | None:
-    """Play one key in a process of its own, which is ended after so many seconds: None then.
+def play_soon(
+    job: Job, keys: Sequence[str], executor: Executor, observer: Observer = SILENT
+) -> list[Any]:
+    """Give what came of each key, in order: here, but for the rest of what turns out to take long.
 
-    ``job`` is what plays a key, pickled.
+    For work that is kept nowhere, and mostly takes less time than the start of workers.
     """
-    tasks: SimpleQueue[str | None] = SimpleQueue()
-    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
-    attendant = Attendant(job, tasks, ended)
-    until = time.monotonic() + seconds
-    attendant.start()
-    tasks.put(key)
-    tasks.put(None)
-    try:
-        while True:
-            found, answer = ended.get(timeout=max(0.0, until - time.monotonic()))
-            if found is None:
-                observer.note(answer)
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                return answer
-    except Empty:
-        return None
-    finally:
-        attendant.kill()
-        attendant.join()
-
-
-def _as_they_end(
-    play: Play, todo: Sequence[str], workers: int | None, observer: Observer
-) -> Generator[tuple[str, Payload], None, None]:
-    """Play all keys; give each as it ends. Close it to end the workers."""
-    count = min(workers or default_workers(), len(todo))
-    if count > 1:
-        yield from _in_processes(play, todo, count, observer)
-        return
-    with threadpool_limits(1):
-        for key in todo:
-            try:
-                payload = play(key)
-            except MemoryError as error:
-                raise NarcissusError(
-                    f"memory ran out in trial {key} (MemoryError): use a smaller study; finished "
-                    "trials are kept"
-                ) from error
-            except SystemExit as error:  # it must not decide what the command exits with
-                raise NarcissusError(
-                    f"sys.exit({error.code!r}) was called in trial {key}"
-                ) from error
-            except Exception as error:
-                error.add_note(f"in trial {key}")
-                raise
-            yield key, payload
-
-
-def _in_processes(
-    play: Play, todo: Sequence[str], count: int, observer: Observer
-) -> Generator[tuple[str, Payload], None, None]:
-    """Keep two trials a worker in flight, so that an interrupt loses no more than those."""
-    tasks: SimpleQueue[str | None] = SimpleQueue()
-    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
-    job = cloudpickle.dumps(play)
-    attendants = [Attendant(job, tasks, ended) for _ in range(count)]
-    try:
-        for attendant in attendants:
-            attendant.start()
-        yield from _answers(tasks, ended, todo, 2 * count, observer)
-    except BaseException:
-        # End the workers at once: their trials will be played again.
-        for attendant in attendants:
-            attendant.kill()
-        raise
-    finally:
-        for _ in attendants:
-            tasks.put(None)
-        for attendant in attendants:
-            if attendant.ident is not None:
-                attendant.join()
-
-
-def _answers(
-    tasks: SimpleQueue[str | None],
-    ended: SimpleQueue[tuple[str | None, Any]],
-    todo: Sequence[str],
-    most: int,
-    observer: Observer,
-) -> Generator[tuple[str, Payload], None, None]:
-    """Hand out a trial for each one that ends, ``most`` at a time, and give what they end with."""
-    waiting = iter(todo)
-    flying = 0
-    for key in islice(waiting, most):
-        tasks.put(key)
-        flying += 1
-    while flying:
-        key, answer = ended.get()
-        if key is None:
-            observer.note(answer)
-            continue
-        flying -= 1
-        if isinstance(answer, BaseException):
-            raise answer
-        following = next(waiting, None)
-        if following is not None:
-            tasks.put(following)
-            flying += 1
-        yield key, answer
+    if not keys:
+        return []
+    here = Serial()
+    begin = time.perf_counter()
+    found = list(in_order(here, job, keys[:1]))
+    seconds = (time.perf_counter() - begin) * (len(keys) - 1)
+    others = executor if seconds > WORTH_SENDING else here
+    return found + list(in_order(others, job, keys[1:], observer))

@@ -14,7 +14,7 @@ import cloudpickle
 
 from narcissus.errors import LongWorkError
 from narcissus.observer import Observer
-from narcissus.study.pool import play_apart
+from narcissus.study.engines.processes import play_apart
 
 FoundT = TypeVar("FoundT")
 

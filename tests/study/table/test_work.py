@@ -8,6 +8,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import LongWorkError, TooLargeError
+from narcissus.game.executor import Serial
 from narcissus.observer import SilentObserver
 from narcissus.study.table import work
 from narcissus.study.table.prepare import prepare
@@ -128,7 +129,7 @@ def test_nobody_is_asked_where_any_time_was_agreed_to(study, monkeypatch):
         def note(self, message):
             heard.append(message)
 
-    work.check(experiment, experiment.keys(), workers=1, hours=None, observer=Hearer())
+    work.check(experiment, experiment.keys(), executor=Serial(), hours=None, observer=Hearer())
     assert heard == [
         f"a trial of {experiment.targets} people is timed first",
         "the first trial has not ended after 0 seconds: how long the study takes is not known",

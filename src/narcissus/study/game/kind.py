@@ -13,11 +13,13 @@ from pydantic import BaseModel, TypeAdapter
 from narcissus._random import child
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
+from narcissus.game.executor import Executor
 from narcissus.game.gap import gap_limits
 from narcissus.observer import Observer
 from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Estimate, NotAssessed
+from narcissus.study.engines import executor_of
 from narcissus.study.game.answer import answer
 from narcissus.study.game.exact import exactly
 from narcissus.study.game.identity import identity_of
@@ -67,11 +69,17 @@ class GameKind:
                         observer=options.observer,
                     )
                 )
-            return _outcome(study, folder, options, store)
+            # Most games take seconds, less than it takes to start processes.
+            executor = stack.enter_context(executor_of(options, study.run, workers=1))
+            return _outcome(study, folder, options, store, executor)
 
 
 def _outcome(
-    study: GameStudy, folder: Path, options: RunOptions, store: TrialStore | None
+    study: GameStudy,
+    folder: Path,
+    options: RunOptions,
+    store: TrialStore | None,
+    executor: Executor,
 ) -> Outcome:
     setup = study.build()
     refuse_fresh(study, setup)
@@ -80,7 +88,7 @@ def _outcome(
     statement = _completed(setup, written)
     exact = None if written is None else exactly(written, setup.statement, study.exact.epsilons)
     proofs = _proofs(study, setup, statement)
-    played = _played(study, setup, statement, options, store)
+    played = _played(study, setup, statement, options, store, executor)
     unanswered += _gaps_in(statement, exact, played)
     memorized = _memorized(study, setup, unanswered)
     useful = None if played is None or all(map(_useless, played.attackers)) else played
@@ -239,6 +247,7 @@ def _played(
     statement: Any,
     options: RunOptions,
     store: TrialStore | None,
+    executor: Executor,
 ) -> Play | None:
     if not setup.attacks:
         return None
@@ -253,16 +262,11 @@ def _played(
         stop=run.stop,
         rng=int(child(options.entropy, 0).integers(2**63)),
         observer=options.observer,
-        # Most games take seconds, less than it takes to start processes.
         through=agreed(
-            partial(
-                play_in_order,
-                store=store,
-                workers=options.workers or 1,
-                observer=options.observer,
-            ),
+            partial(play_in_order, store=store, executor=executor, observer=options.observer),
             setup,
             store,
+            executor,
             options,
         ),
     )

@@ -13,7 +13,7 @@ from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.registry import STATEMENT, loaded
-from narcissus.study.sections import FileSection, SeededRun
+from narcissus.study.sections import FileSection, PlayedRun
 from narcissus.study.signatures import waits
 from narcissus.success import Claim
 from narcissus.worlds import members
@@ -22,7 +22,7 @@ Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
 
 
-class GameRun(SeededRun):
+class GameRun(PlayedRun):
     """How to play."""
 
     trials: int = Field(default=10_000, ge=1, le=10**9, description="Most trials to play.")

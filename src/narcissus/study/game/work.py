@@ -9,6 +9,7 @@ from functools import partial
 from threadpoolctl import threadpool_limits
 
 from narcissus.game.block import Arrays
+from narcissus.game.executor import Executor
 from narcissus.game.loop import Blocks, Through
 from narcissus.game.rules import is_own
 from narcissus.study.game.schema import Setup
@@ -23,7 +24,11 @@ LONG = 1.0  # seconds of one trial that is taken at its word: others may have pa
 
 
 def agreed(
-    through: Through, setup: Setup, store: TrialStore | None, options: RunOptions
+    through: Through,
+    setup: Setup,
+    store: TrialStore | None,
+    executor: Executor,
+    options: RunOptions,
 ) -> Through:
     """Play blocks through something, once the time of those not in the store was agreed to."""
 
@@ -32,13 +37,15 @@ def agreed(
         left = [key for key in keys if key not in held]
         if left and options.hours is not None:
             is_ours = not is_own([setup.game, *setup.attacks.values()])
-            check(player, left, options, is_ours=is_ours)
+            check(player, left, executor, options, is_ours=is_ours)
         yield from through(player, keys)
 
     return play
 
 
-def check(player: Player, keys: Sequence[str], options: RunOptions, *, is_ours: bool) -> None:
+def check(
+    player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
+) -> None:
     """Refuse blocks that take longer than was agreed to.
 
     Raises
@@ -53,7 +60,7 @@ def check(player: Player, keys: Sequence[str], options: RunOptions, *, is_ours: 
         else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
     ) or 0.0
     trials = sum(size_of(key) for key in keys)
-    processes = min(options.workers or 1, len(keys))
+    processes = min(executor.workers, len(keys))
     agree(
         trials * seconds / processes,
         f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",

@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from narcissus.attacks.table import MeanField
-from narcissus.bounds import THEOREMS, Theorem
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
+from narcissus.game.executor import Executor
 from narcissus.observer import Observer
-from narcissus.results import NotAssessed
+from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
-from narcissus.study.pool import play_all
-from narcissus.study.results.table import OwnRelease, SettingNumbers, TableResults
-from narcissus.study.store import FILE, TrialStore
-from narcissus.study.table import work
+from narcissus.study.results.table import OwnRelease, TableResults
+from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed, stuck
 from narcissus.study.table.conclude import conclude
-from narcissus.study.table.costly import refuse_fixed_seeds, with_kept_releases
+from narcissus.study.table.costly import with_kept_releases
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.own_release import attack_own_release
-from narcissus.study.table.precision import LookPlan, looks_of, play_looks
+from narcissus.study.table.playing import play_trials
+from narcissus.study.table.precision import looks_of
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sweep import overall
-from narcissus.study.table.training import learners, trained
+from narcissus.study.table.training import learners
 from narcissus.study.toml import read_document, validate
-
-NOT_COVERED = [
-    "Columns that the attacker is assumed not to know but might learn elsewhere: the threat model "
-    "names what is known.",
-    "Anything published besides this release: other tables, earlier or later releases of the same "
-    "people.",
-    "Attackers who know more about the joint distribution than the prior says, or whose secrets "
-    "are not independent given the known columns (families, copies of a record).",
-    "How the bins and the columns were chosen, if that choice looked at the data.",
-    "The computer that makes the release: floating-point and timing side channels.",
-]
 
 
 class TableKind:
@@ -66,57 +50,33 @@ class TableKind:
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
         """Play all trials and draw conclusions."""
+        with executor_of(options, study.run) as executor:
+            return self._play(study, folder, options, executor)
+
+    def _play(
+        self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
+    ) -> Outcome:
         threshold, digests = _threshold(study, folder, options.policy)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
-        experiment = with_kept_releases(experiment, options.folder, identity)
+        if executor.is_here:  # others do not have the folder
+            experiment = with_kept_releases(experiment, options.folder, identity)
         plan = looks_of(experiment, study, options)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
-        keys = experiment.keys()
-        workers = options.workers or study.run.workers
-        agreed = partial(
-            work.check,
-            experiment,
-            workers=workers,
-            hours=options.hours,
-            observer=options.observer,
-        )
-        is_new = options.folder is None or options.restart or not (options.folder / FILE).exists()
-        if is_new:
-            agreed(keys)  # before a folder is made for it
-        store = None
-        try:
-            if options.folder is not None:
-                store = TrialStore(
-                    options.folder,
-                    identity,
-                    restart=options.restart,
-                    observer=options.observer,
-                )
-                if not is_new:
-                    held = store.keys()
-                    agreed([key for key in keys if key not in held])
-            replayed = options.internal is not None or study.release is not None
-            if replayed or store is None or len(store.keys()) < len(keys):
-                refuse_fixed_seeds(experiment)
-                experiment = trained(experiment, options.observer)
-            experiment, trials = _played(experiment, plan, store, workers, options, agreed)
-            _require_alike(experiment, trials, store)
-        finally:
-            if store is not None:
-                store.close()
+        again = options.internal is not None or study.release is not None
+        experiment, trials = play_trials(experiment, plan, identity, options, executor, again=again)
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment)
         decided_at = _decided_at(study, experiment, threshold)
         results = conclude(experiment, trials, threshold, decided_at)
         if study.release is not None:
-            own = _own_release(study, experiment, folder, options)
+            own = _own_release(study, experiment, folder, options, executor)
             digests["release"] = f"sha256:{own.digest}"
             results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
@@ -128,55 +88,26 @@ class TableKind:
             assumptions=whole.assumptions,
             contradictions=whole.contradictions,
             results=TableResults(tuple(results) if study.mechanism.swept else results[0]),
-            assessed=_assessed(experiment),
-            not_assessed=[*_not_assessed(experiment), *_stuck(results)],
+            assessed=assessed(experiment),
+            not_assessed=[*not_assessed(experiment), *stuck(results)],
             not_covered=NOT_COVERED,
             digests=digests,
         )
 
 
-def _played(
-    experiment: Experiment,
-    plan: LookPlan | None,
-    store: TrialStore | None,
-    workers: int | None,
-    options: RunOptions,
-    agreed: Callable[[Sequence[str]], None],
-) -> tuple[Experiment, Mapping[str, Any]]:
-    """Play what is not played yet: all trials, or look by look."""
-    kept: dict[str, Any] = {}
-
-    def play(now: Experiment) -> Mapping[str, Any]:
-        keys = [key for key in now.keys() if key not in kept]  # noqa: SIM118
-        held = set[str]() if store is None else store.keys()
-        if kept:  # the first trials were agreed to beforehand
-            agreed([key for key in keys if key not in held])
-        kept.update(
-            play_all(
-                _Player(now, from_outside()),
-                keys,
-                store=store,
-                workers=workers,
-                what="trials",
-                observer=options.observer,
-            )
-        )
-        return kept
-
-    if plan is None:
-        return experiment, play(experiment)
-    return play_looks(experiment, plan, play, options.observer)
-
-
 def _own_release(
-    study: TableStudy, experiment: Experiment, folder: Path, options: RunOptions
+    study: TableStudy,
+    experiment: Experiment,
+    folder: Path,
+    options: RunOptions,
+    executor: Executor,
 ) -> OwnRelease:
     """Attack the release that the study names."""
     assert study.release is not None
     path = study.release.path
     release, digest = read_published(study, experiment, folder / path)
     return attack_own_release(
-        experiment, release, path=path, digest=digest, observer=options.observer
+        experiment, release, executor, path=path, digest=digest, observer=options.observer
     )
 
 
@@ -187,22 +118,6 @@ def _decided_at(
     if threshold is None or threshold.at is None:
         return None
     return experiment.settings[study.mechanism.levels.index(threshold.at)].label
-
-
-def _require_alike(
-    experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
-) -> None:
-    """Refuse finished trials that hold something else than this study's: others wrote them."""
-    for number in range(len(experiment.settings)):
-        own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
-        shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}
-        for trial, one in enumerate(own):
-            taking = {name for name, _, most in experiment.attacks if trial < most}
-            left_out = {name for name, _, _ in experiment.attacks} - taking
-            expected = {n for n in shapes if n.rpartition("/")[0] not in left_out}
-            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
-            if store is not None and (set(one) != expected or not fits):
-                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")
 
 
 def _source(study: TableStudy) -> str:
@@ -231,18 +146,6 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
         identity["own theorems"] = own
     identity["version"] = metadata.version("narcissus")
     return identity
-
-
-@dataclass(frozen=True)
-class _Player:
-    """Plays a trial where the theorems of this process may not be: in a worker process."""
-
-    experiment: Experiment
-    theorems: dict[str, Theorem]
-
-    def __call__(self, key: str) -> dict[str, Any]:
-        THEOREMS.update(self.theorems)
-        return self.experiment.play(key)
 
 
 def _own_theorems() -> dict[str, str]:
@@ -301,129 +204,6 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
                 "`threshold.worst_group` needs a group whose members can be told beforehand: name "
                 "a known column in `groups.columns`, or set `groups.singled_out`"
             )
-
-
-def _assessed(experiment: Experiment) -> list[str]:
-    unknown = [experiment.table.names[c] for c in experiment.queries.unknown]
-    success = experiment.success.describe()
-    items = [
-        f"How much of {', '.join(unknown)} is recovered ({success}) by: "
-        + ", ".join(name for name, _, _ in experiment.attacks),
-        "What the same attempts recover on fresh people: the attackers' own baselines",
-    ]
-    if any(setting.guarantee is not None for setting in experiment.settings):
-        items.append(
-            "What no attacker can exceed, on average and with confidence, from the guarantee"
-        )
-    if experiment.groups.names:
-        items.append("How groups of people fare")
-    table = experiment.table
-    if table.counts is not None:
-        items.append(
-            f"All {table.rows:,} rows of the table, counted as they were read: "
-            f"{len(table.counts):,} distinct records of {table.columns} columns"
-        )
-    return items
-
-
-def _not_assessed(experiment: Experiment) -> list[NotAssessed]:
-    items = [
-        NotAssessed(
-            f"the order of the column `{name}`",
-            text,
-            "correct those cells, empty them and say what `missing` means, or drop the column",
-        )
-        for name, text in experiment.table.notes.items()
-    ]
-    bare = [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]
-    if bare:
-        items.append(
-            NotAssessed(
-                f"what no attacker can exceed at {', '.join(bare)}",
-                "the release guarantees nothing, and no theorem limits the attacker",
-                "add noise, or take another mechanism with a guarantee",
-            )
-        )
-    if not experiment.settings[0].mechanism.cellwise:
-        items.append(
-            NotAssessed(
-                "the ceiling",
-                "what an attacker could do who is told everybody else's secrets cannot be "
-                "computed for this release: better attacks than those played may exist",
-                "release counts whose cells are changed one by one",
-            )
-        )
-    elif not any(attack.informed for _, attack, _ in experiment.attacks):
-        items.append(
-            NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
-        )
-    if experiment.factored:
-        items += _not_assessed_of_factors(experiment)
-    noises = [s.mechanism.noise for s in experiment.settings]
-    laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
-    if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
-        items.append(
-            NotAssessed(
-                "the exact mean-field posterior under Laplace noise",
-                "the mean field reads each cell as if its noise were normal, matched to where the "
-                "count is believed to be; as an attack it is valid, but a better one may exist",
-                "add a posterior attack with method = 'gibbs', which uses the exact density",
-            )
-        )
-    if experiment.real_rows:
-        items.append(
-            NotAssessed(
-                "how wrong the fitted prior is about the real people, beyond the averages tested",
-                "targets are real rows: the ceiling and the bounds need the prior to be right "
-                "about each of them; what attacks and decoys score needs nothing, and tests the "
-                "prior on average",
-                "compare with people = 'prior', where the prior is known exactly",
-            )
-        )
-    return items
-
-
-def _stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    """Say where a search for values that agree with exact counts did not end."""
-    return [
-        NotAssessed(
-            f"what exact counts determine at '{setting.label}', by the attack `{name}`",
-            f"its search stuck in {found.search.stuck} of {found.trials} releases, at a residual "
-            f"of {found.search.residual:.4g} people in all counts together: values that agree "
-            "with every count exist, and may give away more",
-            "take fewer unknown columns, or release tables of more columns",
-        )
-        for setting in results
-        for name, found in setting.attacks.items()
-        if found.search is not None and found.search.stuck
-    ]
-
-
-def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
-    """Say what cannot be computed where no joint value is listed."""
-    queries = experiment.queries
-    many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
-    items: list[NotAssessed] = []
-    if any(attack.informed for _, attack, _ in experiment.attacks):
-        items.append(
-            NotAssessed(
-                "the exact ceiling",
-                f"{many}: the posterior of an attacker who is told everybody else's secrets is "
-                "sampled, and a better decision from it may exist, so no verdict rests on it",
-                "take fewer unknown columns, or coarser ones, below 100,000 joint values",
-            )
-        )
-    if not experiment.success.exact:
-        items.append(
-            NotAssessed(
-                "the best guess without the release",
-                f"{many}: the guess is the best that was found among draws from the prior; its "
-                "chance is exact, and a better guess may exist",
-                "take all unknown columns and exact matches as the criterion, where the best "
-                "guess is known",
-            )
-        )
-    return items
 
 
 KIND = TableKind()

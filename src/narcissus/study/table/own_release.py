@@ -8,15 +8,19 @@ secrets, drawn from the prior, by the same mechanism.
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table import Targets
+from narcissus.game.executor import Executor
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
+from narcissus.study.pool import play_soon
 from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
@@ -25,7 +29,13 @@ from narcissus.worlds.base import Draw
 
 
 def attack_own_release(
-    experiment: Experiment, release: Any, *, path: str, digest: str, observer: Observer
+    experiment: Experiment,
+    release: Any,
+    executor: Executor,
+    *,
+    path: str,
+    digest: str,
+    observer: Observer,
 ) -> OwnRelease:
     """Attack a release about all people of the table with every attack that anyone could run.
 
@@ -35,6 +45,8 @@ def attack_own_release(
         The study, with one setting; its attacks have learned.
     release
         What was made.
+    executor
+        Who attacks it, where that takes long.
     path, digest
         Where it was, and the SHA-256 of the file.
     observer
@@ -53,19 +65,14 @@ def attack_own_release(
     [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
     success = targets.success
     guess = success.score(secrets, targets.best_guess)
-    found: dict[str, CountedAttack] = {}
-    for name, attack in experiment.attacks_at(0).items():
-        if attack.informed:
-            continue
-        key = zlib.crc32(name.encode())
-
-        def hits(shown: Any, place: int, attack: Any = attack, key: int = key) -> int:
-            rng = child(entropy, OWN, 3 + place, key)
-            said = attack.attempt([shown], [targets], rng)
-            [attempt] = said.values if isinstance(said, Answers) else said
-            return int(success.score(secrets, attempt).sum())
-
-        found[name] = CountedAttack(recovered=hits(release, 0), from_decoy=hits(decoy, 1))
+    names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
+    keys = [f"{place}/{name}" for name in names for place in (0, 1)]
+    job = _Attacker(experiment, (release, decoy), targets, secrets)
+    hits = play_soon(job, keys, executor, observer)
+    found = {
+        name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
+        for number, name in enumerate(names)
+    }
     return OwnRelease(
         path=path,
         digest=digest,
@@ -74,6 +81,25 @@ def attack_own_release(
         by_the_prior=expected(targets),
         attacks=found,
     )
+
+
+@dataclass(frozen=True)
+class _Attacker:
+    """Lets an attack try on the release, or on the decoy, and counts what is right."""
+
+    experiment: Experiment
+    shown: tuple[Any, Any]
+    """The release and the decoy."""
+    targets: Targets | FactoredTargets
+    secrets: NDArray[np.integer]
+
+    def __call__(self, key: str) -> int:
+        place, _, name = key.partition("/")
+        rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
+        attack: Any = self.experiment.attacks_at(0)[name]
+        said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
+        [attempt] = said.values if isinstance(said, Answers) else said
+        return int(self.targets.success.score(self.secrets, attempt).sum())
 
 
 def expected(targets: Targets | FactoredTargets) -> float:

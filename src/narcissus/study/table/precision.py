@@ -19,6 +19,7 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.errors import InputError
+from narcissus.game.executor import Serial
 from narcissus.observer import Observer
 from narcissus.study.kinds import RunOptions
 from narcissus.study.results.table import PrecisionResult, SettingNumbers
@@ -119,7 +120,7 @@ def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> 
         return None
     observer = options.observer
     pilot = trained(_pilot(experiment), observer)
-    check(pilot, pilot.keys(), workers=1, hours=options.hours, observer=observer)
+    check(pilot, pilot.keys(), executor=Serial(), hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted, most = study.run.precision / 100, study.run.trials or MOST
     played = [

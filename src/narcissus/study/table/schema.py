@@ -20,7 +20,7 @@ from pydantic import (
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.sections import Approval, FileSection, SeededRun
+from narcissus.study.sections import Approval, FileSection, PlayedRun
 from narcissus.study.signatures import Option
 
 DEFAULT_TRIALS = 100
@@ -238,7 +238,7 @@ class GroupsSpec(Strictly):
     )
 
 
-class RunSpec(SeededRun, Strictly):
+class RunSpec(PlayedRun, Strictly):
     """How much work."""
 
     trials: int | None = Field(

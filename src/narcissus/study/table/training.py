@@ -6,21 +6,26 @@ also where the people played are real rows: nothing that is scored is ever learn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from narcissus.attacks.table import TableAttack
 from narcissus.attacks.table.training import Simulated, Trainable
+from narcissus.game.executor import Executor, Serial
 from narcissus.knowledge import OtherColumns
 from narcissus.observer import Observer
+from narcissus.study.pool import play_soon
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import TrialStreams
 from narcissus.worlds import People
 
 
-def trained(experiment: Experiment, observer: Observer) -> Experiment:
+def trained(
+    experiment: Experiment, observer: Observer, executor: Executor | None = None
+) -> Experiment:
     """Let the attacks that learn do so, for each setting; others stay as they are.
 
     Parameters
@@ -29,15 +34,20 @@ def trained(experiment: Experiment, observer: Observer) -> Experiment:
         The study, ready to be played.
     observer
         Hears that simulated releases are made.
+    executor
+        Who makes them, where that takes long; None is this process.
     """
     learning = learners(experiment)
     if not learning:
         return experiment
     count = experiment.training * len(experiment.settings)
     observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
+    keys = [f"{r}/{s}" for s in range(len(experiment.settings)) for r in range(experiment.training)]
+    releases = play_soon(_Releaser(experiment), keys, executor or Serial(), observer)
     found: list[dict[str, TableAttack]] = []
     for place in range(len(experiment.settings)):
-        simulated = list(simulations(experiment, place))
+        here = releases[place * experiment.training : (place + 1) * experiment.training]
+        simulated = list(simulations(experiment, place, here))
         sources = TrialStreams(experiment.entropy).training(0, place)
         found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
     return replace(experiment, trained=tuple(found))
@@ -53,14 +63,35 @@ def learners(experiment: Experiment) -> dict[str, Trainable]:
     }
 
 
-def simulations(experiment: Experiment, place: int) -> Iterator[Simulated]:
-    """Make the simulated releases of a setting."""
+def simulations(
+    experiment: Experiment, place: int, releases: Iterable[Any] | None = None
+) -> Iterator[Simulated]:
+    """Put beside each simulated release of a setting what is known beforehand of its people.
+
+    ``releases`` are those that others made; None makes them here.
+    """
+    if releases is None:
+        keys = (f"{number}/{place}" for number in range(experiment.training))
+        releases = map(_Releaser(experiment), keys)
     world = People(experiment.prior, experiment.targets)
     side = OtherColumns(experiment.prior, experiment.queries, experiment.success)
-    mechanism = experiment.settings[place].mechanism
-    for number in range(experiment.training):
+    for number, release in enumerate(releases):
         sources = TrialStreams(experiment.entropy).training(number, place)
         draw = world.draw(1, sources.world)
         [targets] = side.reveal(world, draw, sources.world)
-        [release] = mechanism.release(np.asarray(draw.data), sources.release)
         yield Simulated(targets, release, experiment.queries.joint(draw.data[0]))
+
+
+@dataclass(frozen=True)
+class _Releaser:
+    """Makes a simulated release, given by its number and its setting: what may take long."""
+
+    experiment: Experiment
+
+    def __call__(self, key: str) -> Any:
+        number, place = map(int, key.split("/"))
+        sources = TrialStreams(self.experiment.entropy).training(number, place)
+        world = People(self.experiment.prior, self.experiment.targets)
+        codes = np.asarray(world.draw(1, sources.world).data)
+        [release] = self.experiment.settings[place].mechanism.release(codes, sources.release)
+        return release

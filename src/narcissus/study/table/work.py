@@ -11,9 +11,9 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import TooLargeError
+from narcissus.game.executor import Executor
 from narcissus.game.rules import is_own
 from narcissus.observer import SILENT, Observer
-from narcissus.study.pool import default_workers
 from narcissus.study.table.costly import is_costly
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.room import BASE, room
@@ -96,7 +96,7 @@ def check(
     experiment: Experiment,
     keys: Sequence[str],
     *,
-    workers: int | None,
+    executor: Executor,
     hours: float | None,
     observer: Observer,
 ) -> None:
@@ -108,8 +108,8 @@ def check(
         The study, ready to be played.
     keys
         The trials still to be played.
-    workers
-        Processes; None is one for each core.
+    executor
+        Who plays.
     hours
         Longest time that was agreed to; None is any.
     observer
@@ -122,15 +122,16 @@ def check(
     LongWorkError
         It takes longer than ``hours``.
     """
-    processes = min(workers or default_workers(), max(1, len(keys)))
+    processes = min(executor.workers, max(1, len(keys)))
+    here = processes if executor.is_here else 1  # the trial that is timed
     each = BASE + memory(experiment)
     work = Work(len(keys), 0.0, 0)
     if each < machine_memory():
         work = _estimated(experiment, keys, hours=hours, observer=observer) or work
-    needed = processes * each + work.kept
+    needed = here * each + work.kept
     if needed > machine_memory():
         raise TooLargeError(
-            f"this needs about {needed / 1e9:.1f} GB of memory ({processes} processes of "
+            f"this needs about {needed / 1e9:.1f} GB of memory ({here} processes of "
             f"{each / 1e9:.1f} GB and {work.kept / 1e9:.1f} GB of finished trials), and there are "
             f"{machine_memory() / 1e9:.1f} GB: take fewer workers, targets, trials or columns"
         )

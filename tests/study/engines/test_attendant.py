@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.errors import NarcissusError
-from narcissus.study import _attendant
-from narcissus.study.pool import play_all
+from narcissus.study.engines import Processes
 
 KEYS = [str(n) for n in range(5)]
 
@@ -156,9 +155,7 @@ def test_no_worker_is_ever_orphaned(kill_while_it_starts):
     ],
 )
 def test_a_worker_that_dies_says_why(dies, hears, tmp_path, how, says):
-    played = play_all(
-        dies(how, str(tmp_path / "mark")), KEYS, store=None, workers=2, what="", observer=hears
-    )
+    played = dict(Processes(2).play(dies(how, str(tmp_path / "mark")), KEYS, hears))
     assert played == {key: key for key in KEYS}
     assert len(hears.notes) == 1
     assert re.search(f"^trial 2 is played again: it .*{says}", hears.notes[0])
@@ -166,21 +163,4 @@ def test_a_worker_that_dies_says_why(dies, hears, tmp_path, how, says):
 
 def test_a_trial_that_kills_every_worker_is_given_up(dies):
     with pytest.raises(NarcissusError, match=r"ended 3 times during trial 2 \(it ended with exit"):
-        play_all(dies("import os; os._exit(7)"), KEYS, store=None, workers=2, what="")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "says"),
-    [
-        (3, 4, "memory ran out: use fewer --workers"),
-        (3, 3, "not for want of memory"),
-        (None, None, "cannot be told"),
-    ],
-)
-def test_the_kernel_is_asked_about_memory(before, after, says):
-    assert says in _attendant.how_it_ended(-9, before, after)
-
-
-def test_counts_of_the_kernel_are_read():
-    count = _attendant.oom_kills()
-    assert count is None or count >= 0
+        list(Processes(2).play(dies("import os; os._exit(7)"), KEYS))

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from narcissus.study import _worker
-from narcissus.study.pool import play_all
+from narcissus.study.engines import Processes, _worker
 
 KEYS = [str(n) for n in range(5)]
 
@@ -18,13 +17,13 @@ KEYS = [str(n) for n in range(5)]
 def test_an_exception_that_cannot_be_sent_is_told(dies):
     how = "class Odd(Exception):\n    def __reduce__(self): return int, ('x',)\nraise Odd('so')"
     with pytest.raises(RuntimeError, match="Odd: so") as caught:
-        play_all(dies(how), KEYS, store=None, workers=2, what="")
+        list(Processes(2).play(dies(how), KEYS))
     assert "in trial 2" in caught.value.__notes__
 
 
 def test_what_a_trial_reads_and_prints_is_kept_from_the_pipes(dies, capfd):
     how = "import sys; print('printed'); assert sys.stdin.read() == ''"
-    played = play_all(dies(how), KEYS, store=None, workers=2, what="")
+    played = dict(Processes(2).play(dies(how), KEYS))
     assert played == {key: key for key in KEYS}
     out, err = capfd.readouterr()
     assert out == ""
@@ -49,7 +48,7 @@ def test_messages_come_as_they_were_sent_or_not_at_all():
 @pytest.fixture
 def worker():
     """Give the function that starts a worker, told who its parent is; it ends with the test."""
-    code = "import sys; from narcissus.study._worker import main; main(int(sys.argv[1]))"
+    code = "import sys; from narcissus.study.engines._worker import main; main(int(sys.argv[1]))"
     begun = []
 
     def start(parent):

@@ -15,13 +15,12 @@ import struct
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from typing import IO, Any
 
-import cloudpickle
 from threadpoolctl import threadpool_limits
+
+from narcissus.study.engines.answers import answer
 
 LENGTH = struct.Struct("!Q")  # before each message: its number of bytes
 _PR_SET_PDEATHSIG = 1
@@ -62,23 +61,6 @@ def _follow(parent: int) -> None:
     os._exit(1)
 
 
-def _answer(play: Callable[[], Any]) -> bytes:
-    """Pack what came of it: the value, or the exception and its traceback."""
-    try:
-        return pickle.dumps((play(), None, ""))
-    except MemoryError:
-        error: BaseException = MemoryError("memory ran out")
-        text = ""
-    except (Exception, SystemExit) as raised:
-        error, text = raised, traceback.format_exc()
-    with suppress(Exception):
-        packed = cloudpickle.dumps((None, error, text))
-        pickle.loads(packed)  # some exceptions cannot be made again from what they were made of
-        return packed
-    told = RuntimeError(f"{type(error).__name__}: {error}")
-    return pickle.dumps((None, told, text))
-
-
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
     """Take the pipes out of the way of whatever a trial reads or prints."""
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -99,10 +81,10 @@ def main(parent: int) -> None:
     if job is None:
         return
     taken: list[Callable[[str], Any]] = []
-    send(answers, _answer(lambda: taken.append(pickle.loads(job))))
+    send(answers, answer(lambda: taken.append(pickle.loads(job))))
     if not taken:
         return
     with threadpool_limits(1):
         while (key := receive(asked)) is not None:
             name = key.decode()
-            send(answers, _answer(lambda name=name: taken[0](name)))
+            send(answers, answer(lambda name=name: taken[0](name)))

@@ -1,0 +1,91 @@
+"""Engines: time against workers, and the bytes that a cluster is sent, for a study and for a key.
+
+Run with ``python benchmarks/engines.py`` (needs the extra dask). Every trial sleeps for a part of
+its time, so that more workers than cores show what an engine itself costs. Prints seconds of each
+engine and their ratio to one process, bytes of the study, and bytes of a key there and back.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from contextlib import closing
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+
+from narcissus.game.executor import Executor, Serial
+from narcissus.study.engines import Dask, Processes
+from narcissus.study.engines.task import Carried, play_key, versions
+
+KEYS = [str(n) for n in range(64)]
+SECONDS = 0.25
+TABLE = np.random.default_rng(0).integers(0, 16, (20_000, 10), dtype=np.int32)
+
+
+def trial(key: str) -> dict[str, np.ndarray]:
+    """Play something that takes as long everywhere; what is kept of a trial is 200 numbers."""
+    until = time.perf_counter() + SECONDS
+    rng = np.random.default_rng(int(key))
+    counts = np.bincount(TABLE[rng.permutation(len(TABLE)), 0], minlength=16)
+    time.sleep(max(0.0, until - time.perf_counter()))
+    return {"share": rng.random(184), "counts": counts}
+
+
+def timed(executor: Executor) -> tuple[float, float]:
+    """Play all keys twice: with the start of workers, and without."""
+    found = []
+    with closing(executor):
+        for _ in range(2):
+            begin = time.perf_counter()
+            for _key, _made in executor.play(trial, KEYS):
+                pass
+            found.append(time.perf_counter() - begin)
+    return found[0], found[1]
+
+
+def loopback() -> int:
+    """Count the bytes that this machine has sent to itself: of a cluster on it, all of them."""
+    lines = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.strip().startswith("lo:")).split()[1])
+
+
+def quick(key: str) -> dict[str, np.ndarray]:
+    """Give as much as a trial, at once."""
+    return {"share": np.full(200, float(key))}
+
+
+def bytes_of_a_key() -> float:
+    """Measure what one more key sends, both ways, with everything that Dask and TLS say."""
+    with closing(Dask(workers=2)) as executor:
+        found = []
+        for count in (1, 100, 500):  # the first starts the workers
+            begin = loopback()
+            for _ended in executor.play(quick, [str(n) for n in range(count)]):
+                pass
+            found.append(loopback() - begin)
+    return (found[2] - found[1]) / 400
+
+
+def main() -> None:
+    engines = {
+        "serial": Serial(),
+        "processes, 2 workers": Processes(2),
+        "dask, 2 workers": Dask(workers=2),
+    }
+    print(f"{len(KEYS)} trials of {SECONDS:g} s")
+    one = 0.0
+    for name, engine in engines.items():
+        first, again = timed(engine)
+        one = one or again
+        print(f"{name:20} {first:6.2f} s, again {again:6.2f} s: {one / again:4.2f} times serial")
+    print(f"study: {len(cloudpickle.dumps(trial)):,} bytes, to the scheduler and to each worker")
+    answer, _ = play_key(Carried(cloudpickle.dumps(trial), versions()), "0")
+    print(f"key: {bytes_of_a_key():,.0f} bytes in all, {len(answer):,} of them what is kept of it")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory here {memory:,.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The options ``--engine`` and ``--scheduler``: who plays a study."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from narcissus._validation import one_of
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.game.executor import Executor
+
+
+@contextmanager
+def engine_of(
+    name: str | None, scheduler: str | None, workers: int | None
+) -> Generator[str | Executor | None]:
+    """Give the engine that was asked for, as `narcissus.run` takes it.
+
+    Raises
+    ------
+    InputError
+        There is no such engine, or it takes no scheduler.
+    """
+    if name is not None:
+        from narcissus.study.engines import ENGINES
+
+        one_of("--engine", name, ENGINES)
+    if scheduler is None:
+        yield name
+        return
+    if name not in {None, "dask"}:
+        raise InputError(f"`--scheduler` is for the engine dask, and `--engine` is {name}")
+    from narcissus.study.engines import Dask
+
+    with closing(Dask(scheduler, workers=workers)) as executor:
+        yield executor

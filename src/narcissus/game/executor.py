@@ -1,0 +1,97 @@
+"""Where keyed jobs are played: in this process, in others, on other machines.
+
+A job takes a key and gives what came of it, and that depends on the key alone: so nothing of what
+is found depends on who plays a key, when, or how often it is begun. Everything that is played many
+times goes through an `Executor`; what is kept of it stays with whoever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import Any, Protocol
+
+from threadpoolctl import threadpool_limits
+
+from narcissus.errors import NarcissusError
+from narcissus.observer import SILENT, Observer
+
+Job = Callable[[str], Any]
+"""Plays a key; can be pickled where it is to be sent."""
+Ended = Generator[tuple[str, Any], None, None]
+"""Keys with what came of them, in the order in which they end."""
+
+
+class Executor(Protocol):
+    """Plays keys, as many at once as it has workers."""
+
+    @property
+    def workers(self) -> int:
+        """How many keys it plays at once; at least 1."""
+        ...
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its workers share the memory and the files of this machine."""
+        ...
+
+    def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
+        """Play every key, and give each as it ends; close the generator to stop at once.
+
+        The job is sent to a worker once. Every worker uses one thread of linear algebra. What the
+        job raises is raised here, with the key in a note.
+
+        Raises
+        ------
+        NarcissusError
+            Workers ended again and again during one key, memory ran out, or nobody plays any more;
+            the message says which.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what was started for it."""
+        ...
+
+
+class Serial:
+    """Plays one key after the other, in this process."""
+
+    workers = 1
+    is_here = True
+
+    def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
+        """Play every key, and give each as it ends."""
+        with threadpool_limits(1):  # as in every worker: the last digits depend on it
+            for key in keys:
+                try:
+                    found = job(key)
+                except MemoryError as error:
+                    raise NarcissusError(
+                        f"memory ran out in trial {key} (MemoryError): use a smaller study; "
+                        "finished trials are kept"
+                    ) from error
+                except SystemExit as error:  # it must not decide what the command exits with
+                    raise NarcissusError(
+                        f"sys.exit({error.code!r}) was called in trial {key}"
+                    ) from error
+                except Exception as error:
+                    error.add_note(f"in trial {key}")
+                    raise
+                yield key, found
+
+    def close(self) -> None:
+        """End nothing: nothing was started."""
+
+
+def in_order(
+    executor: Executor, job: Job, keys: Sequence[str], observer: Observer = SILENT
+) -> Generator[Any, None, None]:
+    """Give what came of each key in the order of the keys; nothing is played before it is asked."""
+    ahead: dict[str, Any] = {}
+    with closing(executor.play(job, keys, observer)) as ending:
+        for key in keys:
+            while key not in ahead:
+                ended, found = next(ending)
+                ahead[ended] = found
+            yield ahead.pop(key)

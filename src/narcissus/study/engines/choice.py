@@ -1,0 +1,76 @@
+"""Which engine plays a study: the one that was asked for, else the study's own, else processes.
+
+A scheduler gets the study's data, and who runs one can run code here. So whoever plays a study
+names the scheduler, by an option or an object; the study may name one only where its code is
+allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+
+from narcissus._validation import one_of
+from narcissus.errors import InputError
+from narcissus.game.executor import Executor, Serial
+from narcissus.study.engines.dask import Dask, configured_scheduler
+from narcissus.study.engines.processes import Processes
+from narcissus.study.kinds import RunOptions
+from narcissus.study.plugins import allow_scheduler
+from narcissus.study.sections import PlayedRun
+
+ENGINES = ("serial", "processes", "dask")
+"""In this process; in worker processes of this machine; on a Dask cluster."""
+
+
+@contextmanager
+def executor_of(
+    options: RunOptions, run: PlayedRun, *, workers: int | None = None
+) -> Generator[Executor]:
+    """Give who plays a study; what was started for it ends with the block.
+
+    Parameters
+    ----------
+    options
+        What was asked for; an executor in it is used as it is, and stays open.
+    run
+        The study's own wishes.
+    workers
+        Processes where nobody says how many, and no engine is named; None is one for each core.
+
+    Raises
+    ------
+    InputError
+        There is no such engine, what was asked for excludes each other, or the study names a
+        scheduler and nobody allowed that.
+    """
+    if isinstance(options.engine, str | None):
+        with closing(_made(options, run, workers)) as executor:
+            yield executor
+    else:
+        yield options.engine
+
+
+def _made(options: RunOptions, run: PlayedRun, default: int | None) -> Executor:
+    asked = options.engine
+    assert isinstance(asked, str | None)
+    own = run if asked is None else PlayedRun()
+    name = asked or own.engine or (None if own.scheduler is None else "dask")
+    own_workers = getattr(run, "workers", None)
+    if name is None:
+        return Processes(options.workers or own_workers or default)
+    one_of("engine", name, ENGINES)
+    if name != "dask" and own.scheduler is not None:
+        raise InputError(f"`run.scheduler` is for the engine dask, and `run.engine` is {name!r}")
+    if name == "serial":
+        if options.workers not in {None, 1}:
+            raise InputError("the engine serial is one process: leave out `workers`")
+        return Serial()
+    if name == "processes":
+        return Processes(options.workers or own_workers)
+    if own.scheduler is not None:
+        allow_scheduler(own.scheduler)
+    address = own.scheduler or configured_scheduler()
+    if address is not None:
+        return Dask(address, workers=options.workers)
+    return Dask(workers=options.workers or own_workers)

@@ -1,0 +1,101 @@
+"""What a worker of a cluster runs: it takes a job once, checks that it is like us, and plays keys.
+
+The workers of a cluster were started by others, with a Narcissus of their own: a version that
+differs could give other numbers, so it plays nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from narcissus.errors import NarcissusError
+from narcissus.study.engines.answers import answer
+
+PACKAGES = ("narcissus", "numpy", "scipy", "pandas", "numba", "scikit-learn")
+"""Packages of which numbers depend; the last two may be missing, here and there alike."""
+
+_one_at_a_time = threading.Lock()  # a limit of threads is the process's, not a thread's
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Give the versions that numbers depend on, and a digest of our own source."""
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    root = Path(__file__).resolve().parents[2]
+    source = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        source.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    found["narcissus"] += f" (source {source.hexdigest()[:8]})"
+    return found
+
+
+@cache
+def processor() -> str:
+    """Give what of a processor the last digits of a number may depend on."""
+    found: Any = np.show_config(mode="dicts")
+    return f"{platform.machine()} {' '.join(found.get('SIMD Extensions', {}).get('found', []))}"
+
+
+class Carried:
+    """A job on its way to the workers, with the versions of who sent it.
+
+    It travels as bytes, from worker to worker as well, and is unpacked once in each.
+    """
+
+    def __init__(self, packed: bytes, made_by: Mapping[str, str]) -> None:
+        self.packed, self.made_by = packed, dict(made_by)
+        self._job: Callable[[str], Any] | None = None
+
+    def __reduce__(self) -> tuple[type[Carried], tuple[bytes, Mapping[str, str]]]:
+        return Carried, (self.packed, self.made_by)
+
+    def play(self, key: str) -> Any:
+        """Play a key.
+
+        Raises
+        ------
+        NarcissusError
+            Versions here are others than there.
+        """
+        if self._job is None:
+            self._require_same()
+            self._job = pickle.loads(self.packed)
+        assert self._job is not None
+        return self._job(key)
+
+    def _require_same(self) -> None:
+        here = versions()
+        other = [
+            f"{name} {here.get(name, 'not installed')} instead of {version}"
+            for name, version in self.made_by.items()
+            if here.get(name) != version
+        ]
+        if other:
+            raise NarcissusError(
+                f"a worker on {platform.node()} has {', '.join(other)}: numbers could differ. "
+                "Install the same versions there (requirements/run.lock pins them), and start "
+                "the workers anew"
+            )
+
+
+def play_key(carried: Carried, key: str) -> tuple[bytes, str]:
+    """Play a key in a worker; give what came of it, packed, and what processor this is."""
+    with _one_at_a_time, threadpool_limits(1):
+        return answer(lambda: carried.play(key)), processor()
