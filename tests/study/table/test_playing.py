@@ -1,4 +1,4 @@
-"""Trials are played once, kept, and played on for; attacks have learned whenever they are needed."""
+"""Trials are played once, kept, and played on for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import narcissus as library
 
 
 def record(path, folder=None, **changes):
-    return library.run(library.load_study(path), rng=7, out=folder, **changes).record
+    return library.run(library.load_study(path), rng=7, folder=folder, **changes).record
 
 
 def test_kept_trials_are_not_played_again(study, tmp_path, monkeypatch):
