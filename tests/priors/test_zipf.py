@@ -10,7 +10,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.priors import Zipf
-from narcissus.priors.zipf import harmonic, zipf_of
+from narcissus.priors.zipf import harmonic
 
 HERE = pytest.mark.states("Narcissus theory", "4.11")
 
@@ -60,10 +60,6 @@ def test_small_laws_are_what_they_list():
 
 
 def test_what_is_no_law_is_refused():
-    assert zipf_of("1.1, 1e9") == Zipf(1.1, 10**9)
-    for text in ("1.1", "a,b", "1.1,2.5", "1,2,3"):
-        with pytest.raises(InputError, match="Zipf"):
-            zipf_of(text)
     with pytest.raises(InputError, match="`s`"):
         Zipf(-1.0, 10)
     with pytest.raises(InputError, match="`n`"):

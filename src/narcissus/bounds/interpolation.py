@@ -12,9 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
+from scipy import fft, special
 
 from narcissus._validation import integer, probabilities
+from narcissus.bounds.binomial import mass, upper_tail
 from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.one_target import profile_cost
 from narcissus.bounds.poisson_binomial import PoissonBinomial
@@ -27,6 +28,7 @@ from narcissus.results import Bound
 FloatArray = NDArray[np.float64]
 
 _SMALL = 512  # targets up to which all sums are of positive terms, one target after the other
+_NEGLIGIBLE = 1e-17  # tails may be too large by so little, which is quicker
 _ROUNDING = 1e-12  # far above what transforms of numbers up to 1 lose; added where they are used
 _EXCHANGES = 3  # rounds in which every target chooses a point of the profile of its own
 _FEW = 20  # points at which programs are solved, where success is not exact match
@@ -63,15 +65,21 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
     if not (c >= 0).all():
         raise InputError("`costs` must be numbers of at least 0")
     n = o.size
-    table = PoissonBinomial(o).tails()
+    table = PoissonBinomial(o).tails(_NEGLIGIBLE)
     if c.any():
-        weights = _left_out(o, np.minimum(c, 1.0))
-        table[1 : n + 1] += _nearness(weights)
+        c = np.minimum(c, 1.0)
+        alike = n > _SMALL and (o == o[0]).all()
+        table[1 : n + 1] += _nearness(_alike(o, c) if alike else _left_out(o, c))
     if np.isnan(table).any():
         raise InputError("`optima` and `costs` give no numbers")
     table = np.minimum.accumulate(np.minimum(table, 1.0))
     table[0], table[-1] = 1.0, 0.0
     return table
+
+
+def _alike(o: FloatArray, c: FloatArray) -> FloatArray:
+    """Give the same where all fall alike: any one left out leaves the same law."""
+    return float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size)
 
 
 def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
@@ -239,7 +247,13 @@ def _least(
 
 
 def _tail(o: FloatArray, c: FloatArray, v: int) -> float:
-    return float(interpolation_tails(o, c)[v])
+    """Give the limit at one count; a sum over one law where all targets are alike."""
+    n = o.size
+    if n <= 64 or (o != o[0]).any() or not 0 < o[0] < 1:
+        return float(interpolation_tails(o, c)[v])
+    odds, others = special.logit(o[0]), np.arange(n)
+    near = mass(n - 1, others, odds) / (1.0 + np.abs(others - (v - 1)))
+    return min(1.0, float(upper_tail(n, v, odds)) + min(1.0, float(c.mean())) * n * near.sum())
 
 
 def _of_threat(q: Question) -> float:
@@ -248,8 +262,8 @@ def _of_threat(q: Question) -> float:
     return interpolation(values, q.guarantee, q.v, threat.success, repeats=[q.n]).value
 
 
-LARGEST = 20_000
-"""Targets up to which a question is answered by it: it takes a table for each point."""
+LARGEST = 100_000
+"""Targets up to which a question is answered by it: each point takes a sum over all counts."""
 
 INTERPOLATION = Theorem(
     id="interpolation",

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from narcissus._validation import between, integer, non_negative
-from narcissus.errors import InputError
 
 _SUMMED = 24  # terms that are added one by one; then seven terms of Euler and Maclaurin do
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
@@ -111,20 +110,3 @@ class Zipf:
         """
         part = between("share", share, 0, 1)
         return max(1, math.ceil((1.0 - part) * self.n))
-
-
-def zipf_of(text: str) -> Zipf:
-    """Read ``s,N``, such as ``1.1,1e9``.
-
-    Raises
-    ------
-    InputError
-        It is not two numbers, or no such law.
-    """
-    try:
-        s, n = (float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"Zipf's law is given as `s,N`, such as 1.1,1e9, got {text!r}") from None
-    if not n.is_integer():
-        raise InputError(f"Zipf's law has a whole number of values, got {n:g}")
-    return Zipf(s, int(n))

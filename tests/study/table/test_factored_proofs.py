@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from narcissus.bounds import interpolation_tails
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.knowledge import FactoredColumns, OtherColumns
 from narcissus.mechanisms import MarginalQueries
@@ -84,9 +85,9 @@ def test_markovs_inequality_is_attained_where_columns_are_right_together():
     assert factored_proofs.best_chances(targets) == pytest.approx(0.5)
 
 
-def test_collisions_are_sums_of_squares():
+def test_secrets_that_differ_are_what_sums_of_squares_leave():
     listed, factored = both(ColumnsRight(SHAPE))
-    assert factored_proofs.collisions(factored) == pytest.approx((listed.prior**2).sum(axis=1))
+    assert factored_proofs.differ(factored) == pytest.approx(1 - (listed.prior**2).sum(axis=1))
 
 
 @pytest.mark.parametrize("success", CRITERIA)
@@ -101,7 +102,10 @@ def test_limits_are_never_below_those_of_the_listed_values(success, guarantee):
     gains = factored_proofs.gains(factored, guarantee, np.ones(30))
     assert gains == pytest.approx(proofs.gains(listed, guarantee, np.ones(30)))
     [point] = factored_proofs.best_points(factored, guarantee, [0.95])
-    table = factored_proofs.tail_table(factored, guarantee, point)
+    o, theta = factored_proofs.single_success(factored, point, float(guarantee.profile(point)))
+    costs = factored_proofs.costs(factored, guarantee, point, theta)
+    assert ((costs >= 0) & (costs <= 1)).all()
+    table = interpolation_tails(o, costs)
     assert table[0] == 1.0
     assert (np.diff(table) <= 1e-12).all()
     assert factored_proofs.other_tails(factored, guarantee) == {}

@@ -124,7 +124,7 @@ def test_another_theorem_takes_part_in_a_verdict_on_counts(played, monkeypatch):
     nobody = np.eye(n + 2)[0]
     trials = [{**t, "tails/own": nobody} for t in trials]
     found = [e for e in excesses(whole, 0, trials, threshold) if e.role == "bound"]
-    assert [e.name for e in found] == ["domination", "own"]
+    assert [e.name for e in found] == ["interpolation", "own"]
     assert found[1].high <= 0
     bounds = summarise(whole, 0, trials).bounds
     assert [b.at_most for b in bounds if b.id == "own"] == [0] * len(whole.levels)

@@ -66,7 +66,7 @@ class Searched(Answers):
 
 
 @dataclass(frozen=True)
-class Beliefs:
+class ChainBeliefs:
     """What chains say of everybody's unknown columns.
 
     Attributes
@@ -135,7 +135,7 @@ class FactoredGibbs:
 
     def run(
         self, release: Counts, targets: FactoredTargets, rng: np.random.Generator
-    ) -> tuple[ColumnChains, Beliefs]:
+    ) -> tuple[ColumnChains, ChainBeliefs]:
         """Run the chains; give them as they end, and what they said on the way."""
         factors = targets.factors
         steps = ColumnSteps(targets.queries, targets.bases, release.cells)
@@ -149,7 +149,7 @@ class FactoredGibbs:
             if kept:
                 draws.append(chains.values.astype(np.int32))
         marginals = tuple(t / t.sum(axis=1, keepdims=True) for t in tally)
-        return chains, Beliefs(marginals, np.concatenate(draws, axis=1))
+        return chains, ChainBeliefs(marginals, np.concatenate(draws, axis=1))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def bound_results(
         return _nothing(experiment)
     given = _given(experiment, number)
     guarantee = setting.guarantee.describe()
-    share_theorem, tail_theorem = _theorems(experiment, setting.guarantee)
+    share_theorem, tail_theorem = theorems_of(experiment, setting.guarantee)
     bounds: list[TableBound] = []
     for place, level in enumerate(experiment.levels):
         tails = mean_tails(trials, f"tails/{place}", n)
@@ -39,7 +39,7 @@ def bound_results(
             CountBound(
                 limits="count",
                 **_by(tail_theorem),
-                name="domination",
+                name=tail_theorem.id,
                 guarantee=guarantee,
                 for_comparison=False,
                 **given,
@@ -101,17 +101,17 @@ def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) ->
     ]
 
 
-def _theorems(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
+def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
     """Give the theorems behind what is proved of the mean share, and of the count."""
     if experiment.factored:
         return (
             factored_proofs.share_theorem(experiment.success, guarantee),
-            factored_proofs.tail_theorem(experiment.success),
+            factored_proofs.tail_theorem(experiment.success, guarantee),
         )
     success, people = experiment.success, experiment.targets
     return (
         proofs.share_theorem(success, people, guarantee),
-        proofs.tail_theorem(success, people),
+        proofs.tail_theorem(success, people, guarantee),
     )
 
 

@@ -24,6 +24,7 @@ from narcissus.evidence import (
 )
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
+from narcissus.study.table.bound_summary import theorems_of
 from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
@@ -270,7 +271,8 @@ def _of_counts(
         low = (found.low or 0.0) - alpha
         high = (1.0 if found.high is None else found.high) - alpha
         yield _excess("attack", name, "targets", "", (value, low, high), needed)
-    if experiment.settings[number].guarantee is None:
+    guarantee = experiment.settings[number].guarantee
+    if guarantee is None:
         return
     tails = mean_tails(trials, "tails/0", experiment.targets)
     value = float(tails[min(limit + 1, experiment.targets + 1)]) - alpha
@@ -282,7 +284,8 @@ def _of_counts(
             if tail_of_population(experiment, number, trials, 0, times=times)[place] <= alpha:
                 needed = times * len(trials)
                 break
-    yield _excess("bound", "domination", "targets", "", (value, None, high), needed)
+    name = theorems_of(experiment, guarantee)[1].id
+    yield _excess("bound", name, "targets", "", (value, None, high), needed)
     for theorem, played, whole in other_tails(experiment, number, trials):
         limits = (float(played[place]) - alpha, None, float(whole[place]) - alpha)
         yield _excess("bound", theorem.id, "targets", "", limits, None)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from narcissus.bounds import Theorem, column_shares, optimum_by_listing
 from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.interpolation import INTERPOLATION
 from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
@@ -114,6 +115,12 @@ def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tu
     return proofs.single_from_best(best_chances(targets), differ(targets), epsilon)
 
 
+def costs(targets: FactoredTargets, guarantee: Guarantee, epsilon: float, theta: Floats) -> Floats:
+    """Give what each target's leak may cost the count, ``delta Theta``, shape (n,)."""
+    del targets
+    return float(guarantee.profile(epsilon)) * theta
+
+
 def best_points(
     targets: FactoredTargets, guarantee: Guarantee, levels: Sequence[float]
 ) -> list[float]:
@@ -135,7 +142,8 @@ def share_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
     return LISTED if success.exact else for_each(guarantee)[0].by("from the best guess")
 
 
-def tail_theorem(success: ColumnsRight) -> Theorem:
+def tail_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
     """Give the theorem behind the limits of counts."""
     how = "from the likeliest values" if success.exact else "from the best guess"
-    return DOMINATION.by(how)
+    theorem = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
+    return theorem.by(how)

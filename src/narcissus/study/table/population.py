@@ -1,7 +1,7 @@
 """From the people played to the people that they were drawn from, for what is proved.
 
 A theorem limits the chance that ``v`` of *these* people fall. Over the draw of people the tail
-needs no more than an upper limit of one mean (`narcissus.evidence.population_tail`).
+needs no more than upper limits of two means, as if all people were alike.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem
+from narcissus.bounds import Theorem, interpolation_tails
 from narcissus.bounds.theorems import of_tails
-from narcissus.evidence import mean_limits, population_mean_upper, population_tail
+from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.results import Estimate
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.tails import mean_tails, unpacked
@@ -106,15 +106,13 @@ def tail_of_population(
     n = experiment.targets
     if experiment.everybody:
         return mean_tails(trials, f"tails/{place}", n)
-    # an upper limit of o and one of Theta, each on one side, share the error
+    # An upper limit of o and one of the cost, each on one side, share the error. Larger numbers
+    # than the true ones are valid too, for all people alike (Narcissus theory 4.10).
     level = 1 - (1 - experiment.confidence) / 2
     sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)
     single = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
-    theta = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
-    guarantee = experiment.settings[number].guarantee
-    assert guarantee is not None
+    cost = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
     assert single.high is not None
-    assert theta.high is not None
+    assert cost.high is not None
     most = single.value + (single.high - single.value) / times**0.5
-    delta = float(guarantee.profile(experiment.points[number][place]))
-    return population_tail(most, n, spent=delta * n * theta.high)
+    return interpolation_tails(np.full(n, most), np.full(n, cost.high))

@@ -25,6 +25,8 @@ from narcissus.bounds import (
 )
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.interpolation import INTERPOLATION
+from narcissus.bounds.one_target import profile_cost
 from narcissus.bounds.published import COROLLARY_3_4, THEOREM_3_2
 from narcissus.bounds.single_guess import optimum_at_points
 from narcissus.bounds.theorems import for_each, of_tails
@@ -158,6 +160,19 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
     return o, theta
 
 
+def costs(targets: Targets, guarantee: Guarantee, epsilon: float, theta: Floats) -> Floats:
+    """Give what each target's leak may cost the count, at one point of the profile, shape (n,).
+
+    Beside `single_success`, whose ``theta`` is given. Exact match: over the whole profile, which
+    is never more (Narcissus theory 4.10); else ``delta Theta``. In [0, 1].
+    """
+    if isinstance(guarantee, PureDP):
+        return np.zeros_like(theta)
+    if targets.success.exact:
+        return targets.each(lambda rows: profile_cost(rows, guarantee, epsilon)[1]).clip(0, 1)
+    return float(guarantee.profile(epsilon)) * theta
+
+
 def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats, Floats]:
     """Give each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
 
@@ -179,10 +194,11 @@ def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> T
     return first.by(", ".join(how)) if how else first
 
 
-def tail_theorem(success: ColumnsRight, people: int) -> Theorem:
-    """Give the theorem behind `tail_table` for so many people."""
+def tail_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
+    """Give the theorem behind `tail_table` for so many people: under pure DP they are one."""
     how = _how(success, people)
-    return DOMINATION.by(*how) if how else DOMINATION
+    theorem = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
+    return theorem.by(*how) if how else theorem
 
 
 def published_theorem(guarantee: Guarantee) -> Theorem:
@@ -237,6 +253,10 @@ def chosen_points(
         How many epsilons.
     single
         From epsilon and delta to each target's ``o`` and ``Theta``.
+
+    Notes
+    -----
+    What leaks cost is taken as ``delta Theta``, which is near enough for a choice.
     """
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
@@ -247,15 +267,22 @@ def chosen_points(
     for level in levels:
         best, value = points[-1], np.inf
         for epsilon, delta, (o, theta) in zip(points, deltas, sums, strict=True):
-            left = 1 - level - float(delta) * scale * float(theta.sum())
-            if left <= 0:
-                continue
             deviation = float(np.sqrt(scale * (o * (1 - o)).sum()))
-            reach = scale * float(o.sum()) - float(special.ndtri(left)) * deviation
+            spent = float(delta) * scale * float(theta.sum())
+            reach = scale * float(o.sum()) + _roughly_beyond(deviation, spent, level)
             if reach < value:
                 best, value = epsilon, reach
         chosen.append(best)
     return chosen
+
+
+def _roughly_beyond(deviation: float, spent: float, level: float) -> float:
+    """Give how far above its mean the count stays with a confidence, taken as normal."""
+    steps, nodes = np.linspace(-1, 8, 181), np.linspace(-6, 6, 241)
+    weights = np.exp(-(nodes**2) / 2)
+    near = 1 / (1 + deviation * np.abs(nodes - steps[:, None])) @ (weights / weights.sum())
+    fine = special.ndtr(-steps) + spent * near <= 1 - level
+    return deviation * float(steps[fine.argmax()]) if fine.any() else np.inf
 
 
 def tail_table(chances: Floats, spent: float) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
+from narcissus.bounds import interpolation_tails
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
 from narcissus.study.table import factored_proofs, proofs
@@ -53,9 +54,9 @@ def proved(
     for place, point in enumerate(points):
         delta = float(setting.guarantee.profile(point))
         o, theta = theory.single_success(targets, point, delta)
-        table = proofs.tail_table(o, delta * float(theta.sum()))
-        found |= packed(f"tails/{place}", table)
-        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), theta.sum(), (theta**2).sum()])
+        cost = theory.costs(targets, setting.guarantee, point, theta)
+        found |= packed(f"tails/{place}", interpolation_tails(o, cost))
+        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), cost.sum(), (cost**2).sum()])
     for name, table in theory.other_tails(targets, setting.guarantee).items():
         found |= packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):
