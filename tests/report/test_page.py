@@ -58,6 +58,6 @@ def test_a_column_that_holds_nothing_is_left_out_where_it_may_be():
     grid = Grid("c", ("a", "b", "d"), [["x", None, MISSING], ["y", "", 0.5]], percent=("b", "d"))
     left = grid.where_known("b", "d")
     assert (left.columns, left.rows) == (["a", "d"], [["x", MISSING], ["y", 0.5]])
-    assert left.percent == ["d"]
+    assert left.percent == ("d",)
     assert grid.where_known("a", "d") == replace(grid, columns=[*grid.columns], rows=grid.rows,
-                                                 percent=[*grid.percent])  # fmt: skip
+                                                 percent=grid.percent)  # fmt: skip

@@ -87,7 +87,7 @@ def test_parts_of_ones_own_of_then_are_made_with_their_options(monkeypatch):
     assert table.attacks["mine:Same"].build().value == 0
     assert table.attacks["mine:Same"].also == {"trials": 1}
     assert table.attacks["mean-field"].to_dict() == {
-        "name": "posterior", "trials": None, "sweeps": 9, "tolerance": 0.01,
+        "name": "posterior", "trials": None, "sweeps": 9, "tolerance": 1e-6,
         "scale": None, "overlap": None,
     }  # fmt: skip
     assert (table.attacks["slow"].name, table.attacks["slow"].also["trials"]) == ("gibbs", 2)

@@ -46,7 +46,8 @@ NOT_NAMED = {
     # made by parts that are named: a function with the options, or the best attack that is found
     "BestPredicate", "Lookup", "RankingAttack", "ThroughChannel", "TrainedOnSecret",
     # the game of a table, whose study has sections of its own
-    "NoisyMarginals", "OtherColumns", "People", "RealRows", "Prepared", "KeptReleases",
+    "NoisyMarginals", "OtherColumns", "FactoredColumns", "People", "RealRows", "Prepared",
+    "KeptReleases",
 }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def reached_tails(priors: ArrayLike, guarantee: Guarantee) -> FloatArray | NotAs
     Examples
     --------
     >>> from narcissus.guarantees import PureDP
-    >>> reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9].round(6)
+    >>> round(float(reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9]), 6)
     0.589582
     """
     require_replace_one(guarantee)

@@ -55,8 +55,8 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> interpolation_tails([0.731059, 0.731059], [0.00268941, 0.00268941]).round(6)[1:3]
-    array([0.931083, 0.539102])
+    >>> interpolation_tails([0.731, 0.731], [0.003, 0.003]).round(3)[1:3]
+    array([0.931, 0.54 ])
     """
     o, c = probabilities("optima", optima), np.asarray(costs, dtype=np.float64)
     if o.ndim != 1 or c.shape != o.shape:

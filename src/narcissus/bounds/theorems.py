@@ -23,7 +23,7 @@ What it cannot say something about it answers with what it needs, and its bounds
 >>> from narcissus.guarantees import ApproximateDP, GaussianDP
 >>> ten = threat(prior=0.01, targets=10)
 >>> print(UNION.bound(ten, ApproximateDP(1.0, 1e-3), 2))
-PROVED: probability that at least 2 of 10 targets fall at most 0.140914
+PROVED: probability that at least 2 of 10 targets fall at most 0.140915
   by Example 2026, Theorem 1
   assuming approximate DP with epsilon 1 and delta 0.001 (replace-one neighbours)
   assuming no attempt that the attack can make succeeds a priori with probability above 0.01

@@ -357,7 +357,7 @@ def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
     found = {
         e.name: e for e in excesses(made.experiment, 1, made.trials, ThresholdSpec(targets=limit))
     }
-    assert set(found) == {"prior", "posterior", "domination"}
+    assert set(found) == {"prior", "posterior", "interpolation"}
     for name, count in (("prior", 40), ("posterior", 20)):
         over = int((made.hits[name][:count].sum(axis=1) > limit).sum())
         limits = clopper_pearson(over, count, confidence=JOINT)
@@ -367,7 +367,7 @@ def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
             p = over / count
             needed = max(trials_for(value, p * (1 - p), confidence=JOINT), 2 * count)
         same(found[name], (value, low - 0.5, high - 0.5, needed))
-    bound = found["domination"]
+    bound = found["interpolation"]
     over = min(limit + 1, 13)
     high = tail_of_population(made.experiment, 1, made.trials, 0)[over] - 0.5
     assert bound.role == "bound"

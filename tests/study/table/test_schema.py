@@ -303,7 +303,12 @@ def test_worlds_too_large_say_how_large(study, narcissus, monkeypatch):
     monkeypatch.setattr("narcissus.study.table.room.machine_memory", lambda: 8 * 10**9)
     people = ["10,000 people with 2 joint values", "33,649 tables", "there are 8.0 GB"]
     cases = [
-        (big, {"unknown": ["a", "b", "c"], "targets": 1000}, 1, ["48.3 GB", "fewer targets"]),
+        (
+            big,
+            {"unknown": ["a", "b"], "targets": 1_000_000},
+            1,
+            ["1,000,000 people with 10,000 joint values", "GB", "fewer targets"],
+        ),
         (big, {"unknown": ["a"]}, 4, ["the 4 tables", "400,000,000 cells (3.2 GB)"]),
         (wide, {"unknown": ["a"], "targets": 10_000}, 6, [*people, "smaller k"]),
     ]

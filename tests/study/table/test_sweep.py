@@ -130,7 +130,7 @@ def test_the_highest_confidence_is_the_headline_whatever_the_order(study, narcis
         for bound in result["bounds"]:
             if "confidence" in bound:
                 levels[bound["name"]].add(bound["confidence"])
-        assert levels == {"domination": {0.5, 0.99}, "published": {0.5, 0.99}}
+        assert levels == {"interpolation": {0.5, 0.99}, "published": {0.5, 0.99}}
         assert "with confidence 99%" in result["verdict"]
         assert result["confidence"] == 0.95  # sampled limits have a level of their own
         bounds.append(result["bounds"])

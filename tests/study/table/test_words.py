@@ -93,7 +93,7 @@ def test_limits_are_rounded_to_the_safe_side():
     assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
         in_favour(bounded, None, [], [], [])
     )
-    ceiling = LimitedMean(share=0.6, low=0.5999, high=0.6001)
+    ceiling = attack(0.6, 0.5999, 0.6001)
     said = verdict_words(numbers(ceiling=ceiling), None, judged("no threshold"))
     assert "limits 59.9% to 60.1%" in said
 

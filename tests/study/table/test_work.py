@@ -171,7 +171,7 @@ def test_a_long_trial_is_told(study, monkeypatch):
 
     experiment = ready(study())
     monkeypatch.setattr(work, "_timed", lambda *_: (90.0, 100))
-    work.check(experiment, experiment.keys(), workers=1, hours=None, observer=Hearer())
+    work.check(experiment, experiment.keys(), executor=Serial(), hours=None, observer=Hearer())
     assert heard[0].startswith("one trial takes about 90 seconds: a run that is interrupted loses")
 
 
@@ -188,9 +188,9 @@ def test_a_trial_of_very_many_people_is_timed_where_it_can_be_ended(study, monke
 
     monkeypatch.setattr(work, "timed", timed)
     experiment = ready(study(attacks={"prior": {}}))
-    work.check(experiment, experiment.keys(), workers=1, hours=1.0, observer=Hearer())
+    work.check(experiment, experiment.keys(), executor=Serial(), hours=1.0, observer=Hearer())
     assert (heard, waited) == ([], [])
     monkeypatch.setattr(work, "SMALL", 1000)
-    work.check(experiment, experiment.keys(), workers=1, hours=1.0, observer=Hearer())
+    work.check(experiment, experiment.keys(), executor=Serial(), hours=1.0, observer=Hearer())
     assert waited == [work.PATIENCE_WITH_LARGE]
     assert heard == [f"a trial of {experiment.targets} people is timed first"]

@@ -106,13 +106,16 @@ def tail_of_population(
     n = experiment.targets
     if experiment.everybody:
         return mean_tails(trials, f"tails/{place}", n)
-    # An upper limit of o and one of the cost, each on one side, share the error. Larger numbers
-    # than the true ones are valid too, for all people alike (Narcissus theory 4.10).
+    # An upper limit of o and one of the cost as a part of delta, each on one side, share the error.
+    # Larger numbers than the true ones are valid too, for all people alike (Narcissus theory 4.10).
     level = 1 - (1 - experiment.confidence) / 2
     sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)
     single = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
-    cost = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
+    part = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
     assert single.high is not None
-    assert cost.high is not None
+    guarantee = experiment.settings[number].guarantee
+    assert guarantee is not None
+    assert part.high is not None
+    delta = float(guarantee.profile(experiment.points[number][place]))
     most = single.value + (single.high - single.value) / times**0.5
-    return interpolation_tails(np.full(n, most), np.full(n, cost.high))
+    return interpolation_tails(np.full(n, most), np.full(n, delta * part.high))

@@ -56,7 +56,9 @@ def proved(
         o, theta = theory.single_success(targets, point, delta)
         cost = theory.costs(targets, setting.guarantee, point, theta)
         found |= packed(f"tails/{place}", interpolation_tails(o, cost))
-        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), cost.sum(), (cost**2).sum()])
+        # in [0, 1], so that a mean over people is limited as nearly as that of o
+        part = cost / delta if delta > 0 else np.zeros_like(cost)
+        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
     for name, table in theory.other_tails(targets, setting.guarantee).items():
         found |= packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):
