@@ -222,3 +222,9 @@ def test_a_threat_to_columns_has_the_mean_of_their_best_guesses():
     for wrong in ([], [[0.5, 0.6]]):
         with pytest.raises(InputError, match="columns"):
             threat_of_columns(wrong)
+
+
+def test_there_is_at_least_one_target():
+    for targets in (0, -1):
+        with pytest.raises(InputError, match="targets"):
+            threat_of_likeliest(ListedPriors([[0.5, 0.5]], [0.0]), targets=targets)
