@@ -106,14 +106,14 @@ def _verdict(record: Record, settings: Sequence[SettingResult], setting: Setting
     is_sweep = len(settings) > 1
     headline, odds = record.verdict, setting.odds
     before, found, after = headline.partition(odds) if odds else (headline, "", "")
-    if is_sweep:  # the setting is named above the numbers
+    # a status that one setting earns must not look like one of all
+    decides = is_sweep and sum(s.decides for s in settings) == 1
+    if decides:  # the setting is named above the numbers; else what is said of it stays whole
         before = before.removesuffix(f"At {setting.label}: ")
     if found and (before.endswith(". ") or (not before and after)):
         headline = (before + after.lstrip()).strip()
     elif found:
         odds = ""
-    # a status that one setting earns must not look like one of all
-    decides = is_sweep and sum(s.decides for s in settings) == 1
     all_alike = all(s.status == record.status for s in settings)
     return Verdict(
         status=record.status,
