@@ -14,6 +14,7 @@ from narcissus.bounds import (
     certify,
     domination,
     exact_match_optimum,
+    exact_optimum,
     interpolation,
     interpolation_tails,
     optimum,
@@ -189,6 +190,27 @@ def test_targets_of_their_own_points_gain():
 def test_larger_numbers_are_valid_and_change_the_tail_upwards_at_one_target():
     assert interpolation_tails([0.5], [0.1])[1] == pytest.approx(0.6)
     assert interpolation_tails([0.5], [7.0])[1] == 1.0
+
+
+@HERE
+def test_means_over_a_population_limit_people_who_are_drawn_from_it():
+    """Two kinds of people, two drawn: the mean over all draws of the program's optimum."""
+    rng = np.random.default_rng(6)
+    for _ in range(12):
+        kinds = rng.dirichlet(np.ones(2), 2)
+        share = float(rng.uniform(0.2, 0.8))
+        guarantee = ApproximateDP(rng.uniform(0.1, 2), rng.choice([0.001, 0.05]))
+        o, c = target_costs(kinds, guarantee, guarantee.epsilon)
+        weights = np.array([share, 1 - share])
+        for v in (1, 2):
+            truth = sum(
+                weights[i] * weights[j] * exact_optimum(kinds[[i, j]], guarantee, v).value
+                for i, j in product((0, 1), repeat=2)
+            )
+            most, cost = float(weights @ o), float(weights @ c)
+            for more in (0.0, 0.1, 0.5):  # limits from above are valid as well
+                raised = most + more * (1 - most)
+                assert interpolation_tails([raised] * 2, [cost] * 2)[v] >= truth - 1e-6
 
 
 def test_what_is_no_number_is_refused():

@@ -160,11 +160,7 @@ class OtherColumns:
 
     def check(self, world: World) -> None:
         """Refuse a prior of other columns than those of the tables."""
-        if tuple(self.prior.sizes) != self.queries.sizes:
-            raise InputError(
-                f"the prior has columns of {tuple(self.prior.sizes)} values, the tables of "
-                f"{self.queries.sizes}"
-            )
+        require_same_columns(self.prior, self.queries)
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> list[Targets]:
         """Give the people of each trial as known beforehand; no attack can change them.
@@ -217,6 +213,14 @@ class OtherSecrets:
         """Add the secrets to what is known in each trial."""
         pairs = zip(known, draw.data, strict=True)
         return [targets.insider(people) for targets, people in pairs]
+
+
+def require_same_columns(prior: RecordPrior, queries: TableQueries) -> None:
+    """Refuse a prior of other columns than those of the tables."""
+    if tuple(prior.sizes) != queries.sizes:
+        raise InputError(
+            f"the prior has columns of {tuple(prior.sizes)} values, the tables of {queries.sizes}"
+        )
 
 
 def _check_beliefs(beliefs: Floats, people: int, values: int) -> None:

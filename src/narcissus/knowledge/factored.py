@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.knowledge.columns import require_same_columns
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors.base import RecordPrior
 from narcissus.priors.elimination import log_probability, marginals, most_likely, sample
@@ -167,11 +168,7 @@ class FactoredColumns:
 
     def check(self, world: World) -> None:
         """Refuse a prior of other columns than those of the tables, or one without factors."""
-        if tuple(self.prior.sizes) != self.queries.sizes:
-            raise InputError(
-                f"the prior has columns of {tuple(self.prior.sizes)} values, the tables of "
-                f"{self.queries.sizes}"
-            )
+        require_same_columns(self.prior, self.queries)
         if not isinstance(self.prior, Factored):
             raise InputError(no_factors(self.prior, self.queries))
 
