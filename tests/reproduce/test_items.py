@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.reproduce import ITEMS, PAPERS, chosen
+from narcissus.reproduce import ITEMS, PAPERS, Item, Reproduced, chosen
 
 
 def test_items_are_named_as_they_stand_in_their_paper():
@@ -26,3 +26,13 @@ def test_what_is_not_there_is_named_with_what_is():
         chosen("001", "figure", "99")
     with pytest.raises(InputError, match=r"no paper '01'.*001"):
         chosen("01", None, None)
+
+
+def test_a_statement_is_found_by_its_number_alone(monkeypatch):
+    made = Item("001", "statement", "Theorem 3.2", "says", 1.0, lambda _given: Reproduced())
+    assert made.name == "001/statement-theorem-3.2"
+    monkeypatch.setitem(ITEMS, made.name, made)
+    for asked in ("3.2", "Theorem 3.2", "theorem 3.2"):
+        assert chosen("001", "statement", asked) == [made]
+    with pytest.raises(InputError, match=r"statement 3 of paper 001"):
+        chosen("001", "statement", "3")

@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.observer import Observer
-from narcissus.reproduce import ITEMS, reproduce
+from narcissus.reproduce import ITEMS, Given, Held, Item, Reproduced, reproduce
 
 
 class Heard(Observer):
@@ -59,3 +59,25 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "001").write_text("")
     with pytest.raises(InputError, match="cannot write"):
         reproduce([ITEMS["001/figure-1"]], tmp_path)
+
+
+def test_pieces_are_done_before_and_hear_of_the_data(tmp_path):
+    def piece(given: Given) -> list[str]:
+        return [str(given.data)]
+
+    def make(given: Given) -> Reproduced:
+        return Reproduced(cannot=f"{given.answers['a']} {given.data == tmp_path}")
+
+    item = Item("001", "statement", "Claim 1", "says", 1.0, make, pieces={"a": piece})
+    [(_, made)] = reproduce([item], data=tmp_path)
+    assert made.cannot == f"{[str(tmp_path)]} True"
+
+
+def test_claims_stand_in_the_files_and_on_the_page(tmp_path):
+    held = (Held("it is so", holds=False, shown="checked", because="it is not"),)
+    item = Item("004", "statement", "Lemma 1", "says", 1.0, lambda _given: Reproduced(held=held))
+    reproduce([item], tmp_path)
+    said = json.loads((tmp_path / "004" / "statement-lemma-1" / "data.json").read_text())
+    assert (said["verdict"], said["shown"]) == ("differs", "checked")
+    assert said["held"][0]["because"] == "it is not"
+    assert "no: it is not" in (tmp_path / "index.html").read_text()

@@ -32,7 +32,8 @@ FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and ind
 
 \b
 Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, cannot be compared),
-because, printed (what, paper, ours, within, agrees, because), notes, data (rows, names first).
+because, shown (proved, checked, played), printed (what, paper, ours, within, agrees, because),
+held (what, holds, shown, because), notes, data (rows, names first).
 """
 
 
@@ -120,6 +121,9 @@ def _say(item: Item, made: Reproduced) -> None:
     for one in made.printed:
         sign = "agrees " if one.agrees else "DIFFERS"
         click.echo(f"  {sign}  paper {one.paper:<11g} ours {one.ours:<11.6g} {one.what}")
+    for one in made.held:
+        sign = "holds  " if one.holds else "FAILS  "
+        click.echo(f"  {sign}  {one.what} ({one.shown})")
     click.echo(f"  {made.verdict}: {made.because}")
     for note in made.notes:
         click.echo(f"  note: {note}")

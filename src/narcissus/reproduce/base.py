@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -17,6 +18,9 @@ PAPERS: Mapping[str, str] = {
 
 Kind = Literal["figure", "table", "statement"]
 Verdict = Literal["agrees", "differs", "cannot be compared"]
+Shown = Literal["proved", "checked", "played"]
+"""How a statement is shown: for all that it speaks of, exactly (a proof in the documentation, or
+all cases computed); exactly, in the cases named; by sampling, with limits. Strongest first."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,28 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class Held:
+    """One claim of a statement, and whether it held.
+
+    Attributes
+    ----------
+    what
+        The claim, with the cases in which it was looked at.
+    holds
+        Whether it held in all of them.
+    shown
+        How it was looked at.
+    because
+        Why it does not hold, where it does not: a counterexample, a misprint.
+    """
+
+    what: str
+    holds: bool
+    shown: Shown
+    because: str = ""
+
+
+@dataclass(frozen=True)
 class Line:
     """One curve, or points, of a picture."""
 
@@ -66,6 +92,7 @@ class Panel:
     y: str
     lines: Sequence[Line]
     log_x: bool = False
+    log_y: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +105,8 @@ class Reproduced:
         What is drawn; also the data, a row a point. None for a statement or a table.
     printed
         Numbers that the paper prints, beside ours.
+    held
+        Claims of a statement, and whether they held.
     cannot
         Why there is nothing to compare with, where there is nothing.
     notes
@@ -88,26 +117,42 @@ class Reproduced:
 
     panels: tuple[Panel, ...] = ()
     printed: tuple[Printed, ...] = ()
+    held: tuple[Held, ...] = ()
     cannot: str = ""
     notes: tuple[str, ...] = ()
     table: tuple[tuple[str | float, ...], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """Whether what is printed agrees; one number that does not decides."""
-        if not self.printed:
+        """Whether what is printed agrees and what is claimed held; one that does not decides."""
+        if not self.printed and not self.held:
             return "cannot be compared"
-        return "agrees" if all(one.agrees for one in self.printed) else "differs"
+        fine = all(one.agrees for one in self.printed) and all(one.holds for one in self.held)
+        return "agrees" if fine else "differs"
+
+    @property
+    def shown(self) -> Shown | None:
+        """How the claims were shown, the weakest of all; None without claims."""
+        order: tuple[Shown, ...] = ("proved", "checked", "played")
+        return max((one.shown for one in self.held), key=order.index, default=None)
 
     @property
     def because(self) -> str:
         """Why the verdict is what it is."""
-        if not self.printed:
+        if not self.printed and not self.held:
             return self.cannot
         apart = [one for one in self.printed if not one.agrees]
-        if not apart:
-            return f"all {len(self.printed)} printed numbers, to the digits printed"
-        reasons = dict.fromkeys(one.because or f"{one.what}: not explained" for one in apart)
+        failed = [one for one in self.held if not one.holds]
+        if not apart and not failed:
+            said: list[str] = []
+            if self.printed:
+                said.append(f"all {len(self.printed)} printed numbers, to the digits printed")
+            if self.held:
+                said.append(f"all {len(self.held)} claims held ({self.shown})")
+            return "; ".join(said)
+        reasons = dict.fromkeys(
+            one.because or f"{one.what}: not explained" for one in (*apart, *failed)
+        )
         return "; ".join(reasons)
 
     @property
@@ -125,6 +170,41 @@ class Reproduced:
 
 
 @dataclass(frozen=True)
+class Needed:
+    """A data file that an item is made from, and that does not come with the project.
+
+    Attributes
+    ----------
+    name
+        Its name in the user's folder of data.
+    sha256
+        Its checksum, in hexadecimal; empty where any file of that form does.
+    source
+        Where to fetch it, in words.
+    """
+
+    name: str
+    sha256: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an item is made from.
+
+    Attributes
+    ----------
+    answers
+        What its pieces gave, by their names; empty for a piece.
+    data
+        The user's folder of data; None where nobody named one.
+    """
+
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    data: Path | None = None
+
+
+@dataclass(frozen=True)
 class Item:
     """A figure, table or statement that can be made again.
 
@@ -133,13 +213,20 @@ class Item:
     paper
         A number of `PAPERS`.
     kind, number
-        Such as "figure" and "2a".
+        Such as "figure" and "2a"; of a statement "Theorem 3.2".
     title
-        What it shows, in one line.
+        What it shows or says, in one line.
     seconds
-        Roughly how long it takes on one core.
+        Roughly how long it takes on one core, all pieces together.
     make
-        Makes it.
+        Makes it, from what its pieces gave.
+    pieces
+        Long work, in pieces that can be done in any order, each by its name: each gives what JSON
+        can hold, is done by any worker and is kept once done. Functions of a module, or `partial`.
+    needs
+        Data of the user's that it takes where they are there; `Reproduced.notes` say what stood in.
+    command
+        What a user runs to see it at work in their own setting; empty: ``narcissus reproduce``.
     """
 
     paper: str
@@ -147,9 +234,13 @@ class Item:
     number: str
     title: str
     seconds: float
-    make: Callable[[], Reproduced]
+    make: Callable[[Given], Reproduced]
+    pieces: Mapping[str, Callable[[Given], Any]] = field(default_factory=dict)
+    needs: tuple[Needed, ...] = ()
+    command: str = ""
 
     @property
     def name(self) -> str:
         """What it is called here, such as ``001/figure-2a``; also its folder."""
-        return f"{self.paper}/{self.kind}-{self.number}"
+        words = f"{self.kind} {self.number}".lower().split()
+        return f"{self.paper}/{'-'.join(words)}"

@@ -1,14 +1,17 @@
-"""All that can be made again, by name; a figure is one file and one line here."""
+"""All that can be made again, by name; a paper lists its own in its folder."""
 
 from __future__ import annotations
 
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
+from narcissus.reproduce import chatzikokolakis, cohen, kaplan, swanberg
 from narcissus.reproduce.base import PAPERS, Item, Kind
-from narcissus.reproduce.swanberg.figure_1 import FIGURE_1
-from narcissus.reproduce.swanberg.figure_2 import FIGURE_2A, FIGURE_2B
 
-ITEMS: dict[str, Item] = {item.name: item for item in (FIGURE_1, FIGURE_2A, FIGURE_2B)}
+ITEMS: dict[str, Item] = {
+    item.name: item
+    for paper in (cohen, swanberg, chatzikokolakis, kaplan)
+    for item in sorted(paper.ALL, key=lambda one: one.paper)
+}
 """Items by their name, paper by paper."""
 
 
@@ -25,12 +28,7 @@ def chosen(paper: str | None, kind: Kind | None, number: str | None) -> list[Ite
         raise InputError(f"there is no paper {paper!r}; the papers are {names}")
     of_paper = [one for one in ITEMS.values() if paper in {None, one.paper}]
     of_kind = [one for one in of_paper if kind in {None, one.kind}]
-    # figure 2 is 2a and 2b
-    found = [
-        one
-        for one in of_kind
-        if number is None or one.number == number or one.number.rstrip("abcdefgh") == number
-    ]
+    found = [one for one in of_kind if number is None or _is_called(one.number, number)]
     if not found:
         there = [f"{one.kind} {one.number}" for one in of_paper]
         asked = f"{kind} {number}" if kind else "anything"
@@ -39,3 +37,9 @@ def chosen(paper: str | None, kind: Kind | None, number: str | None) -> list[Ite
         listed = f": {', '.join(there)}" if there else " yet"
         raise InputError(f"{asked} of {where} cannot be made again{hint}; what can{listed}")
     return found
+
+
+def _is_called(number: str, asked: str) -> bool:
+    """Tell whether a number is the one asked for: 2 is 2a and 2b, 3.2 is Theorem 3.2."""
+    whole, short = number.lower(), number.lower().rsplit(" ", 1)[-1]
+    return asked.lower() in {whole, short, short.rstrip("abcdefgh")}

@@ -48,6 +48,11 @@ def _section(item: Item, made: Reproduced) -> Section:
             for one in made.printed
         ]
         blocks.append(Grid("Printed, and ours", ["What", "Paper", "Ours", "Agrees"], rows))
+    if made.held:
+        held = [
+            (one.what, "yes" if one.holds else f"no: {one.because}", one.shown) for one in made.held
+        ]
+        blocks.append(Grid("Claims", ["Claim", "Held", "Shown"], held))
     if made.notes:
         blocks.append(Items("Readings", made.notes))
     words = f"{PAPERS[item.paper]}, {item.kind} {item.number}: {item.title}"
@@ -83,6 +88,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.plot(line.x, line.y, label=line.label, **_STYLES[line.style])
     if panel.log_x:
         axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)

@@ -13,12 +13,16 @@ from typing import Any
 from narcissus._files import write_atomically
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
-from narcissus.reproduce.base import Item, Reproduced
+from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.page import Made, draw, page
 
 
 def reproduce(
-    items: Sequence[Item], out: Path | None = None, *, observer: Observer = SILENT
+    items: Sequence[Item],
+    out: Path | None = None,
+    *,
+    data: Path | None = None,
+    observer: Observer = SILENT,
 ) -> list[Made]:
     """Make items again, one after the other.
 
@@ -30,6 +34,8 @@ def reproduce(
         A folder that gets, for each item as soon as it is made, ``PAPER/KIND-NUMBER/`` with
         ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``, and at
         the end ``index.html`` with all of them. None writes nothing.
+    data
+        A folder with the files that items need and the project does not hold (`Item.needs`).
     observer
         Hears of each.
 
@@ -41,7 +47,8 @@ def reproduce(
     made: list[Made] = []
     observer.start("items", len(items))
     for item in items:
-        one = item.make()
+        answers = {name: piece(Given(data=data)) for name, piece in item.pieces.items()}
+        one = item.make(Given(answers, data))
         made.append((item, one))
         if out is not None:
             _write(out / item.name, item, one)
@@ -63,7 +70,9 @@ def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
         "title": item.title,
         "verdict": made.verdict,
         "because": made.because,
+        "shown": made.shown,
         "printed": [{**asdict(one), "agrees": one.agrees} for one in made.printed],
+        "held": [asdict(one) for one in made.held],
         "notes": list(made.notes),
         "data": [list(row) for row in made.rows],
     }

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.reproduce import ITEMS
+from narcissus.reproduce import ITEMS, Given
 from narcissus.reproduce.swanberg.figure_2 import bound_on_advantage, protecting
 
 
 @pytest.mark.states("Swanberg et al. 2025", "Figure 2")
 def test_printed_numbers_agree_for_one_reading_of_s():
     for name in ("001/figure-2a", "001/figure-2b"):
-        made = ITEMS[name].make()
+        made = ITEMS[name].make(Given())
         assert made.verdict == "differs"
         apart = [one for one in made.printed if not one.agrees]
         assert ["1.1" in one.what for one in apart] == [True]
@@ -31,6 +31,6 @@ def test_numbers_with_more_digits():
 
 
 def test_what_protects_falls_with_the_prior():
-    [panel] = ITEMS["001/figure-2b"].make().panels
+    [panel] = ITEMS["001/figure-2b"].make(Given()).panels
     assert (np.diff(panel.lines[0].y) < 0).all()
     assert {line.style for line in panel.lines[1:]} == {"points"}

@@ -8,7 +8,7 @@ from narcissus.bounds import threat
 from narcissus.bounds.published import BALLE, HAYES, THEOREM_3_2, THEOREM_3_5
 from narcissus.bounds.theorem import Question, Theorem
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
-from narcissus.reproduce.base import Item, Line, Panel, Reproduced
+from narcissus.reproduce.base import Given, Item, Line, Panel, Reproduced
 
 EPSILONS = (1.0, 2.0, 4.0)
 DELTA = 1e-5
@@ -23,7 +23,7 @@ def _curve(theorem: Theorem, guarantee: Guarantee, label: str, style: str) -> Li
     return Line(label, PRIORS.tolist(), [0.0, *values, 1.0], style)  # pyright: ignore[reportArgumentType]
 
 
-def make() -> Reproduced:
+def make(_given: Given) -> Reproduced:
     """Draw pure DP in one panel, approximate DP in the other."""
     pure, approximate = [], []
     for epsilon in EPSILONS:

@@ -13,7 +13,7 @@ import numpy as np
 
 from narcissus.bounds import advantage, posterior
 from narcissus.priors import Zipf
-from narcissus.reproduce.base import Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce.base import Given, Item, Line, Panel, Printed, Reproduced
 
 DELTA = 1e-5
 VALUES = 10**9
@@ -57,7 +57,7 @@ _FITTED = "its prior is not published, and fitted to another printed number"
 _READING = "the text says s = 1.1, the printed numbers are those of s = 1.2"
 
 
-def make_a() -> Reproduced:
+def make_a(_given: Given) -> Reproduced:
     """Draw the advantage against epsilon."""
     canaries = dict(_canaries())
     top = {s: canaries[f"password (s = {s:g}), likeliest"] for s in LAWS}
@@ -89,7 +89,7 @@ def make_a() -> Reproduced:
     )  # fmt: skip
 
 
-def make_b() -> Reproduced:
+def make_b(_given: Given) -> Reproduced:
     """Draw the largest epsilon that protects, against the prior."""
     priors = np.logspace(-9, np.log10(0.6), 200)
     marks = [(name, p) for name, p in _canaries() if "likeliest" in name or "any" in name]
