@@ -29,11 +29,8 @@ def guessed(beta_star: float) -> float:
 
 def make_a(_given: Given) -> Reproduced:
     """Draw randomized response. Source: Chatzikokolakis et al. 2023, Figure 6, Equation 7."""
-    curves = {
-        n: [ch.KaryRandomizedResponse(n, float(e)).beta_star for e in EPSILONS] for n in SIZES
-    }
-    million = ch.KaryRandomizedResponse(10**6, 10).beta_star
-    ten = ch.KaryRandomizedResponse(10**7, 10).beta_star
+    curves = {n: [response(n, float(e)) for e in EPSILONS] for n in SIZES}
+    million, ten = response(10**6, 10), response(10**7, 10)
     rising = np.diff([curves[n] for n in SIZES], axis=0)
     return Reproduced(
         panels=(
@@ -134,6 +131,11 @@ def make_c(_given: Given) -> Reproduced:
             "above it the curve is that of the noise, not of an (epsilon, delta) guarantee.",
         ),
     )
+
+
+def response(values: int, epsilon: float) -> float:
+    """Give beta* of randomized response."""
+    return ch.KaryRandomizedResponse(values, epsilon).beta_star
 
 
 def gaussian(epsilon: float, records: int) -> float:

@@ -53,8 +53,8 @@ def play(epsilon: float, given: Given, *, repeats: int = REPEATS) -> dict[str, A
     Returns
     -------
     dict
-        ``nearest``, ``cut`` and ``raw``, the utility of each release; ``estimate``, ``low``, ``high`` of beta*
-        from samples of one pair of values; ``read``, whether the table is a user's.
+        The utility of each release by the names of `READINGS`; ``estimate``, ``low``, ``high`` of
+        beta* from samples of one pair of values; ``read``, whether the table is a user's.
     """
     held, is_read = counts(given)
     true = held / held.sum()
