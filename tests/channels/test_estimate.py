@@ -19,6 +19,7 @@ def draw(c, size, rng, prior=None):
 RR = ch.KaryRandomizedResponse(4, 1.5)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section VII-D")
 @pytest.mark.states("Narcissus theory", "6.2")
 def test_estimates_come_near_and_limits_cover():
     rng = np.random.default_rng(0)

@@ -76,6 +76,7 @@ def test_corollary_1_holds_and_is_tight_for_products(records, values):
     assert ch.beta_star(whole).value >= ch.from_database_dp(epsilon, records).value - 1e-12
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section V")
 def test_guarantees():
     assert ch.from_local_dp(0).value == 1
     assert ch.from_local_dp(1e4).value == 0

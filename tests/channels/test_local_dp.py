@@ -9,7 +9,14 @@ from narcissus import channels as ch
 from narcissus.errors import InputError
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 2", "Proposition 2")
+@pytest.mark.states(
+    "Chatzikokolakis et al. 2023",
+    "Equation 2",
+    "Proposition 2",
+    "Equation 3",
+    "section V-B",
+    "section V-C",
+)
 def test_local_dp_by_enumeration():
     rng = np.random.default_rng(4)
     rows = rng.dirichlet(np.ones(5), 6)

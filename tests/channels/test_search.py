@@ -39,6 +39,7 @@ def loops(request, monkeypatch):
     kernels.loops.cache_clear()
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "section VII-B")
 @pytest.mark.states("Narcissus theory", "6.1")
 @pytest.mark.parametrize("seed", range(20))
 def test_every_search_finds_the_exact_minimum_of_tiny_overlaps(loops, seed):

@@ -26,7 +26,7 @@ C = ch.channel(RNG.dirichlet(np.ones(6), 5))
 PRIOR = RNG.dirichlet(np.ones(5))
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 2")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 2", "Game 1")
 def test_games_agree_with_the_exact_numbers():
     sure = {"trials": 50_000, "confidence": 1 - ALARM}
     for game in (

@@ -31,6 +31,7 @@ def test_section_6c_gaussian():
     assert ch.Gaussian.classical(0.1, 1e-6).beta_star == pytest.approx(0.992, abs=5e-4)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 6")
 @pytest.mark.parametrize("curve", ["randomized response", "laplace", "gaussian"])
 def test_figure_6_curves_fall_with_epsilon_and_rise_with_the_number_of_values(curve):
     epsilons = np.geomspace(0.01, 20, 60)
@@ -52,6 +53,7 @@ def test_figure_6_curves_fall_with_epsilon_and_rise_with_the_number_of_values(cu
 PROPOSITION_1 = [[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]]
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 1")
 def test_proposition_1_the_printed_matrix_has_ties():
     assert ch.beta_star(PROPOSITION_1).value == pytest.approx(0.6, rel=1e-14)
     assert ch.tied_pairs(PROPOSITION_1) == [
@@ -66,6 +68,7 @@ def test_proposition_1_the_printed_matrix_has_ties():
     assert ch.tied_pairs(twice) == [("s1", "s4"), ("s2", "s4"), ("s3", "s4")]
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 1")
 def test_proposition_1_shown_by_another_matrix():
     c = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0.51, 0.12, 0.37]]
     assert ch.tied_pairs(c) == [("s1", "s2")]
@@ -94,7 +97,7 @@ def test_figure_3_channels_reach_theorem_5(epsilon):
     assert ch.beta_star(second[:2]).value == pytest.approx(bound.value, rel=1e-13)
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 6")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 6", "Figure 4")
 def test_figure_4_yeom():
     assert ch.from_local_dp(0.5).value == pytest.approx(0.7551, abs=5e-5)
     assert ch.yeom_bound(0.5).value == pytest.approx(2 - math.exp(0.5))
@@ -106,6 +109,7 @@ def test_corollary_1_and_the_sharper_result():
     assert ch.naive_database_bound(1, 4).value == pytest.approx(0.0360, abs=5e-5)
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 5")
 def test_figure_5_each_bound_is_tight_where_the_paper_says():
     rng = np.random.default_rng(5)
     n, m, repeats = 10, 1000, 200
@@ -134,6 +138,7 @@ def test_figure_5_each_bound_is_tight_where_the_paper_says():
     assert gaps["random", "beta", n - 2] < gaps["random", "beta", 0]
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 7")
 def test_appendix_a_theorem_7_is_reached():
     n, k = 7, 3
     rows = np.eye(k)[[0, 1, 2, 0, 1, 2, 2]]
@@ -143,7 +148,7 @@ def test_appendix_a_theorem_7_is_reached():
     assert ch.beta(rows) == pytest.approx((1 - k / n) / (1 - 1 / n), rel=1e-14)
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 7")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 7", "Figure 7", "Appendix H")
 @pytest.mark.parametrize(("epsilon", "value"), [(3.3, 0.9387), (4.8, 0.7685)])
 def test_appendix_h_figure_7(epsilon, value):
     """400 value combinations: equation 7 (the paper prints the number of records for n)."""
@@ -172,7 +177,7 @@ def test_appendix_h_figure_7(epsilon, value):
     assert found.low <= value <= found.high
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C", "Figure 8")
 @pytest.mark.parametrize("n", [10, 100])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 3.0])
 def test_figure_8_bounds_for_randomized_response(n, epsilon):

@@ -58,7 +58,7 @@ def test_ranges_and_theorem_1(system):
     assert ch.shannon_leakage(c, prior) >= 0
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2", "Equation 4")
 @few
 @given(systems())
 def test_theorem_2_and_equation_4(system):
@@ -70,7 +70,7 @@ def test_theorem_2_and_equation_4(system):
     assert math.isclose(ch.beta(c, prior), by_leakage, abs_tol=1e-6)
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 3")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 3", "section IV")
 @few
 @given(st.data())
 def test_theorem_3_parallel(data):
@@ -82,7 +82,7 @@ def test_theorem_3_parallel(data):
     assert ch.capacity(both) <= ch.capacity(a) * ch.capacity(b) + ROOM
 
 
-@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 4")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 4", "section IV")
 @few
 @given(st.data())
 def test_theorem_4_cascade(data):
@@ -154,6 +154,7 @@ def test_proposition_5_quick_bounds(c, data):
     assert l2.high >= worst - ROOM
 
 
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 7")
 @few
 @given(st.data())
 def test_theorem_7(data):

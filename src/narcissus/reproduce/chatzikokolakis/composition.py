@@ -24,6 +24,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
 PRINTED = [[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]]
 MOVING = [[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.51, 0.12, 0.37]]
 TIGHT = [[0.4, 0.6], [0.0, 1.0]]
+NUMBERS = (0.0, 0.25, 0.5, 1.0, 3.0)
 
 TWICE = f"{CHANNEL} --repeat 2"
 CASCADE = (
@@ -213,11 +214,10 @@ def equation_14(_given: Given) -> Reproduced:
 
     Source: Chatzikokolakis et al. 2023, Equation 14.
     """
-    values = (0.0, 0.25, 0.5, 1.0, 3.0)
     right = [
         min(q) * min(r) <= min(a * b for a, b in zip(q, r, strict=True))
-        for q in itertools.product(values, repeat=2)
-        for r in itertools.product(values, repeat=2)
+        for q in itertools.product(NUMBERS, repeat=2)
+        for r in itertools.product(NUMBERS, repeat=2)
     ]
     return Reproduced(
         held=(

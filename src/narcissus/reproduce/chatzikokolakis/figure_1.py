@@ -44,7 +44,10 @@ def overlap(distance: float) -> float:
 
 
 def make(_given: Given) -> Reproduced:
-    """Draw the secrets with contours of their posteriors, and the two that are told apart best."""
+    """Draw where the secrets' posteriors are, and the two that are told apart best.
+
+    Source: Chatzikokolakis et al. 2023, Figure 1.
+    """
     channel = posteriors()
     worst = ch.beta_star(channel)
     a, b = worst.indices

@@ -43,7 +43,10 @@ def best(epsilon: float) -> tuple[float, float, float]:
 
 
 def make(_given: Given) -> Reproduced:
-    """Draw the success in each game against epsilon, exactly and played."""
+    """Draw the success in each game against epsilon, exactly and played.
+
+    Source: Chatzikokolakis et al. 2023, Figure 2.
+    """
     exact = np.array([best(float(e)) for e in EPSILONS])
     games = [play(e) for e in PLAYED]
     names = (

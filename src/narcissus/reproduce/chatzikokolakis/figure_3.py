@@ -67,7 +67,10 @@ def _row(name: str, rows: Matrix, k: int | str, epsilon: float) -> tuple[str | f
 
 
 def make(_given: Given) -> Reproduced:
-    """Compute what both matrices are, in several sizes."""
+    """Compute what both matrices are, in several sizes.
+
+    Source: Chatzikokolakis et al. 2023, Figure 3.
+    """
     sizes = [(n, m, k) for n in (2, 3, 5) for m in (2, 4, 7) for k in range(1, m)]
     halves = [(n, m, k) for n, m, k in sizes if m == 2 * k]
     others = [(n, m, k) for n, m, k in sizes if m != 2 * k]

@@ -73,7 +73,10 @@ def gaps(name: str, _given: Given, *, repeats: int = REPEATS) -> dict[str, Any]:
 
 
 def make(given: Given) -> Reproduced:
-    """Draw the mean distances against the sparsity."""
+    """Draw the mean distances against the sparsity.
+
+    Source: Chatzikokolakis et al. 2023, Figure 5.
+    """
     found = given.answers
     panels = tuple(
         Panel(

@@ -81,7 +81,10 @@ def play(epsilon: float, given: Given, *, repeats: int = REPEATS) -> dict[str, A
 
 
 def make(given: Given) -> Reproduced:
-    """Draw utility and Bayes security against epsilon."""
+    """Draw utility and Bayes security against epsilon.
+
+    Source: Chatzikokolakis et al. 2023, Figure 7, Appendix H.
+    """
     found = [given.answers[f"epsilon {e:g}"] for e in EPSILONS]
     exact = [ch.KaryRandomizedResponse(KINDS, e).beta_star for e in EPSILONS]
     printed = [ch.KaryRandomizedResponse(RECORDS, e).beta_star for e in EPSILONS]

@@ -31,7 +31,10 @@ def limits(values: int, epsilon: float) -> tuple[float, float, float, float]:
 
 
 def make(_given: Given) -> Reproduced:
-    """Draw the limits against epsilon and against the number of values."""
+    """Draw the limits against epsilon and against the number of values.
+
+    Source: Chatzikokolakis et al. 2023, Figure 8.
+    """
     left = np.array([limits(VALUES, float(e)) for e in EPSILONS])
     right = np.array([limits(n, EPSILON) for n in SIZES])
     minima = [

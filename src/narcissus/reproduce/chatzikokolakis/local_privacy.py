@@ -225,7 +225,7 @@ def equation_20(_given: Given) -> Reproduced:
     return Reproduced(
         held=(
             proved(
-                f"the Bayes risk is ((x + y) / 2 - 1) / (x y - 1) (from Equation 17 on): {AT_RATIOS}",
+                f"the Bayes risk is ((x + y) / 2 - 1) / (x y - 1), from Equation 17: {AT_RATIOS}",
                 all(risks),
             ),
             checked(
