@@ -227,6 +227,9 @@ CITED = {
 }
 """What docstrings and marks call the papers."""
 
+LONGEST = 5.0
+"""Seconds that a statement may take to be computed for the page."""
+
 
 def statements() -> str:
     """Write the page of statements: each is computed, so that the page says what came of it.
@@ -272,7 +275,7 @@ def claims(item: Any) -> str:
     """Say how many claims of a statement held, by how they are shown, and which fail and why."""
     from narcissus.reproduce import Given
 
-    if item.pieces:
+    if item.pieces or item.seconds > LONGEST:
         return "takes long: run it"
     made = item.make(Given())
     said: list[str] = []

@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import re
 import shlex
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 import pytest
 
 from narcissus.cli.main import COMMANDS, main
+from narcissus.reproduce import Held, Item, Printed, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -133,6 +135,32 @@ def build():
 )  # fmt: skip
 def test_citations_are_read_from_text(build, text, found):
     assert [place for _, place in build.places(text)] == found
+
+
+def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(build, monkeypatch):
+    held = (
+        Held("it is so", holds=True, shown="proved"),
+        Held("always", holds=False, shown="checked", because="not at | 3"),
+    )
+    said = Reproduced(printed=(Printed("x", 1.0, 1.0, 0.1),), held=held)
+
+    def item(number, **more):
+        return Item("002", "statement", number, "Says.", 1.0, lambda _given: said, **more)
+
+    items = (
+        item("Theorem 1 (first half)", command="narcissus channel a.csv"),
+        item("Lemma 99"),
+        item("Theorem 98", pieces={"a": said}),
+        replace(item("Figure 97"), kind="figure"),
+    )
+    monkeypatch.setattr("narcissus.reproduce.ITEMS", {one.name: one for one in items})
+    rows = [line for line in build.statements().splitlines() if "Says." in line]
+    assert len(rows) == 3
+    assert "1 proved, 1 of 1 printed numbers agree<br>**fails**: always: not at \\| 3" in rows[0]
+    assert "`narcissus channel a.csv`" in rows[0]
+    assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
+    assert "`narcissus reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]
+    assert "takes long" in rows[2]
 
 
 def test_a_statement_is_tested_only_where_a_test_says_so(build):

@@ -106,8 +106,8 @@ def least_beta_of_all(rows: Matrix) -> float:
 def statement(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str = CHANNEL
 ) -> Item:
-    """Give a statement of the paper that a second computes."""
-    return Item("002", "statement", number, title, 1.0, make, command=command)
+    """Give a statement of the paper that is computed at once."""
+    return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
 def proved(what: str, holds: bool, because: str = "") -> Held:

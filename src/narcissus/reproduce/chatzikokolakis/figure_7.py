@@ -174,7 +174,7 @@ FIGURE_7 = Item(
     "figure",
     "7",
     "Randomized response on the Census: utility and Bayes security",
-    40.0,
+    10.0,
     make,
     pieces={f"epsilon {e:g}": partial(play, e) for e in EPSILONS},
     needs=(FILE,),
