@@ -29,6 +29,7 @@ def test_printed_security_is_that_of_the_number_of_records(found, monkeypatch):
     assert all(one.because for one in made.printed if not one.agrees)
     assert [one.holds for one in made.held] == [True, True, True, False]
     assert "made, not the Census" in made.notes[0]
+    assert "the table is not the Census" in made.because
     ours = {one.what: one.ours for one in made.printed}
     assert ours["beta* at epsilon 4.8, the number of values for n"] == pytest.approx(
         0.7685, abs=5e-5
@@ -39,6 +40,14 @@ def test_utility_rises_and_the_nearest_distribution_is_the_best(found):
     for one in found.values():
         assert one["raw"][0] < one["cut"][0] < one["nearest"][0] < 1
     assert found["epsilon 1"]["nearest"][0] < 0.75 < found["epsilon 3.3"]["raw"][0]
+
+
+def test_a_users_table_is_no_excuse(found, monkeypatch):
+    monkeypatch.setattr(figure_7, "EPSILONS", (1.0, 3.3, 4.8))
+    read = {name: {**one, "read": True} for name, one in found.items()}
+    made = figure_7.make(Given(read))
+    assert "the user's" in made.notes[0]
+    assert "not the Census" not in made.because
 
 
 def test_limits_that_miss_are_noticed(found, monkeypatch):

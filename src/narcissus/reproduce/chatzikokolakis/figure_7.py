@@ -120,11 +120,13 @@ _TOOL = (
     "an estimate by a tool whose samples are not printed, from above; the exact value for 400 "
     "values is ours"
 )
-_TABLE = "the table is not the Census, or the paper treated negative estimates otherwise"
+_TREATED = "the paper may have treated negative estimates otherwise"
+_TABLE = f"the table is not the Census, and {_TREATED}"
 
 
 def _printed(utility: dict[str, list[float]], found: dict[float, Any]) -> tuple[Printed, ...]:
     made: list[Printed] = []
+    why_other = _TREATED if found[3.3]["read"] else _TABLE
     for epsilon, security, useful in ((3.3, 0.99999, 0.95), (4.8, 0.99995, 0.99)):
         place = EPSILONS.index(epsilon)
         at = f"at epsilon {epsilon:g}"
@@ -136,7 +138,7 @@ def _printed(utility: dict[str, list[float]], found: dict[float, Any]) -> tuple[
             made.append(Printed(f"beta* {at}, {what}", security, ours, 5e-6, why))
         for key, what in READINGS.items():
             ours = utility[key][place]
-            made.append(Printed(f"utility {at}, {what}", useful, ours, 0.005, _TABLE))
+            made.append(Printed(f"utility {at}, {what}", useful, ours, 0.005, why_other))
     ours = found[3.3]["estimate"]
     made.append(Printed("beta* at epsilon 3.3, from samples", 0.96, ours, 0.005, _TOOL))
     return tuple(made)
