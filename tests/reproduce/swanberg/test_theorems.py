@@ -13,7 +13,7 @@ from narcissus.reproduce.swanberg import theorems
 @pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2")
 def test_the_odds_theorem_holds_and_is_reached(monkeypatch):
     made = ITEMS["001/statement-theorem-3.2"].make(Given())
-    assert (made.verdict, made.shown) == ("agrees", "checked"), made.because
+    assert (made.verdict, made.shown) == ("agrees", "proved"), made.because
     monkeypatch.setattr(theorems, "posterior", lambda p, e: np.minimum(p * np.exp(0.9 * e), 1))
     assert not all(claim.holds for claim in ITEMS["001/statement-theorem-3.2"].make(Given()).held)
 

@@ -18,7 +18,10 @@ EXACT = 1e-12
 
 
 def _approximate_dp(_given: Given) -> Reproduced:
-    """Compare the least delta over all events of a channel with the guarantee's profile."""
+    """Compare the least delta over all events of a channel with the guarantee's profile.
+
+    Source: Swanberg et al. 2025, Definition 2.1.
+    """
     worst = 0.0
     for values, epsilon in product((2, 3, 5), (0.3, 1.0, 2.0)):
         matrix = KaryRandomizedResponse(values, epsilon).channel().matrix
@@ -38,7 +41,10 @@ def _approximate_dp(_given: Given) -> Reproduced:
 
 
 def _dominance(_given: Given) -> Reproduced:
-    """Raise one probability of a Poisson-binomial sum and compare every tail."""
+    """Raise one probability of a Poisson-binomial sum and compare every tail.
+
+    Source: Swanberg et al. 2025, Definition 2.2.
+    """
     grid, least = (0.0, 0.2, 0.5, 0.9, 1.0), 1.0
     for chances in product(grid, repeat=3):
         lower = PoissonBinomial(np.array(chances))
@@ -59,7 +65,10 @@ def _dominance(_given: Given) -> Reproduced:
 
 
 def _decomposable(_given: Given) -> Reproduced:
-    """Compare a count of people with what is said of each by hand."""
+    """Compare a count of people with what is said of each by hand.
+
+    Source: Swanberg et al. 2025, Definition 3.1.
+    """
     success = ColumnsRight((2, 3), at_least=1)
     pairs = list(product(product(range(2), range(3)), repeat=2))
     truth = np.array([3 * x[0] + x[1] for x, _ in pairs])
@@ -85,7 +94,10 @@ def _decomposable(_given: Given) -> Reproduced:
 
 
 def _narcissus(_given: Given) -> Reproduced:
-    """Compare Theorem 3.2's odds with the bound of Narcissus resiliency."""
+    """Compare Theorem 3.2's odds with the bound of Narcissus resiliency.
+
+    Source: Swanberg et al. 2025, Definition 4.1.
+    """
     priors = np.linspace(0.001, 0.999, 999)
     least = np.inf
     for epsilon in (0.01, 0.1, 1.0, 5.0, 20.0):
@@ -109,7 +121,10 @@ def _narcissus(_given: Given) -> Reproduced:
 
 
 def _queries(_given: Given) -> Reproduced:
-    """Count every cell of every table by hand."""
+    """Count every cell of every table by hand.
+
+    Source: Swanberg et al. 2025, Definition A.1.
+    """
     sizes, rng = (2, 3, 2), np.random.default_rng(0)
     people = np.array([[rng.integers(s) for s in sizes] for _ in range(40)], dtype=np.int32)
     queries = MarginalQueries(sizes, (0, 1, 2), 2)
@@ -132,7 +147,10 @@ def _queries(_given: Given) -> Reproduced:
 
 
 def _noisy(_given: Given) -> Reproduced:
-    """Compare the guarantee of noisy tables with the largest move of all neighbours."""
+    """Compare the guarantee of noisy tables with the largest move of all neighbours.
+
+    Source: Swanberg et al. 2025, Definition A.2.
+    """
     sizes, k, mu = (2, 3, 2), 2, 0.7
     queries = MarginalQueries(sizes, (0, 1, 2), k)
     noise = GaussianNoise.for_mu(mu, queries.tables)
