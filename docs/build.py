@@ -254,7 +254,8 @@ def statements() -> str:
         items = [one for one in ITEMS.values() if (one.paper, one.kind) == (paper, "statement")]
         if not items:
             continue
-        heading = f"## {paper}: {title} ({CITED[paper]})"
+        heading = f"## {paper}: {title}"
+        heading += "" if CITED[paper] in title else f" ({CITED[paper]})"
         lines += ["", heading, "", "| statement | what it says | claims | run | tests |"]
         lines.append("|---|---|---|---|---|")
         for item in items:

@@ -110,6 +110,11 @@ def statement(
     return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
+def claims(*held: Held) -> Reproduced:
+    """Give what a statement claims."""
+    return Reproduced(held=held)
+
+
 def proved(what: str, holds: bool, because: str = "") -> Held:
     """Say what the documentation proves for all, and the code computes on cases."""
     return Held(f"{what} (proof: Narcissus theory 6.3)", bool(holds), "proved", because)

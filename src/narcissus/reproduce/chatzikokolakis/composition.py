@@ -15,6 +15,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     pairs_of_channels,
     priors,
     proved,
@@ -77,18 +78,16 @@ def section_4a(_given: Given) -> Reproduced:
         abs(beta_star(ch.repeat(rows, 3)) - beta_star(ch.parallel(rows, rows, rows))) <= 1e-10
         for rows in channels(12)
     ]
-    return Reproduced(
-        held=(
-            checked(
-                f"channels in parallel give pairs of independent outputs: {len(right)} pairs",
-                all(right),
-            ),
-            checked(
-                "several outputs of one channel leak what their counts leak: beta* of three "
-                f"outputs, {len(sums)} channels",
-                all(sums),
-            ),
-        )
+    return claims(
+        checked(
+            f"channels in parallel give pairs of independent outputs: {len(right)} pairs",
+            all(right),
+        ),
+        checked(
+            "several outputs of one channel leak what their counts leak: beta* of three "
+            f"outputs, {len(sums)} channels",
+            all(sums),
+        ),
     )
 
 
@@ -98,17 +97,15 @@ def theorem_3(_given: Given) -> Reproduced:
         beta_star(ch.parallel(a, b)) - beta_star(a) * beta_star(b) for a, b in pairs_of_channels()
     ]
     both = ch.parallel(TIGHT, TIGHT)
-    return Reproduced(
-        held=(
-            proved(
-                f"beta* in parallel is at least the product: {len(room)} pairs of channels",
-                min(room) >= -ROOM,
-            ),
-            checked(
-                "it is the product for [[.4, .6], [0, 1]] with itself: .36 = .6 * .6",
-                abs(beta_star(both) - 0.36) <= ROOM and abs(beta_star(TIGHT) - 0.6) <= ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            f"beta* in parallel is at least the product: {len(room)} pairs of channels",
+            min(room) >= -ROOM,
+        ),
+        checked(
+            "it is the product for [[.4, .6], [0, 1]] with itself: .36 = .6 * .6",
+            abs(beta_star(both) - 0.36) <= ROOM and abs(beta_star(TIGHT) - 0.6) <= ROOM,
+        ),
     )
 
 
@@ -153,27 +150,23 @@ def section_4b(_given: Given) -> Reproduced:
         for a, b in chains()
         for prior in priors(len(a))
     ]
-    return Reproduced(
-        held=(
-            proved(
-                f"a channel after another does not lower the Bayes risk: {len(room)} cases",
-                min(room) >= -ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            f"a channel after another does not lower the Bayes risk: {len(room)} cases",
+            min(room) >= -ROOM,
+        ),
     )
 
 
 def theorem_4(_given: Given) -> Reproduced:
     """Limit channels one after another. Source: Chatzikokolakis et al. 2023, Theorem 4."""
     room = [beta_star(ch.cascade(a, b)) - max(beta_star(a), beta_star(b)) for a, b in chains()]
-    return Reproduced(
-        held=(
-            proved(
-                "beta* of a cascade is at least that of each of its channels: "
-                f"{len(room)} pairs of channels",
-                min(room) >= -ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            "beta* of a cascade is at least that of each of its channels: "
+            f"{len(room)} pairs of channels",
+            min(room) >= -ROOM,
+        ),
     )
 
 
@@ -194,18 +187,16 @@ def hulls(_given: Given) -> Reproduced:
         for rows in channels()
         for order in orders
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "a point of a set and a mixture of its points are no farther apart than two of its "
-                f"points (Equation 12): L1, L2 and L-infinity, rows of {NAMED}",
-                max(to_one) <= ROOM,
-            ),
-            proved(
-                "nor are two mixtures, so the convex hull has the diameter of the set (Lemma 3)",
-                max(map(abs, whole)) <= ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            "a point of a set and a mixture of its points are no farther apart than two of its "
+            f"points (Equation 12): L1, L2 and L-infinity, rows of {NAMED}",
+            max(to_one) <= ROOM,
+        ),
+        proved(
+            "nor are two mixtures, so the convex hull has the diameter of the set (Lemma 3)",
+            max(map(abs, whole)) <= ROOM,
+        ),
     )
 
 
@@ -219,14 +210,12 @@ def equation_14(_given: Given) -> Reproduced:
         for q in itertools.product(NUMBERS, repeat=2)
         for r in itertools.product(NUMBERS, repeat=2)
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "the product of two least values is at most the least product, of numbers that are "
-                f"not negative: {len(right)} pairs of pairs",
-                all(right),
-            ),
-        )
+    return claims(
+        proved(
+            "the product of two least values is at most the least product, of numbers that are "
+            f"not negative: {len(right)} pairs of pairs",
+            all(right),
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     proved,
     statement,
 )
@@ -49,24 +50,21 @@ def proposition_5(_given: Given) -> Reproduced:
             d = float(np.abs(rows - point).sum(axis=1).max())
             high.append(worst <= 1 - d / 2 + ROOM)
     far = 1 - np.abs(np.array(OUTSIDE) - 0.25).sum(axis=1).max() / 2
-    return Reproduced(
-        held=(
-            proved(
-                "beta* is at least 1 - d, d the largest L1 distance of a row to any distribution: "
-                f"{len(low)} of them on {NAMED}",
-                all(low),
-            ),
-            proved(
-                f"beta* is at most 1 - d / 2 if that is a mixture of the rows: {len(high)} of them",
-                all(high) and all(ours),
-            ),
-            checked(
-                "elsewhere that fails: for [[.9, .1, 0, 0], [.8, .2, 0, 0]] and the uniform "
-                f"distribution it would be {far:g}, beta* is .9, and no upper limit is given",
-                far < ch.beta_star(OUTSIDE).value
-                and ch.quick_bounds(OUTSIDE, "uniform").high is None,
-            ),
-        )
+    return claims(
+        proved(
+            "beta* is at least 1 - d, d the largest L1 distance of a row to any distribution: "
+            f"{len(low)} of them on {NAMED}",
+            all(low),
+        ),
+        proved(
+            f"beta* is at most 1 - d / 2 if that is a mixture of the rows: {len(high)} of them",
+            all(high) and all(ours),
+        ),
+        checked(
+            "elsewhere that fails: for [[.9, .1, 0, 0], [.8, .2, 0, 0]] and the uniform "
+            f"distribution it would be {far:g}, beta* is .9, and no upper limit is given",
+            far < ch.beta_star(OUTSIDE).value and ch.quick_bounds(OUTSIDE, "uniform").high is None,
+        ),
     )
 
 
@@ -77,12 +75,8 @@ def section_7a(_given: Given) -> Reproduced:
         worst = ch.beta_star(rows)
         some = sorted({*worst.indices, 0})
         same.append(abs(ch.beta_star(rows[some]).value - worst.value) <= ROOM)
-    return Reproduced(
-        held=(
-            proved(
-                f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same)
-            ),
-        )
+    return claims(
+        proved(f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same)),
     )
 
 
@@ -101,19 +95,16 @@ def section_7b(_given: Given) -> Reproduced:
             abs(np.abs(x - y).max() - np.abs(a - b).sum()) <= ROOM
             for (a, x), (b, y) in itertools.combinations(zip(rows, image, strict=True), 2)
         ]
-    return Reproduced(
-        held=(
-            proved(
-                "signed sums of the outputs, one for each of 2^m choices of signs, turn the L1 "
-                f"distance into the largest difference: {len(distance)} pairs of rows",
-                all(distance),
-            ),
-            proved(
-                "so beta* is one minus half of the widest of their ranges over the secrets: "
-                f"{NAMED}",
-                all(same),
-            ),
-        )
+    return claims(
+        proved(
+            "signed sums of the outputs, one for each of 2^m choices of signs, turn the L1 "
+            f"distance into the largest difference: {len(distance)} pairs of rows",
+            all(distance),
+        ),
+        proved(
+            f"so beta* is one minus half of the widest of their ranges over the secrets: {NAMED}",
+            all(same),
+        ),
     )
 
 
@@ -130,15 +121,13 @@ def section_7c(_given: Given) -> Reproduced:
         found, worst = ch.l2_bounds(rows), ch.beta_star(rows).value
         assert found.high is not None
         limits.append(found.low <= worst + ROOM <= found.high + 2 * ROOM)
-    return Reproduced(
-        held=(
-            proved(
-                "the L1 norm lies between the Euclidean one and sqrt(m) times that: "
-                f"{len(norms)} differences of rows",
-                all(norms),
-            ),
-            proved(f"so the Euclidean diameter limits beta* from both sides: {NAMED}", all(limits)),
-        )
+    return claims(
+        proved(
+            "the L1 norm lies between the Euclidean one and sqrt(m) times that: "
+            f"{len(norms)} differences of rows",
+            all(norms),
+        ),
+        proved(f"so the Euclidean diameter limits beta* from both sides: {NAMED}", all(limits)),
     )
 
 
@@ -175,23 +164,21 @@ def section_7d(_given: Given) -> Reproduced:
     found = estimates()
     widths = [high - low for _, low, high in found]
     off = [abs(value - exact) for value, *_ in found]
-    return Reproduced(
-        held=(
-            proved(
-                "two pairs with a secret in common limit the third from both sides: "
-                f"{len(right)} triples of secrets on {NAMED}",
-                all(right),
-            ),
-            Held(
-                "estimates come near from samples alone: of randomized response on 4 values, "
-                f"{SIZES[0]:,} to {SIZES[-1]:,} samples are off by {off[0]:.3f}, {off[1]:.3f}, "
-                f"{off[2]:.3f}, and limits hold the truth and narrow",
-                off[-1] < min(0.02, off[0])
-                and widths == sorted(widths, reverse=True)
-                and all(low <= exact <= high for _, low, high in found),
-                "played",
-            ),
-        )
+    return claims(
+        proved(
+            "two pairs with a secret in common limit the third from both sides: "
+            f"{len(right)} triples of secrets on {NAMED}",
+            all(right),
+        ),
+        Held(
+            "estimates come near from samples alone: of randomized response on 4 values, "
+            f"{SIZES[0]:,} to {SIZES[-1]:,} samples are off by {off[0]:.3f}, {off[1]:.3f}, "
+            f"{off[2]:.3f}, and limits hold the truth and narrow",
+            off[-1] < min(0.02, off[0])
+            and widths == sorted(widths, reverse=True)
+            and all(low <= exact <= high for _, low, high in found),
+            "played",
+        ),
     )
 
 

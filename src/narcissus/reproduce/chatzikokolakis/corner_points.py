@@ -16,6 +16,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     priors,
     proved,
     sets_of_secrets,
@@ -65,18 +66,16 @@ def definition_1(_given: Given) -> Reproduced:
 
     guess = most([ch.guessing_error(u) for u in corners])
     risk = most([ch.bayes_risk(rows, u) for u in corners])
-    return Reproduced(
-        held=(
-            checked(
-                "the guessing error of (.6, .25, .15) is that of a mixture of corner points",
-                abs(guess - ch.guessing_error(prior)) <= 1e-9,
-            ),
-            checked(
-                "the definition asks for something: the Bayes risk of randomized response at that "
-                "prior is above that of all such mixtures (a linear program)",
-                risk < ch.bayes_risk(rows, prior) - 1e-3,
-            ),
-        )
+    return claims(
+        checked(
+            "the guessing error of (.6, .25, .15) is that of a mixture of corner points",
+            abs(guess - ch.guessing_error(prior)) <= 1e-9,
+        ),
+        checked(
+            "the definition asks for something: the Bayes risk of randomized response at that "
+            "prior is above that of all such mixtures (a linear program)",
+            risk < ch.bayes_risk(rows, prior) - 1e-3,
+        ),
     )
 
 
@@ -96,14 +95,12 @@ def proposition_6(_given: Given) -> Reproduced:
             and np.allclose(mixture, prior, atol=ROOM)
             and abs(linear - ch.guessing_error(prior)) <= ROOM
         )
-    return Reproduced(
-        held=(
-            proved(
-                "a prior is the mixture of the uniform ones on its k likeliest secrets, and the "
-                f"guessing error is linear along it: {len(right)} priors",
-                all(right),
-            ),
-        )
+    return claims(
+        proved(
+            "a prior is the mixture of the uniform ones on its k likeliest secrets, and the "
+            f"guessing error is linear along it: {len(right)} priors",
+            all(right),
+        ),
     )
 
 
@@ -115,13 +112,11 @@ def proposition_7(_given: Given) -> Reproduced:
         for rows in channels()
         for a, b in itertools.combinations(priors(len(rows)), 2)
     ]
-    return Reproduced(
-        held=(
-            proved(
-                f"the Bayes risk is concave in the prior: {len(room)} mixtures on {NAMED}",
-                min(room) >= -ROOM and max(room) > 0.01,
-            ),
-        )
+    return claims(
+        proved(
+            f"the Bayes risk is concave in the prior: {len(room)} mixtures on {NAMED}",
+            min(room) >= -ROOM and max(room) > 0.01,
+        ),
     )
 
 
@@ -135,14 +130,12 @@ def corner_points(_given: Given) -> Reproduced:
         - min(ch.beta(rows, u) for _, u in layers(prior) if np.count_nonzero(u) > 1)
         for rows, prior in systems()
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "of a concave function over one that is convexly generated, here beta, no prior is "
-                f"below the corner points that it is a mixture of: {len(room)} priors on {NAMED}",
-                min(room) >= -ROOM and max(room) > 0.01,
-            ),
-        )
+    return claims(
+        proved(
+            "of a concave function over one that is convexly generated, here beta, no prior is "
+            f"below the corner points that it is a mixture of: {len(room)} priors on {NAMED}",
+            min(room) >= -ROOM and max(room) > 0.01,
+        ),
     )
 
 
@@ -162,21 +155,19 @@ def fact_1(_given: Given) -> Reproduced:
     rows = np.array([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.4, 0.6, 0.0]])
     lead, _, second = tops(rows)
     not_led = rows[-1][lead != len(rows) - 1]
-    return Reproduced(
-        held=(
-            proved(
-                "in the columns that a row leads, the second largest entries sum to at least those "
-                f"of any one other row: {NAMED}",
-                all(meant),
-            ),
-            checked(
-                "as printed, q_i is at least the i-th entry of the last row that is no largest "
-                "([[0, 0, 1], [.5, .5, 0], [.4, .6, 0]])",
-                all(q >= r for q, r in zip(second, not_led, strict=False)),
-                "the print numbers q by rows and r by columns: here q_1 = 0 and r_1 = .4; what is "
-                "meant is the sum of the last row's entries in the columns that row i leads",
-            ),
-        )
+    return claims(
+        proved(
+            "in the columns that a row leads, the second largest entries sum to at least those "
+            f"of any one other row: {NAMED}",
+            all(meant),
+        ),
+        checked(
+            "as printed, q_i is at least the i-th entry of the last row that is no largest "
+            "([[0, 0, 1], [.5, .5, 0], [.4, .6, 0]])",
+            all(q >= r for q, r in zip(second, not_led, strict=False)),
+            "the print numbers q by rows and r by columns: here q_1 = 0 and r_1 = .4; what is "
+            "meant is the sum of the last row's entries in the columns that row i leads",
+        ),
     )
 
 
@@ -195,19 +186,17 @@ def equation_9(_given: Given) -> Reproduced:
         average.append(np.mean(without) <= ch.beta(rows) + ROOM)
         rest = np.delete(p, last := int(np.argmin(p - q))).sum()
         form.append(((n - 1 - rest - q[last]) / (n - 1), 1 - rest / (n - 1) - q[last]))
-    return Reproduced(
-        held=(
-            proved(
-                "of the uniform prior on k > 2 secrets, one with a secret left out has no larger "
-                f"beta: the one with the least p - q, and the average of all, on {NAMED}",
-                all(step) and all(average),
-            ),
-            checked(
-                "the two forms of the Bayes risk without that secret are the same, as printed",
-                all(abs(a - b) <= ROOM for a, b in form),
-                "the first form has no brackets around the sum and q: 1 - (sum p + q) / n is meant",
-            ),
-        )
+    return claims(
+        proved(
+            "of the uniform prior on k > 2 secrets, one with a secret left out has no larger "
+            f"beta: the one with the least p - q, and the average of all, on {NAMED}",
+            all(step) and all(average),
+        ),
+        checked(
+            "the two forms of the Bayes risk without that secret are the same, as printed",
+            all(abs(a - b) <= ROOM for a, b in form),
+            "the first form has no brackets around the sum and q: 1 - (sum p + q) / n is meant",
+        ),
     )
 
 

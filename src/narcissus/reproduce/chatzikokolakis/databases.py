@@ -17,6 +17,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     priors,
     proved,
     statement,
@@ -73,14 +74,12 @@ def equation_4(_given: Given) -> Reproduced:
         )
         for rows, prior in systems()
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "beta is (1 - top leakage) / (1 - top), top the largest mass of the prior: "
-                f"{len(apart)} priors",
-                max(apart) <= 1e-10,
-            ),
-        )
+    return claims(
+        proved(
+            "beta is (1 - top leakage) / (1 - top), top the largest mass of the prior: "
+            f"{len(apart)} priors",
+            max(apart) <= 1e-10,
+        ),
     )
 
 
@@ -98,18 +97,16 @@ def theorem_6(_given: Given) -> Reproduced:
         leakage = ch.multiplicative_leakage(whole(n, v, epsilon))
         reached.append(abs(leakage - limit) <= 1e-10 * limit)
     sizes = "1 to 3 records of 2 to 4 values, epsilon .5 and 1.5"
-    return Reproduced(
-        held=(
-            proved(
-                "epsilon-DP limits the leakage by (v e^epsilon / (v - 1 + e^epsilon))^n; linear "
-                f"programs over all mechanisms find this limit: {sizes}",
-                all(programs),
-            ),
-            proved(
-                f"randomized response of each record reaches it at the uniform prior: {sizes}",
-                all(reached),
-            ),
-        )
+    return claims(
+        proved(
+            "epsilon-DP limits the leakage by (v e^epsilon / (v - 1 + e^epsilon))^n; linear "
+            f"programs over all mechanisms find this limit: {sizes}",
+            all(programs),
+        ),
+        proved(
+            f"randomized response of each record reaches it at the uniform prior: {sizes}",
+            all(reached),
+        ),
     )
 
 
@@ -153,20 +150,18 @@ def corollary_2(_given: Given) -> Reproduced:
         abs(ch.KaryRandomizedResponse(2, e).beta_star - ch.from_local_dp(e).value) <= ROOM
         for e in EPSILONS
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "of two neighbouring databases beta is at least 2 / (1 + e^epsilon) for every "
-                f"prior: {len(holds)} priors and channels",
-                all(holds),
-            ),
-            checked(
-                "no epsilon-DP mechanism with three outputs is below it (linear programs), at "
-                "epsilon .1, .5, 1, 2, 4",
-                all(programs),
-            ),
-            proved("randomized response reaches it, at the same", all(reached)),
-        )
+    return claims(
+        proved(
+            "of two neighbouring databases beta is at least 2 / (1 + e^epsilon) for every "
+            f"prior: {len(holds)} priors and channels",
+            all(holds),
+        ),
+        checked(
+            "no epsilon-DP mechanism with three outputs is below it (linear programs), at "
+            "epsilon .1, .5, 1, 2, 4",
+            all(programs),
+        ),
+        proved("randomized response reaches it, at the same", all(reached)),
     )
 
 
@@ -179,19 +174,17 @@ def yeom(_given: Given) -> Reproduced:
     ours = np.array([1 - ldp_rows(2, float(e)) for e in EPSILONS])
     by_yeom = np.array([ch.yeom_bound(float(e)).value for e in grid])
     sharp = np.array([ch.from_local_dp(float(e)).value for e in grid])
-    return Reproduced(
-        held=(
-            proved(
-                "the advantage is at most e^epsilon - 1 (Equation 5): the largest of all "
-                "mechanisms with two outputs, by linear programs, is below",
-                bool((ours <= np.expm1(EPSILONS) + LOOSE).all()),
-            ),
-            proved(
-                "so beta is at least 2 - e^epsilon (Equation 6), and never better than Corollary 2",
-                bool((by_yeom <= sharp + ROOM).all())
-                and np.allclose(by_yeom, np.maximum(0.0, 2 - np.exp(grid)), atol=ROOM),
-            ),
-        )
+    return claims(
+        proved(
+            "the advantage is at most e^epsilon - 1 (Equation 5): the largest of all "
+            "mechanisms with two outputs, by linear programs, is below",
+            bool((ours <= np.expm1(EPSILONS) + LOOSE).all()),
+        ),
+        proved(
+            "so beta is at least 2 - e^epsilon (Equation 6), and never better than Corollary 2",
+            bool((by_yeom <= sharp + ROOM).all())
+            and np.allclose(by_yeom, np.maximum(0.0, 2 - np.exp(grid)), atol=ROOM),
+        ),
     )
 
 
@@ -203,20 +196,17 @@ def section_5d(_given: Given) -> Reproduced:
     most = [1 - ldp_rows(2, e) for e in EPSILONS]
     exact = np.tanh(np.array(EPSILONS) / 2)
     rows = [[0.999, 0.001], [1.0, 0.0]]
-    return Reproduced(
-        held=(
-            proved(
-                "the advantage is at most (e^epsilon - 1) / (e^epsilon + 1), and linear programs "
-                "reach it: epsilon .1, .5, 1, 2, 4",
-                np.allclose(most, exact, rtol=0, atol=LOOSE),
-            ),
-            checked(
-                "no beta* below 1 implies an epsilon: [[.999, .001], [1, 0]] has beta* .999 and "
-                "no epsilon",
-                abs(ch.beta_star(rows).value - 0.999) <= ROOM
-                and math.isinf(ch.local_dp_epsilon(rows)),
-            ),
-        )
+    return claims(
+        proved(
+            "the advantage is at most (e^epsilon - 1) / (e^epsilon + 1), and linear programs "
+            "reach it: epsilon .1, .5, 1, 2, 4",
+            np.allclose(most, exact, rtol=0, atol=LOOSE),
+        ),
+        checked(
+            "no beta* below 1 implies an epsilon: [[.999, .001], [1, 0]] has beta* .999 and "
+            "no epsilon",
+            abs(ch.beta_star(rows).value - 0.999) <= ROOM and math.isinf(ch.local_dp_epsilon(rows)),
+        ),
     )
 
 

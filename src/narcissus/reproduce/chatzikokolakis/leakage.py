@@ -13,6 +13,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     pairs_of_channels,
     proved,
     statement,
@@ -50,26 +51,24 @@ def section_5e(_given: Given) -> Reproduced:
         implied.append(max(found.by_bayes_security, found.by_capacity) <= risk + ROOM)
         most.append(ch.multiplicative_leakage(rows, prior) <= ch.capacity(rows) + ROOM)
     uniform = [abs(ch.capacity(r) - ch.multiplicative_leakage(r)) <= 1e-11 for r in channels()]
-    return Reproduced(
-        held=(
-            proved(
-                "posterior vulnerability and risk are averages of the prior ones over the outputs "
-                f"({len(same)} priors)",
-                all(same),
-            ),
-            proved("additive leakage is the guessing error less the risk", all(additive)),
-            proved(
-                "the leakage is largest at the uniform prior: the capacity, sum_o max_s C_so",
-                all(most) and all(uniform),
-            ),
-            *_composed(),
-            proved(
-                "the risk is at least beta* G and at least 1 - capacity V, for every prior",
-                all(implied),
-            ),
-            *_deterministic(),
-            *_guesses(),
-        )
+    return claims(
+        proved(
+            "posterior vulnerability and risk are averages of the prior ones over the outputs "
+            f"({len(same)} priors)",
+            all(same),
+        ),
+        proved("additive leakage is the guessing error less the risk", all(additive)),
+        proved(
+            "the leakage is largest at the uniform prior: the capacity, sum_o max_s C_so",
+            all(most) and all(uniform),
+        ),
+        *_composed(),
+        proved(
+            "the risk is at least beta* G and at least 1 - capacity V, for every prior",
+            all(implied),
+        ),
+        *_deterministic(),
+        *_guesses(),
     )
 
 
@@ -134,17 +133,15 @@ def appendix_f(_given: Given) -> Reproduced:
         one = np.eye(len(rows))
         gain.append(abs(ch.g_leakage(rows, one, prior) - ch.multiplicative_leakage(rows, prior)))
         loss.append(abs(ch.l_beta(rows, 1 - one, prior) - ch.beta(rows, prior)))
-    return Reproduced(
-        held=(
-            proved(
-                f"with a gain of 1 for the secret the g-leakage is the leakage: {len(gain)} priors",
-                max(gain) <= 1e-11,
-            ),
-            proved(
-                f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors",
-                max(loss) <= 1e-10,
-            ),
-        )
+    return claims(
+        proved(
+            f"with a gain of 1 for the secret the g-leakage is the leakage: {len(gain)} priors",
+            max(gain) <= 1e-11,
+        ),
+        proved(
+            f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors",
+            max(loss) <= 1e-10,
+        ),
     )
 
 

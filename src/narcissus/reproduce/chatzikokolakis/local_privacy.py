@@ -16,6 +16,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     WITH_PRIOR,
     channels,
     checked,
+    claims,
     priors,
     proved,
     statement,
@@ -56,14 +57,12 @@ def equation_1(_given: Given) -> Reproduced:
             abs(ch.beta(rows) - (1 - best)) <= ROOM
             and abs(ch.beta(rows) - (1 - 2 * abs(ch.bayes_risk(rows) - 0.5))) <= ROOM
         )
-    return Reproduced(
-        held=(
-            proved(
-                "for two secrets alike beta is one minus the advantage of the best test: all "
-                f"tests, {len(right)} channels from two secrets",
-                all(right),
-            ),
-        )
+    return claims(
+        proved(
+            "for two secrets alike beta is one minus the advantage of the best test: all "
+            f"tests, {len(right)} channels from two secrets",
+            all(right),
+        ),
     )
 
 
@@ -78,14 +77,12 @@ def equation_2(_given: Given) -> Reproduced:
             worst = max(worst, float(ratio.max()))
         found = ch.local_dp_epsilon(rows)
         right.append(found == worst if math.isinf(worst) else abs(found - worst) <= ROOM)
-    return Reproduced(
-        held=(
-            checked(
-                "the epsilon that is given is the least with C_so <= e^epsilon C_to for all "
-                f"secrets and outputs, none where an entry is 0 and another is not: {NAMED}",
-                all(right),
-            ),
-        )
+    return claims(
+        checked(
+            "the epsilon that is given is the least with C_so <= e^epsilon C_to for all "
+            f"secrets and outputs, none where an entry is 0 and another is not: {NAMED}",
+            all(right),
+        ),
     )
 
 
@@ -99,14 +96,12 @@ def equation_3(_given: Given) -> Reproduced:
             for a, b in itertools.permutations(rows, 2)
         )
         right.append(abs(ch.local_dp_delta(rows, epsilon) - worst) <= ROOM)
-    return Reproduced(
-        held=(
-            checked(
-                "the delta that is given is the least over all sets of outputs and pairs of "
-                "secrets: 20 channels at epsilon 0, .5 and 2",
-                all(right),
-            ),
-        )
+    return claims(
+        checked(
+            "the delta that is given is the least over all sets of outputs and pairs of "
+            "secrets: 20 channels at epsilon 0, .5 and 2",
+            all(right),
+        ),
     )
 
 
@@ -123,31 +118,29 @@ def section_5b(_given: Given) -> Reproduced:
     told, shared = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]), [[0.6, 0.4], [0.3, 0.7]]
     sparse_prior = [0.5, 0.5, 0.0]
     nearly = [1 - 1e-9, 1e-9]
-    return Reproduced(
-        held=(
-            proved(
-                "where every secret has some mass, beta is 0 exactly if no output is possible for "
-                f"two secrets: {len(full)} priors",
-                all(full),
-            ),
-            checked(
-                "the same for every prior with two secrets or more (as printed)",
-                (ch.beta(told, sparse_prior) == 0) == bool(((told > 0).sum(axis=0) <= 1).all()),
-                "[[1, 0], [0, 1], [.5, .5]] has beta 0 at the prior (.5, .5, 0): only the secrets "
-                "that have mass count",
-            ),
-            checked(
-                "as a prior comes near a single secret, beta tends to 1 (footnote 3), for "
-                "[[.6, .4], [.3, .7]]",
-                ch.beta(shared, nearly) > 1 - 1e-6,
-            ),
-            checked(
-                "the same for every channel (footnote 3)",
-                ch.beta(np.eye(2), nearly) > 1 - 1e-6,
-                "it tends to 1 only where that secret can give every output: for the identity it "
-                "is 0 all the way",
-            ),
-        )
+    return claims(
+        proved(
+            "where every secret has some mass, beta is 0 exactly if no output is possible for "
+            f"two secrets: {len(full)} priors",
+            all(full),
+        ),
+        checked(
+            "the same for every prior with two secrets or more (as printed)",
+            (ch.beta(told, sparse_prior) == 0) == bool(((told > 0).sum(axis=0) <= 1).all()),
+            "[[1, 0], [0, 1], [.5, .5]] has beta 0 at the prior (.5, .5, 0): only the secrets "
+            "that have mass count",
+        ),
+        checked(
+            "as a prior comes near a single secret, beta tends to 1 (footnote 3), for "
+            "[[.6, .4], [.3, .7]]",
+            ch.beta(shared, nearly) > 1 - 1e-6,
+        ),
+        checked(
+            "the same for every channel (footnote 3)",
+            ch.beta(np.eye(2), nearly) > 1 - 1e-6,
+            "it tends to 1 only where that secret can give every output: for the identity it "
+            "is 0 all the way",
+        ),
     )
 
 
@@ -201,16 +194,14 @@ def masses(x: float, y: float) -> tuple[float, float]:
 def equation_16(_given: Given) -> Reproduced:
     """Solve for two masses. Source: Chatzikokolakis et al. 2023, Equation 16."""
     found = [(x, y, *masses(x, y)) for x, y in RATIOS]
-    return Reproduced(
-        held=(
-            proved(
-                f"a and b solve a = x (1 - b), b = y (1 - a): {AT_RATIOS}",
-                all(
-                    abs(a - x * (1 - b)) <= ROOM and abs(b - y * (1 - a)) <= ROOM
-                    for x, y, a, b in found
-                ),
+    return claims(
+        proved(
+            f"a and b solve a = x (1 - b), b = y (1 - a): {AT_RATIOS}",
+            all(
+                abs(a - x * (1 - b)) <= ROOM and abs(b - y * (1 - a)) <= ROOM
+                for x, y, a, b in found
             ),
-        )
+        ),
     )
 
 
@@ -222,18 +213,16 @@ def equation_20(_given: Given) -> Reproduced:
         risk = ch.bayes_risk([[a, 1 - a], [1 - b, b]])
         risks.append(abs(risk - ((x + y) / 2 - 1) / (x * y - 1)) <= ROOM)
         slopes.append((-((y - 1) ** 2) / 2, -((x - 1) ** 2) / 2))
-    return Reproduced(
-        held=(
-            proved(
-                f"the Bayes risk is ((x + y) / 2 - 1) / (x y - 1), from Equation 17: {AT_RATIOS}",
-                all(risks),
-            ),
-            checked(
-                f"both its partial derivatives are negative (as printed): {AT_RATIOS}",
-                all(max(slope) < 0 for slope in slopes),
-                "at x = 1 that by y is 0; neither is ever positive, which is enough",
-            ),
-        )
+    return claims(
+        proved(
+            f"the Bayes risk is ((x + y) / 2 - 1) / (x y - 1), from Equation 17: {AT_RATIOS}",
+            all(risks),
+        ),
+        checked(
+            f"both its partial derivatives are negative (as printed): {AT_RATIOS}",
+            all(max(slope) < 0 for slope in slopes),
+            "at x = 1 that by y is 0; neither is ever positive, which is enough",
+        ),
     )
 
 
@@ -243,21 +232,19 @@ def equation_21(_given: Given) -> Reproduced:
     program = [ldp_rows(2, e) / 2 for e in EPSILONS]
     exact = [1 / (math.exp(e) + 1) for e in EPSILONS]
     printed = [1 / (math.exp(e) - 1) for e in EPSILONS]
-    return Reproduced(
-        held=(
-            proved(
-                "the least Bayes risk of two secrets alike is 1 / (e^epsilon + 1), at epsilon .1, "
-                ".5, 1, 2, 4, by linear programs as well",
-                np.allclose(risks, exact, rtol=0, atol=ROOM)
-                and np.allclose(program, exact, rtol=0, atol=LOOSE),
-            ),
-            checked(
-                "it is 1 / (e^epsilon - 1) (as printed), at epsilon .1, .5, 1, 2, 4",
-                np.allclose(risks, printed, rtol=0, atol=ROOM),
-                "(e^eps - 1) / (e^(2 eps) - 1) is 1 / (e^eps + 1), from which the text goes on; "
-                "the printed value is above 1 for epsilon below ln 2",
-            ),
-        )
+    return claims(
+        proved(
+            "the least Bayes risk of two secrets alike is 1 / (e^epsilon + 1), at epsilon .1, "
+            ".5, 1, 2, 4, by linear programs as well",
+            np.allclose(risks, exact, rtol=0, atol=ROOM)
+            and np.allclose(program, exact, rtol=0, atol=LOOSE),
+        ),
+        checked(
+            "it is 1 / (e^epsilon - 1) (as printed), at epsilon .1, .5, 1, 2, 4",
+            np.allclose(risks, printed, rtol=0, atol=ROOM),
+            "(e^eps - 1) / (e^(2 eps) - 1) is 1 / (e^eps + 1), from which the text goes on; "
+            "the printed value is above 1 for epsilon below ln 2",
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from narcissus import channels as ch
 from narcissus.reproduce.base import Given, Item, Reproduced
-from narcissus.reproduce.chatzikokolakis.cases import ROOM, checked, proved, statement
+from narcissus.reproduce.chatzikokolakis.cases import ROOM, checked, claims, proved, statement
 
 APART = (0.1, 0.5, 1.0, 3.0)
 SCALES = (0.5, 1.0, 2.0)
@@ -66,14 +66,12 @@ def gaussians(_given: Given) -> Reproduced:
         exact = overlap(lambda x, s=sigma: float(stats.norm.pdf(x, scale=s)), distance)
         form = ch.Gaussian(distance, sigma).beta_star
         right.append(abs(1 - printed - exact) <= 1e-9 and abs(form - (1 - printed)) <= ROOM)
-    return Reproduced(
-        held=(
-            proved(
-                "the total variation distance of two Gaussians is Phi(a) - Phi(-a), a their "
-                f"distance over two deviations: {INTEGRATED}",
-                all(right),
-            ),
-        )
+    return claims(
+        proved(
+            "the total variation distance of two Gaussians is Phi(a) - Phi(-a), a their "
+            f"distance over two deviations: {INTEGRATED}",
+            all(right),
+        ),
     )
 
 
@@ -96,19 +94,17 @@ def proposition_4(_given: Given) -> Reproduced:
         abs(ch.Gaussian(d, d * s).beta_star - ch.Gaussian(1.0, s).beta_star)
         for d, s in itertools.product(APART, SCALES)
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "beta* of Gaussian noise is 1 - (Phi(a) - Phi(-a)), a the largest distance of two "
-                f"secrets over two deviations: {INTEGRATED}",
-                max(apart) <= 1e-9,
-            ),
-            proved(
-                "secrets farther apart are told apart better, so that the ends of a line decide",
-                ends(ch.Gaussian),
-            ),
-            proved("it does not depend on the sensitivity at a given epsilon", max(free) <= ROOM),
-        )
+    return claims(
+        proved(
+            "beta* of Gaussian noise is 1 - (Phi(a) - Phi(-a)), a the largest distance of two "
+            f"secrets over two deviations: {INTEGRATED}",
+            max(apart) <= 1e-9,
+        ),
+        proved(
+            "secrets farther apart are told apart better, so that the ends of a line decide",
+            ends(ch.Gaussian),
+        ),
+        proved("it does not depend on the sensitivity at a given epsilon", max(free) <= ROOM),
     )
 
 
@@ -121,22 +117,20 @@ def proposition_3(_given: Given) -> Reproduced:
         apart.append(abs(found - exact))
         formed.append(abs(found - math.exp(-distance / (2 * scale))))
     half = [abs(ch.Laplace(2.0, 2.0 / e).beta_star - math.exp(-e / 2)) for e in (0.1, 1.0, 5.0)]
-    return Reproduced(
-        held=(
-            proved(
-                "beta* of Laplace noise is exp(-d / (2 scale)), d the largest distance of two "
-                f"secrets: {INTEGRATED}",
-                max(apart) <= 1e-9 and max(formed) <= ROOM,
-            ),
-            proved(
-                "secrets farther apart are told apart better, so that the ends of a line decide",
-                ends(ch.Laplace),
-            ),
-            checked(
-                "at the scale of epsilon-DP it is exp(-epsilon / 2): epsilon .1, 1, 5",
-                max(half) <= ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            "beta* of Laplace noise is exp(-d / (2 scale)), d the largest distance of two "
+            f"secrets: {INTEGRATED}",
+            max(apart) <= 1e-9 and max(formed) <= ROOM,
+        ),
+        proved(
+            "secrets farther apart are told apart better, so that the ends of a line decide",
+            ends(ch.Laplace),
+        ),
+        checked(
+            "at the scale of epsilon-DP it is exp(-epsilon / 2): epsilon .1, 1, 5",
+            max(half) <= ROOM,
+        ),
     )
 
 

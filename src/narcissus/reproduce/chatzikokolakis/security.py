@@ -17,6 +17,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
     Matrix,
     channels,
     checked,
+    claims,
     least_beta_of_all,
     priors,
     proved,
@@ -43,19 +44,17 @@ def game_1(_given: Given) -> Reproduced:
     played = play_ind_bay(rows, prior, trials=20_000, confidence=1 - 1e-6, rng=1)
     low, high = played.wins.low, played.wins.high
     truth = 1 - ch.bayes_risk(rows, prior)
-    return Reproduced(
-        held=(
-            checked(
-                "no rule from outputs to guesses errs less than the Bayes risk, and one errs as "
-                f"often: all rules of {len(small)} channels with a prior",
-                exact,
-            ),
-            Held(
-                "the Bayes attacker, played 20,000 times, wins as often as that",
-                low is not None and high is not None and low <= truth <= high,
-                "played",
-            ),
-        )
+    return claims(
+        checked(
+            "no rule from outputs to guesses errs less than the Bayes risk, and one errs as "
+            f"often: all rules of {len(small)} channels with a prior",
+            exact,
+        ),
+        Held(
+            "the Bayes attacker, played 20,000 times, wins as often as that",
+            low is not None and high is not None and low <= truth <= high,
+            "played",
+        ),
     )
 
 
@@ -98,18 +97,16 @@ def section_3(_given: Given) -> Reproduced:
         min(ch.beta(r, uniform_on(s, len(r))) for s in sets_of_secrets(len(r))) for r in channels()
     ]
     pairs = [ch.pairwise(r).min() for r in channels()]
-    return Reproduced(
-        held=(
-            checked(
-                "with more than two secrets some prior is worse than the uniform one: of "
-                "[[1, 0], [0, 1], [.5, .5]] beta is .5 for the uniform prior, beta* is 0",
-                abs(ch.beta(rows) - 0.5) <= ROOM and ch.beta_star(rows).value == 0,
-            ),
-            proved(
-                f"the n (n - 1) / 2 pairs suffice to find beta*: {NAMED}",
-                np.allclose(worst, pairs, rtol=0, atol=ROOM),
-            ),
-        )
+    return claims(
+        checked(
+            "with more than two secrets some prior is worse than the uniform one: of "
+            "[[1, 0], [0, 1], [.5, .5]] beta is .5 for the uniform prior, beta* is 0",
+            abs(ch.beta(rows) - 0.5) <= ROOM and ch.beta_star(rows).value == 0,
+        ),
+        proved(
+            f"the n (n - 1) / 2 pairs suffice to find beta*: {NAMED}",
+            np.allclose(worst, pairs, rtol=0, atol=ROOM),
+        ),
     )
 
 
@@ -126,19 +123,17 @@ def theorem_1(_given: Given) -> Reproduced:
             ch.beta(rows, uniform_on(s, len(rows))) - worst.value
             for s in sets_of_secrets(len(rows))
         ]
-    return Reproduced(
-        held=(
-            proved(
-                "beta is least at some uniform prior on two secrets: no corner point of the "
-                f"guessing error is below, on {NAMED}",
-                min(corners) >= -ROOM and all(reached),
-            ),
-            checked(
-                "linear programs over all priors and all rules of the attacker find the same least "
-                f"value, for {len(small)} channels from three secrets",
-                len(small) > 0 and all(programs),
-            ),
-        )
+    return claims(
+        proved(
+            "beta is least at some uniform prior on two secrets: no corner point of the "
+            f"guessing error is below, on {NAMED}",
+            min(corners) >= -ROOM and all(reached),
+        ),
+        checked(
+            "linear programs over all priors and all rules of the attacker find the same least "
+            f"value, for {len(small)} channels from three secrets",
+            len(small) > 0 and all(programs),
+        ),
     )
 
 
@@ -148,14 +143,12 @@ def theorem_2(_given: Given) -> Reproduced:
         abs(ch.beta_star(r).value - (1 - max(np.abs(a - b).sum() for a in r for b in r) / 2))
         for r in channels()
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "beta* is one minus the largest total variation distance of two rows, half of "
-                f"their L1 distance: {NAMED}",
-                max(apart) <= ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            "beta* is one minus the largest total variation distance of two rows, half of "
+            f"their L1 distance: {NAMED}",
+            max(apart) <= ROOM,
+        ),
     )
 
 
@@ -176,14 +169,12 @@ def pair_forms(_given: Given) -> Reproduced:
         for rows in channels()
         for a, b in itertools.combinations(range(len(rows)), 2)
     ]
-    return Reproduced(
-        held=(
-            proved(
-                "for two secrets alike, beta is 2 less the sum of the larger entries, the sum of "
-                f"the smaller ones, and 1 less half the L1 distance: {len(apart)} pairs",
-                max(apart) <= ROOM,
-            ),
-        )
+    return claims(
+        proved(
+            "for two secrets alike, beta is 2 less the sum of the larger entries, the sum of "
+            f"the smaller ones, and 1 less half the L1 distance: {len(apart)} pairs",
+            max(apart) <= ROOM,
+        ),
     )
 
 
@@ -200,14 +191,12 @@ def lemma_1(_given: Given) -> Reproduced:
     for prior in priors(4):
         support = tuple(np.flatnonzero(prior).tolist())
         zeros.append(ch.beta(np.eye(4), uniform_on(support, 4)))
-    return Reproduced(
-        held=(
-            proved(
-                "where beta is 0 for a prior, it is 0 for the uniform one on its secrets: "
-                f"{len(zeros)} such priors",
-                max(zeros) == 0,
-            ),
-        )
+    return claims(
+        proved(
+            "where beta is 0 for a prior, it is 0 for the uniform one on its secrets: "
+            f"{len(zeros)} such priors",
+            max(zeros) == 0,
+        ),
     )
 
 
@@ -225,15 +214,13 @@ def theorem_7(_given: Given) -> Reproduced:
             rows = np.vstack([told, rng.dirichlet(np.ones(k), n - k)])
             below.append(ch.beta(rows) <= limit + ROOM)
             reached.append(abs(ch.beta(told[np.arange(n) % k]) - limit) <= ROOM)
-    return Reproduced(
-        held=(
-            proved(
-                "where k of n secrets are told apart for certain, beta of the uniform prior is at "
-                "most (1 - k/n) / (1 - 1/n): n from 2 to 7",
-                all(below),
-            ),
-            proved("a channel whose other rows are copies reaches it: n from 2 to 7", all(reached)),
-        )
+    return claims(
+        proved(
+            "where k of n secrets are told apart for certain, beta of the uniform prior is at "
+            "most (1 - k/n) / (1 - 1/n): n from 2 to 7",
+            all(below),
+        ),
+        proved("a channel whose other rows are copies reaches it: n from 2 to 7", all(reached)),
     )
 
 
