@@ -60,6 +60,7 @@ from narcissus.channels.local_dp import (
     local_dp_epsilon,
     local_dp_profile,
 )
+from narcissus.channels.losses import read_losses, write_channel
 from narcissus.channels.measures import (
     ImpliedRisk,
     additive_leakage,
@@ -76,6 +77,13 @@ from narcissus.channels.measures import (
 )
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.summary import ChannelSummary, analyse
+from narcissus.channels.synthesis import (
+    Design,
+    least_loss,
+    loss_of_nothing,
+    most_secure,
+    trade_off,
+)
 from narcissus.channels.templates import Templates
 
 __all__ = [
@@ -84,6 +92,7 @@ __all__ = [
     "Classifier",
     "ClosedForm",
     "ComposedSecurity",
+    "Design",
     "Estimator",
     "Exponential",
     "Frequentist",
@@ -128,12 +137,15 @@ __all__ = [
     "l2_bounds",
     "l_beta",
     "l_risk",
+    "least_loss",
     "local_dp_delta",
     "local_dp_epsilon",
     "local_dp_profile",
+    "loss_of_nothing",
     "min_entropy_leakage",
     "miracle_bound",
     "mixed_security",
+    "most_secure",
     "multiplicative_leakage",
     "naive_database_bound",
     "pairwise",
@@ -145,6 +157,7 @@ __all__ = [
     "prior_l_risk",
     "quick_bounds",
     "read_channel",
+    "read_losses",
     "read_prior",
     "read_samples",
     "repeat",
@@ -153,5 +166,7 @@ __all__ = [
     "shannon_leakage",
     "tied_pairs",
     "to_approximate_dp",
+    "trade_off",
+    "write_channel",
     "yeom_bound",
 ]
