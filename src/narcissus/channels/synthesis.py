@@ -114,7 +114,7 @@ def most_secure(
     >>> round(found.beta_star, 6)
     0.6
     """
-    program = _Program.of(loss, prior, epsilon, distance, secrets, answers)
+    program = _Mechanisms.of(loss, prior, epsilon, distance, secrets, answers)
     least = program.least_loss(0.0)
     limit = non_negative("most_loss", most_loss)
     if limit < least.limit:
@@ -148,7 +148,7 @@ def least_loss(
     0.4
     """
     wanted = between("beta_star", beta_star, 0, 1)
-    return _Program.of(loss, prior, epsilon, distance, secrets, answers).least_loss(wanted)
+    return _Mechanisms.of(loss, prior, epsilon, distance, secrets, answers).least_loss(wanted)
 
 
 def trade_off(
@@ -168,7 +168,7 @@ def trade_off(
     loss, beta_star
         Shapes (points,); the second is concave in the first.
     """
-    program = _Program.of(loss, prior, epsilon, None, None, None)
+    program = _Mechanisms.of(loss, prior, epsilon, None, None, None)
     count = integer("points", points, low=2)
     least = program.least_loss(0.0).loss
     losses = np.linspace(least, max(least, loss_of_nothing(loss, prior)), count)
@@ -208,7 +208,7 @@ def _shell(
 
 
 @dataclass(frozen=True, eq=False)
-class _Program:
+class _Mechanisms:
     """Variables: the channel's entries, row by row; ``u`` for pairs and answers; ``t``."""
 
     loss: Floats
@@ -226,7 +226,7 @@ class _Program:
         distance: ArrayLike | None,
         secrets: Sequence[str] | None,
         answers: Sequence[str] | None,
-    ) -> _Program:
+    ) -> _Mechanisms:
         values = _losses(loss)
         n, m = values.shape
         if n * n * m / 2 > MOST_VARIABLES:
