@@ -11,7 +11,7 @@ from narcissus.errors import InputError, TooLargeError
 LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(float)
 
 
-@pytest.mark.states("Narcissus theory", "6.4")
+@pytest.mark.states("Narcissus theory", "6.5")
 def test_reference_values():
     private = ch.least_loss(LINE, epsilon=1.0)
     assert private.loss == pytest.approx(0.9934363613, abs=1e-9)
@@ -26,7 +26,7 @@ def test_reference_values():
     assert metric.beta_star >= private.beta_star - 1e-7  # near secrets are held closer, far less
 
 
-@pytest.mark.states("Narcissus theory", "6.4")
+@pytest.mark.states("Narcissus theory", "6.5")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_theorem_holds_with_equality_on_lines_and_for_0_1_loss(seed):
     rng = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ RESPONSE = {
 }
 
 
-@pytest.mark.states("Narcissus theory", "6.3")
+@pytest.mark.states("Narcissus theory", "6.4")
 @pytest.mark.parametrize("times", RESPONSE)
 def test_randomised_response_to_twelve_digits(times):
     rows = ch.KaryRandomizedResponse(10, 1).channel().dense
@@ -30,7 +30,7 @@ def test_randomised_response_to_twelve_digits(times):
     assert found.gap < 1e-11
 
 
-@pytest.mark.states("Narcissus theory", "6.3")
+@pytest.mark.states("Narcissus theory", "6.4")
 @pytest.mark.parametrize("outputs", [3, 4, 6])
 @pytest.mark.parametrize("times", [1, 2, 5, 12])
 def test_limits_hold_and_are_near(outputs, times):
@@ -71,7 +71,7 @@ def test_different_channels_together():
     assert found.gap <= 1e-6
 
 
-@pytest.mark.states("Narcissus theory", "6.3")
+@pytest.mark.states("Narcissus theory", "6.4")
 def test_noise_on_numbers():
     one = overlap_after([(LaplaceLogRatio(1.0), 1)])
     assert one.low <= math.exp(-0.5) <= one.high

@@ -204,7 +204,7 @@ class ComposedSecurity(Result):
         )
 
 
-_PARALLEL = "the law of the log ratio, Narcissus theory 6.3 (capacity: Espinoza and Smith 2012)"
+_PARALLEL = "the law of the log ratio, Narcissus theory 6.4 (capacity: Espinoza and Smith 2012)"
 _CASCADE = "Chatzikokolakis et al. 2023, Theorem 4 (capacity: Espinoza and Smith 2012)"
 
 
@@ -257,7 +257,7 @@ def mixed_security(
 
     Notes
     -----
-    Source: Narcissus theory 6.3, sharper than Chatzikokolakis et al. 2023, Theorem 3, which says
+    Source: Narcissus theory 6.4, sharper than Chatzikokolakis et al. 2023, Theorem 3, which says
     ``beta* >= prod beta*``.
     """
     between("tolerance", tolerance, 0, 1, open_low=True)

@@ -3,7 +3,7 @@
 Both are linear programs over all mechanisms that say one of the answers for each secret, with a
 local epsilon or a metric's distances kept if wished.
 
-Source: Narcissus theory 6.4.
+Source: Narcissus theory 6.5.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def most_secure(
 
     Notes
     -----
-    Without an epsilon the optimum's is usually infinite. Source: Narcissus theory 6.4.
+    Without an epsilon the optimum's is usually infinite. Source: Narcissus theory 6.5.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def least_loss(
 
     Notes
     -----
-    Source: Narcissus theory 6.4.
+    Source: Narcissus theory 6.5.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def loss_of_nothing(loss: ArrayLike, prior: Any = None) -> float:
     -----
     With a loss of 0 for some answer of each secret, "say the best answer with probability D / L0,
     else tell the secret" has ``beta* >= D / L0`` at loss D: ``max beta* >= min(1, D / L0)``.
-    Source: Narcissus theory 6.4.
+    Source: Narcissus theory 6.5.
     """
     values = _losses(loss)
     return float((prior_for(_shell(values), prior) @ values).min())

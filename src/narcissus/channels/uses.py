@@ -75,7 +75,7 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
 
     Notes
     -----
-    Source: Narcissus theory 6.3.
+    Source: Narcissus theory 6.4.
 
     Examples
     --------

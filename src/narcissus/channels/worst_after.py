@@ -55,7 +55,7 @@ def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
 
     Notes
     -----
-    Source: Narcissus theory 6.3.
+    Source: Narcissus theory 6.4.
     """
     each = [times * _log_bhattacharyya(c.dense) for c, times in uses]
     logs = np.sum(each, axis=0)
