@@ -32,7 +32,7 @@ def test_repeated_use_by_counts_leaks_what_sequences_leak(times):
     assert ch.beta_star(counts).value == pytest.approx(ch.beta_star(sequences).value, rel=1e-11)
 
 
-def test_explosions_are_refused_with_the_size_and_bounded_by_theorem():
+def test_explosions_are_refused_with_the_size_and_limited_from_both_sides():
     c = ch.KaryRandomizedResponse(30, 1).channel()
     with pytest.raises(TooLargeError, match="GiB"):
         ch.parallel(*[c] * 6)
@@ -41,12 +41,29 @@ def test_explosions_are_refused_with_the_size_and_bounded_by_theorem():
     one = ch.beta_star(c).value
     bound = ch.repeated_security(c, 12)
     assert not bound.exact
-    assert bound.beta_star == pytest.approx(one**12)
-    assert "Theorem 3" in str(bound)
-    assert ch.parallel_security(*[c] * 6).beta_star == pytest.approx(one**6)
+    assert one**12 < bound.beta_star <= bound.beta_star_at_most
+    assert bound.gap < 1e-10
+    assert "at most" in str(bound)
+    assert ch.parallel_security(*[c] * 12).beta_star == pytest.approx(bound.beta_star, rel=1e-9)
     exact = ch.repeated_security(c, 2)
     assert exact.exact
-    assert exact.beta_star >= one**2
+    assert exact.beta_star == exact.beta_star_at_most >= one**2
+    assert exact.gap == 0
+    assert ch.repeated_security(c, 2, most=1).beta_star == pytest.approx(exact.beta_star, rel=1e-9)
+
+
+def test_noise_on_the_same_numbers():
+    together = ch.mixed_security([(ch.Gaussian(1, 2.0), 16), (ch.Gaussian(1, 4.0), 4)])
+    assert together.beta_star == pytest.approx(ch.Gaussian(4.25**0.5, 1).beta_star, rel=1e-14)
+    with_laplace = ch.mixed_security([(ch.Gaussian(1, 2.0), 16), (ch.Laplace(1, 4.0), 4)])
+    assert with_laplace.beta_star_at_most < ch.Gaussian(2.0, 1.0).beta_star
+    assert with_laplace.gap < 2e-6
+    with pytest.raises(InputError, match="composes with its like only"):
+        ch.mixed_security([(ch.Laplace(1, 4.0), 1), (rows(1), 2)])
+    with pytest.raises(InputError, match="as many `points`"):
+        ch.mixed_security([(ch.Laplace(1, 4.0), 1), (ch.Laplace(1, 4.0, 3), 2)])
+    with pytest.raises(InputError, match="at least one"):
+        ch.mixed_security([])
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section IV-B")

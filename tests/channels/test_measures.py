@@ -85,3 +85,18 @@ def test_implied_risk_is_the_tighter_of_both():
     assert found.value <= ch.bayes_risk(rows, prior) + 1e-12
     sparse_prior = [0.5, 0, 0, 0.5]
     assert ch.implied_bayes_risk(0.6, 1.8, sparse_prior).tighter == "Bayes security"
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_additive_capacity_and_guessing_entropy():
+    a = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+    assert ch.additive_capacity(a) == pytest.approx(0.6)
+    four = [[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]]
+    assert ch.additive_capacity(four) == pytest.approx(0.4)
+    prior = [0.5, 0.3, 0.2]
+    assert ch.prior_guessing_entropy(prior) == pytest.approx(1.7)
+    assert ch.guessing_entropy(a, prior) == pytest.approx(1.52)
+    rng = np.random.default_rng(0)
+    for _ in range(50):  # no gain in [0, 1] leaks more
+        gain, some = rng.random((4, 3)), rng.dirichlet(np.ones(3))
+        assert ch.additive_g_leakage(a, gain, some) <= 0.6

@@ -25,11 +25,13 @@ from narcissus.channels.compose import (
     ComposedSecurity,
     cascade,
     cascade_security,
+    mixed_security,
     parallel,
     parallel_security,
     repeat,
     repeated_security,
 )
+from narcissus.channels.deterministic import finest_below, of_program
 from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
 from narcissus.channels.files import read_channel, read_prior, read_samples
@@ -52,6 +54,7 @@ from narcissus.channels.gain import (
     prior_g_vulnerability,
     prior_l_risk,
 )
+from narcissus.channels.hyper import Hyper, hyper, reduced
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
@@ -59,22 +62,37 @@ from narcissus.channels.local_dp import (
     local_dp_epsilon,
     local_dp_profile,
 )
+from narcissus.channels.losses import read_losses, write_channel
 from narcissus.channels.measures import (
     ImpliedRisk,
+    additive_capacity,
     additive_leakage,
     advantage,
     bayes_risk,
     bayes_vulnerability,
     beta,
     capacity,
+    guessing_entropy,
     guessing_error,
     implied_bayes_risk,
     min_entropy_leakage,
     multiplicative_leakage,
+    prior_guessing_entropy,
     shannon_leakage,
 )
+from narcissus.channels.metric import kantorovich, metric_epsilon
+from narcissus.channels.prior_update import ExplainedPrior, explain
+from narcissus.channels.refinement import Refinement, refines
 from narcissus.channels.samples import Samples, samples
+from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
 from narcissus.channels.summary import ChannelSummary, analyse
+from narcissus.channels.synthesis import (
+    Design,
+    least_loss,
+    loss_of_nothing,
+    most_secure,
+    trade_off,
+)
 from narcissus.channels.templates import Templates
 
 __all__ = [
@@ -83,11 +101,14 @@ __all__ = [
     "Classifier",
     "ClosedForm",
     "ComposedSecurity",
+    "Design",
     "Estimator",
+    "ExplainedPrior",
     "Exponential",
     "Frequentist",
     "Gaussian",
     "Geometric",
+    "Hyper",
     "ImpliedRisk",
     "KaryRandomizedResponse",
     "Laplace",
@@ -96,12 +117,15 @@ __all__ = [
     "Look",
     "Nearest",
     "QuickBounds",
+    "Refinement",
     "Samples",
     "SecurityBound",
+    "ShannonCapacity",
     "Subset",
     "Templates",
     "UnaryEncoding",
     "WorstPair",
+    "additive_capacity",
     "additive_g_leakage",
     "additive_leakage",
     "advantage",
@@ -116,40 +140,58 @@ __all__ = [
     "channel",
     "convergence",
     "estimate",
+    "explain",
+    "finest_below",
     "forest",
     "from_database_dp",
     "from_local_dp",
     "g_leakage",
     "g_vulnerability",
+    "guessing_entropy",
     "guessing_error",
     "humphries_bound",
+    "hyper",
     "implied_bayes_risk",
+    "kantorovich",
     "l2_bounds",
     "l_beta",
     "l_risk",
+    "least_loss",
     "local_dp_delta",
     "local_dp_epsilon",
     "local_dp_profile",
+    "loss_of_nothing",
+    "metric_epsilon",
     "min_entropy_leakage",
     "miracle_bound",
+    "mixed_security",
+    "most_secure",
     "multiplicative_leakage",
     "naive_database_bound",
+    "of_program",
     "pairwise",
     "parallel",
     "parallel_security",
     "plot_pairwise",
     "prior_for",
     "prior_g_vulnerability",
+    "prior_guessing_entropy",
     "prior_l_risk",
     "quick_bounds",
     "read_channel",
+    "read_losses",
     "read_prior",
     "read_samples",
+    "reduced",
+    "refines",
     "repeat",
     "repeated_security",
     "samples",
+    "shannon_capacity",
     "shannon_leakage",
     "tied_pairs",
     "to_approximate_dp",
+    "trade_off",
+    "write_channel",
     "yeom_bound",
 ]

@@ -15,15 +15,21 @@ import numpy as np
 from scipy import sparse, special
 
 from narcissus._outwards import lower, upper
-from narcissus._validation import integer
+from narcissus._validation import between, integer
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, channel
+from narcissus.channels.closed_forms.gaussian import Gaussian
+from narcissus.channels.closed_forms.laplace import Laplace
+from narcissus.channels.closed_forms.location import LocationFamily
+from narcissus.channels.log_ratio import GaussianLogRatio, LaplaceLogRatio, LogRatio
 from narcissus.channels.measures import capacity
+from narcissus.channels.uses import overlap_after
+from narcissus.channels.worst_after import worst_after
 from narcissus.errors import InputError, TooLargeError
 from narcissus.results import Grade, Result
 
 MOST_ENTRIES = 50_000_000
-"""Largest exact composition, in matrix entries (400 MB)."""
+"""Largest composition that is written out, in matrix entries (400 MB)."""
 MOST_USES = 1_000_000
 """Most outputs about one secret."""
 
@@ -159,6 +165,8 @@ class ComposedSecurity(Result):
     ----------
     beta_star
         Exact, or a proved lower limit.
+    beta_star_at_most
+        Exact, or a proved upper limit; 1 where only a theorem is known.
     capacity
         Exact, or a proved upper limit.
     exact
@@ -171,6 +179,14 @@ class ComposedSecurity(Result):
     capacity: float
     exact: bool
     theorem: str = ""
+    beta_star_at_most: float = 1.0
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the limits of ``beta*``; 0 where it is exact."""
+        if self.exact or self.beta_star_at_most == 0:
+            return 0.0
+        return 1 - self.beta_star / self.beta_star_at_most
 
     @property
     def grade(self) -> Grade:
@@ -180,48 +196,126 @@ class ComposedSecurity(Result):
     def __str__(self) -> str:
         if self.exact:
             return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
+        at_most = self.beta_star_at_most
+        above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} (gap {self.gap:.1g})"
         return (
-            f"PROVED: Bayes security at least {lower(self.beta_star)}, capacity at most "
+            f"PROVED: Bayes security at least {lower(self.beta_star, 7)}{above}, capacity at most "
             f"{upper(self.capacity)}\n  by {self.theorem}"
         )
 
 
-_PARALLEL = "Chatzikokolakis et al. 2023, Theorem 3 (capacity: Espinoza and Smith 2012)"
+_PARALLEL = "the law of the log ratio, Narcissus theory 6.4 (capacity: Espinoza and Smith 2012)"
 _CASCADE = "Chatzikokolakis et al. 2023, Theorem 4 (capacity: Espinoza and Smith 2012)"
 
 
-def parallel_security(*matrices: Any, most: int = MOST_ENTRIES) -> ComposedSecurity:
-    """Give ``beta*`` and capacity of channels in parallel: exact, or ``>= prod beta*``.
+def parallel_security(
+    *matrices: Any, most: int = MOST_ENTRIES, tolerance: float = 1e-6
+) -> ComposedSecurity:
+    """Give ``beta*`` and capacity of channels in parallel: exact, or between limits that hold.
 
-    Source: Chatzikokolakis et al. 2023, Theorem 3.
+    See `mixed_security`.
     """
-    channels = [channel(m) for m in matrices]
-    try:
-        whole = parallel(*channels, most=most)
-    except TooLargeError:
-        return ComposedSecurity(
-            math.prod(beta_star(c).value for c in channels),
-            min(math.prod(capacity(c) for c in channels), channels[0].shape[0]),
-            False,
-            _PARALLEL,
-        )
-    return ComposedSecurity(beta_star(whole).value, capacity(whole), True)
+    return mixed_security([(m, 1) for m in matrices], most=most, tolerance=tolerance)
 
 
-def repeated_security(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> ComposedSecurity:
-    """Give ``beta*`` and capacity of repeated use: exact, or ``>= beta* ** times``."""
-    c = channel(matrix)
-    try:
-        whole = repeat(c, times, most=most)
-    except TooLargeError:
-        log_capacity = times * math.log(capacity(c))
-        return ComposedSecurity(
-            beta_star(c).value ** times,
-            float(c.shape[0]) if log_capacity > math.log(c.shape[0]) else math.exp(log_capacity),
-            False,
-            _PARALLEL,
+def repeated_security(
+    matrix: Any, times: int, *, most: int = MOST_ENTRIES, tolerance: float = 1e-6
+) -> ComposedSecurity:
+    """Give ``beta*`` and capacity of repeated use: exact, or between limits that hold.
+
+    See `mixed_security`.
+
+    Examples
+    --------
+    >>> from narcissus.channels import KaryRandomizedResponse
+    >>> many = repeated_security(KaryRandomizedResponse(10, 1).channel(), 20)
+    >>> round(many.beta_star, 7)
+    0.2335758
+    """
+    return mixed_security([(matrix, times)], most=most, tolerance=tolerance)
+
+
+def mixed_security(
+    uses: Any, *, most: int = MOST_ENTRIES, tolerance: float = 1e-6
+) -> ComposedSecurity:
+    """Give ``beta*`` and capacity of several channels, each used several times, about one secret.
+
+    Parameters
+    ----------
+    uses
+        Channels over the same secrets, each with how often it is used; independent given the
+        secret.
+    most
+        Largest number of entries of a channel that is written out, which gives both exactly.
+    tolerance
+        Beyond that, how near the limits of ``beta*`` are to lie, as a share; they hold anyway.
+
+    Returns
+    -------
+    ComposedSecurity
+        The capacity of what is not written out is limited by the product of the capacities.
+
+    Notes
+    -----
+    Source: Narcissus theory 6.4, sharper than Chatzikokolakis et al. 2023, Theorem 3, which says
+    ``beta* >= prod beta*``.
+    """
+    between("tolerance", tolerance, 0, 1, open_low=True)
+    uses = list(uses)
+    if uses and all(isinstance(one, LocationFamily) for one, _ in uses):
+        return _of_numbers(uses, tolerance)
+    if any(isinstance(one, LocationFamily) for one, _ in uses):
+        raise InputError(
+            "noise on numbers (Laplace, Gaussian) composes with its like only: give the other's "
+            "channel over the same numbers as noise, or all as tables"
         )
-    return ComposedSecurity(beta_star(whole).value, capacity(whole), True)
+    given = [(channel(m), integer("times", k, low=1, high=MOST_USES)) for m, k in uses]
+    if not given:
+        raise InputError("composition needs at least one channel")
+    for other, _ in given[1:]:
+        _same_secrets(given[0][0], other)
+    try:
+        whole = parallel(*(repeat(c, k, most=most) for c, k in given), most=most)
+    except TooLargeError:
+        pass
+    else:
+        value = beta_star(whole).value
+        return ComposedSecurity(value, capacity(whole), True, beta_star_at_most=value)
+    secrets = given[0][0].shape[0]
+    log_capacity = sum(k * math.log(capacity(c)) for c, k in given)
+    found = worst_after(given, tolerance).overlap
+    return ComposedSecurity(
+        found.low,
+        float(secrets) if log_capacity > math.log(secrets) else math.exp(log_capacity),
+        False,
+        _PARALLEL,
+        found.high,
+    )
+
+
+def _of_numbers(uses: list[tuple[LocationFamily, int]], tolerance: float) -> ComposedSecurity:
+    """Compose noise on the same numbers: the two ends are told apart best by each, and by all."""
+    laws: list[tuple[LogRatio, int]] = []
+    squares, points, log_capacity = 0.0, {form.secrets for form, _ in uses}, 0.0
+    if len(points) > 1:
+        raise InputError(f"noise on the same numbers has as many `points`, got {sorted(points)}")
+    for form, times in uses:
+        k = integer("times", times, low=1, high=MOST_USES)
+        log_capacity += k * math.log(form.capacity)
+        if isinstance(form, Gaussian):  # together as one with the root of the sum of squares
+            squares += k * (form.span / form.sigma) ** 2
+        elif isinstance(form, Laplace):
+            laws.append((LaplaceLogRatio(form.span / form.scale), k))
+        else:
+            raise InputError(f"noise on numbers must be Laplace or Gaussian, got {form!r}")
+    capacity_at_most = math.exp(min(log_capacity, math.log(points.pop())))
+    if not laws:
+        value = Gaussian(math.sqrt(squares), 1.0).beta_star
+        return ComposedSecurity(value, capacity_at_most, False, _PARALLEL, value)
+    if squares:
+        laws.append((GaussianLogRatio(math.sqrt(squares)), 1))
+    found = overlap_after(laws, tolerance)
+    return ComposedSecurity(found.low, capacity_at_most, False, _PARALLEL, found.high)
 
 
 def cascade_security(beta_stars: Any, capacities: Any) -> ComposedSecurity:

@@ -118,6 +118,33 @@ def capacity(matrix: Any) -> float:
     return math.fsum(c.column_max())
 
 
+def additive_capacity(matrix: Any) -> float:
+    """Give ``1 - sum_o min_s C_so``: the largest additive leakage, over priors and gains.
+
+    Over all gains whose g-vulnerabilities lie in [0, 1]; over fewer gains, such as those in which
+    each guess gains at most 1 under the prior, it is smaller.
+
+    Source: Alvim et al. 2020, section 7.2 (Narcissus theory 6.6).
+    """
+    return max(0.0, 1.0 - math.fsum(channel(matrix).column_min()))
+
+
+def prior_guessing_entropy(prior: ArrayLike) -> float:
+    """Give how many guesses, one after the other, the secret takes on average; at least 1."""
+    values = np.sort(np.asarray(prior, dtype=np.float64))[::-1]
+    return math.fsum(values * np.arange(1, values.size + 1))
+
+
+def guessing_entropy(matrix: Any, prior: Any = None) -> float:
+    """Give how many guesses the secret takes on average once the output is seen.
+
+    Source: Massey 1994; Alvim et al. 2020, section 3.2.
+    """
+    c = channel(matrix)
+    joint = np.sort(prior_for(c, prior)[:, None] * c.dense, axis=0)[::-1]
+    return math.fsum(joint.sum(axis=1) * np.arange(1, len(joint) + 1))
+
+
 def multiplicative_leakage(matrix: Any, prior: Any = None) -> float:
     """Give ``V(pi, C) / V(pi)``: how many times likelier the output makes the right guess."""
     c = channel(matrix)

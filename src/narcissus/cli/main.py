@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
+    "compose": ("narcissus.cli.compose", "What many outputs about one secret leak together."),
+    "design": ("narcissus.cli.design", "The most secure mechanism at a given loss."),
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),

@@ -1,0 +1,43 @@
+"""Losses are read with their names, or refused with their place; a channel is read as written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus import channels as ch
+from narcissus.errors import InputError
+
+
+def test_names_and_numbers(tmp_path):
+    path = tmp_path / "loss.csv"
+    path.write_text("secret,here,near\nhome,0,1.5\nwork,2,0\n")
+    losses, secrets, answers = ch.read_losses(path)
+    assert losses.tolist() == [[0, 1.5], [2, 0]]
+    assert (secrets, answers) == (["home", "work"], ["here", "near"])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("secret,here\nhome,0\n", "at least two"),
+        ("secret,here,near\nhome,0\nwork,1,2\n", "line 2: 2 cells where the first line has 3"),
+        ("secret,here\nhome,0\nwork,x\n", "line 3: the loss of answer 'here' is 'x'"),
+    ],
+)
+def test_what_is_wrong_has_its_place(tmp_path, text, says):
+    path = tmp_path / "loss.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says):
+        ch.read_losses(path)
+
+
+def test_a_written_channel_is_read_the_same(tmp_path):
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), 4)
+    made = ch.channel(rows, secrets="abcd", outputs=["x", "y", "z"])
+    ch.write_channel(tmp_path / "c.csv", made)
+    again = ch.read_channel(tmp_path / "c.csv")
+    assert (again.secrets, again.outputs) == (made.secrets, made.outputs)
+    assert np.array_equal(again.dense, made.dense)
+    with pytest.raises(InputError, match="cannot write"):
+        ch.write_channel(tmp_path / "no" / "c.csv", made)

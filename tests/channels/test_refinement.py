@@ -1,0 +1,43 @@
+"""Refinement: the post-processing, or a gain that separates; reference values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus import channels as ch
+from narcissus.errors import InputError, TooLargeError
+
+A = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+B = [[0.7, 0.3], [0.4, 0.6], [0.45, 0.55]]
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+@pytest.mark.parametrize(("first", "second", "gap"), [(A, B, 0.2), (B, A, 0.6545454545)])
+def test_two_that_cannot_be_compared(first, second, gap):
+    found = ch.refines(first, second)
+    assert not found.holds
+    assert found.gap == pytest.approx(gap, abs=1e-9)
+    told = [ch.g_vulnerability(c, found.gain) for c in (first, second)]
+    assert told == [found.first, found.second]
+    # the shifted and halved gain tells the gap, over two and the three secrets
+    assert told[1] - told[0] >= gap / 6 - 1e-9
+    assert found.grade == "proved"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_post_processing_is_found(seed):
+    rng = np.random.default_rng(seed)
+    first, by = rng.dirichlet(np.ones(4), 5), rng.dirichlet(np.ones(3), 4)
+    found = ch.refines(first, first @ by)
+    assert found.holds
+    assert np.abs(first @ found.by.dense - first @ by).sum() <= 1e-9
+    assert found.grade == "approximate"
+    assert not ch.refines(first @ by, first).holds
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(InputError, match="same secrets"):
+        ch.refines(A, [[1.0], [1.0]])
+    with pytest.raises(TooLargeError, match="variables"):
+        ch.refines(np.full((2, 1000), 1e-3), np.full((2, 1000), 1e-3))

@@ -1,0 +1,119 @@
+"""Both limits of many uses hold, and lie as near as asked: against written-out channels."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from narcissus import channels as ch
+from narcissus.channels import uses as module
+from narcissus.channels.log_ratio import FiniteLogRatio, GaussianLogRatio, LaplaceLogRatio
+from narcissus.channels.uses import overlap_after
+
+RESPONSE = {
+    1: 0.85336742590658451512,
+    2: 0.75326225606006091283,
+    20: 0.23357579727343848801,
+    200: 1.3390867994854574884e-4,
+}
+
+
+@pytest.mark.states("Narcissus theory", "6.4")
+@pytest.mark.parametrize("times", RESPONSE)
+def test_randomised_response_to_twelve_digits(times):
+    rows = ch.KaryRandomizedResponse(10, 1).channel().dense
+    found = overlap_after([(FiniteLogRatio.of(rows[0], rows[1]), times)])
+    assert found.low <= RESPONSE[times] <= found.high
+    assert found.gap < 1e-11
+
+
+@pytest.mark.states("Narcissus theory", "6.4")
+@pytest.mark.parametrize("outputs", [3, 4, 6])
+@pytest.mark.parametrize("times", [1, 2, 5, 12])
+def test_limits_hold_and_are_near(outputs, times):
+    rng = np.random.default_rng([outputs, times])
+    for concentration in (0.2, 1.0):
+        rows = rng.dirichlet(np.full(outputs, concentration), 2)
+        whole = ch.repeat(rows, times).dense
+        truth = math.fsum(np.minimum(whole[0], whole[1]))
+        found = overlap_after([(FiniteLogRatio.of(*rows), times)], 1e-5)
+        assert found.low <= truth * (1 + 1e-11)
+        assert truth <= found.high * (1 + 1e-11)
+        assert found.gap <= 1e-5
+
+
+def test_limits_hold_on_grids_that_are_far_too_coarse(monkeypatch):
+    """Where the gap is wide the inequalities themselves are what is tested."""
+    monkeypatch.setattr(module, "FIRST", 32)
+    monkeypatch.setattr(module, "MOST", 32)
+    rng, wide = np.random.default_rng(5), 0
+    for _ in range(60):
+        times = int(rng.integers(1, 9))
+        rows = rng.dirichlet(np.ones(4), 2)
+        whole = ch.repeat(rows, times).dense
+        truth = math.fsum(np.minimum(whole[0], whole[1]))
+        found = overlap_after([(FiniteLogRatio.of(*rows), times)])
+        assert found.low <= truth <= found.high
+        wide += found.gap > 0.01
+    assert wide > 30
+
+
+def test_different_channels_together():
+    rng = np.random.default_rng(6)
+    a, b = rng.dirichlet(np.ones(3), 2), rng.dirichlet(np.ones(4), 2)
+    whole = ch.parallel(ch.repeat(a, 4), ch.repeat(b, 3)).dense
+    truth = math.fsum(np.minimum(whole[0], whole[1]))
+    found = overlap_after([(FiniteLogRatio.of(*a), 4), (FiniteLogRatio.of(*b), 3)])
+    assert found.low <= truth <= found.high
+    assert found.gap <= 1e-6
+
+
+@pytest.mark.states("Narcissus theory", "6.4")
+def test_noise_on_numbers():
+    one = overlap_after([(LaplaceLogRatio(1.0), 1)])
+    assert one.low <= math.exp(-0.5) <= one.high
+    fine = np.linspace(-40, 41, 81 * 40 + 1)  # cells of noise about 0 and about 1, kink at an edge
+    rows = np.diff(
+        [[0.5 * math.exp(min(y, 0)) if y < 0 else 1 - 0.5 * math.exp(-y) for y in fine - c]
+         for c in (0.0, 1.0)]
+    )  # fmt: skip
+    finite = FiniteLogRatio.of(*(rows / rows.sum(axis=1, keepdims=True)))
+    noise, cells = overlap_after([(LaplaceLogRatio(1.0), 6)]), overlap_after([(finite, 6)])
+    assert noise.low <= cells.high  # cells tell less than numbers
+    assert noise.high == pytest.approx(cells.low, rel=1e-3)
+    normal = overlap_after([(GaussianLogRatio(0.5), 20)], 1e-5)
+    assert normal.low <= 0.26355247728297273 <= normal.high
+    assert normal.gap < 1e-5
+    assert math.isclose(
+        ch.Gaussian(math.sqrt(20), 2.0).beta_star, 0.26355247728297273, rel_tol=1e-14
+    )
+
+
+def test_tiny_values_keep_their_digits():
+    """Five coins that lie once in 1e20: ten ways of three lies, on either side."""
+    rare = Fraction(1, 10**20)
+    exact = sum(
+        math.comb(5, k) * min(rare**k * (1 - rare) ** (5 - k), rare ** (5 - k) * (1 - rare) ** k)
+        for k in range(6)
+    )
+    found = overlap_after([(FiniteLogRatio.of([1.0, 1e-20], [1e-20, 1.0]), 5)])
+    assert float(exact) == pytest.approx(2e-59, rel=1e-9)
+    assert found.low <= float(exact) <= found.high
+    assert found.gap < 1e-10
+
+
+def test_what_tells_for_certain_and_what_tells_nothing():
+    apart = FiniteLogRatio.of([1, 0], [0, 1])
+    alike = FiniteLogRatio.of([0.3, 0.7], [0.3, 0.7])
+    half = FiniteLogRatio.of([0.5, 0.5, 0], [0.5, 0, 0.5])
+    some = FiniteLogRatio.of([0.9, 0.1], [0.2, 0.8])
+    assert overlap_after([(apart, 1), (some, 3)]).high == 0
+    assert overlap_after([(apart, 0)]).low == pytest.approx(1, abs=1e-12)
+    assert overlap_after([(alike, 9)]).low == pytest.approx(1, abs=1e-10)
+    assert overlap_after([(half, 3)]).high == pytest.approx(1 / 8)
+    both = overlap_after([(half, 1), (some, 1)])
+    assert both.low <= 0.15 <= both.high
+    assert both.gap <= 1e-6
