@@ -5,8 +5,11 @@ import pytest
 
 from narcissus.attacks.table import RelaxedProjection, View
 from narcissus.attacks.table.base import softmax
-from narcissus.attacks.table.rap import _RelaxedTables
+from narcissus.attacks.table.rap import FactoredProjection, _RelaxedTables
 from narcissus.mechanisms import GaussianNoise, Grouping, NoisyMarginals, NoNoise
+from narcissus.success import ColumnsRight
+
+from .conftest import factored_of
 
 
 def relaxed_counts(blocks, pattern):
@@ -137,3 +140,50 @@ def test_a_met_release_stops_at_once(worlds):
     assert attempt.shape == (4,)
     empty = View(targets, NoNoise(), np.zeros(2))
     assert RelaxedProjection(steps=50).guess(empty, rng=rng).shape == (4,)
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.1")
+@pytest.mark.parametrize("start", ["random", "prior"])
+@pytest.mark.parametrize("starts", [1, 3])
+@pytest.mark.parametrize(
+    "success", [ColumnsRight((2, 4, 3)), ColumnsRight((2, 4, 3), (0.0, 1.0, 0.0), at_least=2)]
+)
+def test_without_a_list_of_joint_values_it_names_the_same_values(worlds, start, starts, success):
+    """One block a column either way: the same draws, the same steps, the same guesses."""
+    rng = np.random.default_rng(4)
+    targets, secrets = worlds.world(
+        rng, people=15, sizes=(2, 4, 5, 3), unknown=(0, 1, 3), k=2, success=success
+    )
+    release = worlds.release(targets, GaussianNoise(0.5), secrets, rng)
+    attack = RelaxedProjection(start=start, starts=starts, steps=60)
+    joint = attack.attempt([release] * 2, [targets] * 2, np.random.default_rng(7))
+    codes = FactoredProjection(attack).attempt(
+        [release] * 2, [factored_of(targets)] * 2, np.random.default_rng(7)
+    )
+    assert codes.shape == (2, 15, 3)
+    for one, columns in zip(joint, codes, strict=True):
+        np.testing.assert_array_equal(success.split_guess(one), columns)
+    assert len(np.unique(joint)) > 3
+
+
+def test_of_several_starts_the_most_frequent_values_win(worlds):
+    """All columns together, and the first in order where two are as frequent."""
+    rng = np.random.default_rng(4)
+    targets, secrets = worlds.world(rng, people=3, sizes=(3, 3), unknown=(0, 1), k=1)
+    release = worlds.release(targets, GaussianNoise(1.0), secrets, rng).cells
+    picks = iter([[2, 1], [0, 0], [1, 2], [1, 2], [2, 1], [0, 1], [1, 1], [2, 2]])
+
+    class Picked(RelaxedProjection):
+        def _fit(self, model, logits, rng):
+            return [np.eye(3)[[v] * 3] for v in next(picks)]
+
+    assert Picked(starts=5).codes(targets, release, rng).tolist() == [[1, 2]] * 3
+    assert Picked(starts=3).codes(targets, release, rng).tolist() == [[0, 1]] * 3
+
+
+def test_why_it_may_be_below_the_prior_names_the_start_and_the_rounding():
+    assert "never looks at the prior" in RelaxedProjection().why_below(1)
+    assert "starts from the prior and leaves it" in RelaxedProjection(start="prior").why_below(1)
+    for attack in (RelaxedProjection(), FactoredProjection(RelaxedProjection())):
+        assert "rounded by itself" not in attack.why_below(1)
+        assert "rounded by itself" in attack.why_below(2)

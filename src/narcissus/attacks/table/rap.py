@@ -8,6 +8,7 @@ an Adam step on the L2 norm of the drawn errors over their number; rounded at th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -19,7 +20,10 @@ from scipy import sparse
 from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.knowledge.columns import Targets
+from narcissus.knowledge.factored import FactoredTargets
+from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.patterns import Pattern
+from narcissus.success.codes import Codes
 
 
 @dataclass(frozen=True)
@@ -67,34 +71,64 @@ class RelaxedProjection(ReleaseByRelease):
         """The release, and the prior if it starts there."""
         return "prior and release" if self.start == "prior" else "release"
 
+    def why_below(self, columns: int) -> str:
+        """Say how it can recover less than is guessed without the release."""
+        start = (
+            "it starts from the prior and leaves it: its steps do not grow smaller with the errors"
+            if self.start == "prior"
+            else "it starts at random and never looks at the prior"
+        )
+        why = (
+            f"{start}, and what it descends is the distance from the released counts alone, which "
+            "no prior holds back: where noise or other people weigh more in a count than the one "
+            "who is asked about, the fit follows those"
+        )
+        if columns == 1:
+            return why
+        return (
+            f"{why}; and each unknown column is rounded by itself, so that what ties their values "
+            "together is lost"
+        )
+
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Fit, round, and take the most frequent value over the starts."""
-        targets = view.targets
-        model = _RelaxedTables(targets, view.release)
-        votes: NDArray[np.int64] | None = None
+        return view.targets.success.join_guess(self.codes(view.targets, view.release, rng))
+
+    def codes(
+        self, targets: Targets | FactoredTargets, release: Floats, rng: np.random.Generator
+    ) -> Codes:
+        """Give the values that are guessed, column by column.
+
+        Parameters
+        ----------
+        targets
+            The people as known beforehand; no joint values are listed.
+        release
+            The released cells, shape (cells,), in counts.
+        rng
+            Of starts, draws of queries and rounding.
+
+        Returns
+        -------
+        Shape (n, columns): of several starts each person's most frequent values, of equals the
+        first in order.
+        """
+        model = _RelaxedTables(targets, release)
+        found: list[Codes] = []
         for _ in range(self.starts):
             blocks = self._fit(model, self._first(targets, rng), rng)
             picked = [self._round(block, rng) for block in blocks]
-            joint = np.ravel_multi_index(tuple(picked), targets.queries.unknown_shape)
-            if self.starts == 1:
-                return targets.success.guess_of(joint)
-            if votes is None:
-                votes = np.zeros(targets.prior.shape, dtype=np.int64)
-            votes[np.arange(targets.people), joint] += 1
-        assert votes is not None
-        return targets.success.guess_of(votes.argmax(axis=1))
+            found.append(np.stack(picked, axis=-1).astype(np.int32))
+        if self.starts == 1:
+            return found[0]
+        return np.stack([_most_frequent(own) for own in np.stack(found, axis=1)])
 
-    def _first(self, targets: Targets, rng: np.random.Generator) -> list[Floats]:
+    def _first(self, targets: Targets | FactoredTargets, rng: np.random.Generator) -> list[Floats]:
         """Give the first logits of each unknown column."""
-        shape = targets.queries.unknown_shape
         if self.start == "random":
+            shape = targets.queries.unknown_shape
             return [rng.normal(size=(targets.people, size)) for size in shape]
-        table = targets.prior.reshape(targets.people, *shape)
-        marginals = [
-            table.sum(axis=tuple(1 + o for o in range(len(shape)) if o != c))
-            for c in range(len(shape))
-        ]
-        return [np.log(np.maximum(m, 1e-12)) for m in marginals]
+        return [np.log(np.maximum(m, 1e-12)) for m in targets.marginals]
 
     def _fit(
         self, model: _RelaxedTables, logits: list[Floats], rng: np.random.Generator
@@ -130,10 +164,52 @@ class RelaxedProjection(ReleaseByRelease):
         return np.minimum(drawn, block.shape[1] - 1)
 
 
+@dataclass(frozen=True)
+class FactoredProjection:
+    """RAP of any number of unknown columns: one softmax block for each, as ever, and no joint.
+
+    Attributes
+    ----------
+    attack
+        How it descends.
+    """
+
+    attack: RelaxedProjection
+    informed = False
+    reads = (Counts,)
+
+    @property
+    def title(self) -> str:
+        """Say which start it has."""
+        return self.attack.title
+
+    @property
+    def uses(self) -> str:
+        """The release, and the prior if it starts there."""
+        return self.attack.uses
+
+    def why_below(self, columns: int) -> str:
+        """Say how it can recover less than is guessed without the release."""
+        return self.attack.why_below(columns)
+
+    def attempt(
+        self, release: Sequence[Counts], known: Sequence[FactoredTargets], rng: np.random.Generator
+    ) -> Codes:
+        """Fit and round, shape (trials, n, columns)."""
+        pairs = zip(release, known, strict=True)
+        return np.stack([self.attack.codes(told, counts.cells, rng) for counts, told in pairs])
+
+
+def _most_frequent(rows: Codes) -> Codes:
+    """Give the row that is there most often, of equals the first in order."""
+    different, times = np.unique(rows, axis=0, return_counts=True)
+    return different[int(times.argmax())]
+
+
 class _RelaxedTables:
     """Answers of relaxed rows to the released queries, and the slope of the loss."""
 
-    def __init__(self, targets: Targets, release: Floats) -> None:
+    def __init__(self, targets: Targets | FactoredTargets, release: Floats) -> None:
         queries = targets.queries
         self._n = targets.people
         self._patterns = queries.patterns
