@@ -93,6 +93,8 @@ class Panel:
     lines: Sequence[Line]
     log_x: bool = False
     log_y: bool = False
+    names: Sequence[str] = ()
+    """What stands at x = 0, 1, 2, ... where x are no numbers."""
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.names:
+        axes.set_xticks(range(len(panel.names)), panel.names, rotation=60, ha="right", fontsize=7)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
