@@ -40,9 +40,9 @@ def test_the_columns_and_priors_are_those_of_the_tables():
         assert set(order) < set(columns)
     network = ACS.network(Given())
     place = {name: at for at, name in enumerate(ACS.in_order(Given()))}
-    for name in place:  # parents come before their children
+    for name, at in place.items():  # parents come before their children
         for parent in network.parents[network.names.index(name)]:
-            assert place[network.names[parent]] < place[name]
+            assert place[network.names[parent]] < at
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.2")
