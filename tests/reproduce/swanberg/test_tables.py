@@ -90,9 +90,11 @@ def test_lines_are_per_hundred_and_leave_out_what_was_not_played(answer):
     assert list(drawn[LABELS["ceiling"]].x) == [1]
     assert list(drawn["ours, 50%"].y) == [60.0, 80.0]
     assert drawn["Corollary 3.4, 95%"].style == "dashed"
-    points = {one.label: one.style for one in lines([0], [alone], joined=False)}
-    assert points[LABELS["rap"]] == "points"
+    points = {one.label: one for one in lines([0], [alone], joined=False)}
+    assert points[LABELS["rap"]].style == "points"
     assert LABELS["ceiling"] not in points
+    beside = [points[LABELS[name]].x[0] for name in ("rap", "short", "posterior")]
+    assert beside == pytest.approx([-0.18, 0.0, 0.18])  # not one on the other
 
 
 def test_an_attack_above_the_bound_is_said(answer):

@@ -63,8 +63,8 @@ def make(given: Given) -> Reproduced:
                 "without noise the paper's attack recovers everybody",
                 min(all_of.values()) >= 1.0 - 1e-9,
                 "played",
-                f"{missed}: people who are alike in every known column of the tables can change "
-                "places without changing a count; what is shared is a mean over those",
+                f"{missed}: people who are alike in all known columns can change places without "
+                "changing a count, so nothing tells them apart",
             ),
             kept_below(answers),
         ),

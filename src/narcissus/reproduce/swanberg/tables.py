@@ -49,6 +49,9 @@ LABELS = {
     "ceiling": "ceiling (told all other secrets)",
 }
 
+BESIDE_EACH_OTHER = 0.18
+"""How far points of several attacks at the same place are drawn apart."""
+
 OTHER_DATA = (
     "ACS is New York's of 2018, people aged 17 to 89 in eight decades (the paper: California's, "
     "ten decades), FIRE our coding of the same calls: shapes and orderings compare, third digits "
@@ -258,15 +261,17 @@ def lines(
     ``joined`` is off where x has no order. An attack is drawn where it was played.
     """
 
-    def curve(label: str, key: str, style: Any) -> Line:
+    def curve(label: str, key: str, style: Any, beside: float = 0.0) -> Line:
         there = [
             (at, 100 * one[key]["share"]) for at, one in zip(x, answers, strict=True) if key in one
         ]
-        return Line(label, [at for at, _ in there], [value for _, value in there], style)
+        return Line(label, [at + beside for at, _ in there], [value for _, value in there], style)
 
     drawn = [curve("prior", "guess", "dotted")]
     played = [name for name in LABELS if any(name in one for one in answers)]
-    drawn += [curve(LABELS[name], name, "line" if joined else "points") for name in played]
+    for place, name in enumerate(played):
+        beside = 0.0 if joined else BESIDE_EACH_OTHER * (place - (len(played) - 1) / 2)
+        drawn.append(curve(LABELS[name], name, "line" if joined else "points", beside))
     for key, label in (("published", "Corollary 3.4"), ("ours", "ours")):
         for level in LEVELS:
             values = [100 * one[key][f"{level:g}"] for one in answers]
