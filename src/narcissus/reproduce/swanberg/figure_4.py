@@ -93,6 +93,6 @@ def make(given: Given) -> Reproduced:
 
 
 FIGURE_4 = Item(
-    "001", "figure", "4", "One unknown column at epsilon 1, every column", 260.0, make,
+    "001", "figure", "4", "One unknown column at epsilon 1, every column", 200.0, make,
     pieces=PIECES, needs=(ACS.needed, FIRE.needed),
 )  # fmt: skip

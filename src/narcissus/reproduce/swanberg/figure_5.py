@@ -79,6 +79,6 @@ def make(given: Given) -> Reproduced:
 
 
 FIGURE_5 = Item(
-    "001", "figure", "5", "One unknown column over epsilon", 150.0, make,
+    "001", "figure", "5", "One unknown column over epsilon", 110.0, make,
     pieces=PIECES, needs=(ACS.needed, FIRE.needed),
 )  # fmt: skip
