@@ -59,8 +59,9 @@ OTHER_DATA = (
 )
 BOUNDS = (
     "The published bound is Corollary 3.4 with everybody's likeliest attempt, which holds for "
-    "every attacker; the paper puts in the attempts that its attack made (section 3.4), or Theorem "
-    "3.5. Ours is the interpolation theorem under the Gaussian mechanism's own guarantee."
+    "every attacker; the paper puts in the attempts that its attack made (section 3.4), or takes "
+    "Theorem 3.5, which does not hold as stated. Ours is the interpolation theorem under the "
+    "Gaussian mechanism's own guarantee."
 )
 BELOW = (
     "RAP does not decide by the prior: it descends the distance from noisy counts alone. With "
