@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from narcissus.reproduce.base import Given, Held, Item, Panel, Printed, Reproduced
+from narcissus.reproduce.base import Given, Item, Panel, Printed, Reproduced
 from narcissus.reproduce.swanberg.tables import (
     ACS,
     BELOW,
@@ -18,6 +18,7 @@ from narcissus.reproduce.swanberg.tables import (
     OTHER_DATA,
     SOURCES,
     attacked,
+    claim,
     kept_below,
     lines,
 )
@@ -70,22 +71,22 @@ def make(given: Given) -> Reproduced:
             Printed("SEX, the bound at 95%", 84, 100 * sex["published"][TOP], 0.5, OTHER),
         ),
         held=(
-            Held(
+            claim(
                 "the published bound at 95% is at least 80 of 100 for all columns of ACS but "
-                "AGEP and SCHL", low <= {"AGEP", "SCHL"}, "played",
+                "AGEP and SCHL", low <= {"AGEP", "SCHL"},
                 f"below 80 are {', '.join(sorted(low))}: {OTHER}",
             ),
-            Held(
+            claim(
                 "the paper's attack matches or exceeds the prior in every column: with 100 steps "
-                "of .01 it is nowhere shown to be below", not _below(answers, "short"), "played",
+                "of .01 it is nowhere shown to be below", not _below(answers, "short"),
             ),
-            Held(
+            claim(
                 "the same with 1,000 steps of .1, by which it recovers all without noise",
-                not worse, "played",
+                not worse,
                 f"it is below the prior beyond limits in {len(worse)} of {len(answers)} columns: "
                 "it fits the noise",
             ),
-            Held("the posterior is nowhere shown to be below the prior", ahead, "played"),
+            claim("the posterior is nowhere shown to be below the prior", ahead),
             kept_below(answers),
         ),
         notes=(OTHER_DATA, BOUNDS, BELOW, f"Means of {TRIALS} releases of 100 people each."),

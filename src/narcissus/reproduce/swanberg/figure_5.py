@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from math import inf
 
-from narcissus.reproduce.base import Given, Held, Item, Panel, Reproduced
+from narcissus.reproduce.base import Given, Item, Panel, Reproduced
 from narcissus.reproduce.swanberg.tables import (
     ACS,
     BELOW,
@@ -14,6 +14,7 @@ from narcissus.reproduce.swanberg.tables import (
     OTHER_DATA,
     SOURCES,
     attacked,
+    claim,
     kept_below,
     lines,
 )
@@ -56,13 +57,10 @@ def make(given: Given) -> Reproduced:
             for source, name in COLUMNS.items()
         ),
         held=(
-            Held(
-                "the more epsilon, the more the posterior recovers, within limits", rises, "played"
-            ),
-            Held(
+            claim("the more epsilon, the more the posterior recovers, within limits", rises),
+            claim(
                 "without noise the paper's attack recovers everybody",
                 min(all_of.values()) >= 1.0 - 1e-9,
-                "played",
                 f"{missed}: people who are alike in all known columns can change places without "
                 "changing a count, so nothing tells them apart",
             ),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from narcissus.reproduce.base import Given, Held, Item, Panel, Reproduced
+from narcissus.reproduce.base import Given, Item, Panel, Reproduced
 from narcissus.reproduce.swanberg.tables import (
     ACS,
     BELOW,
@@ -23,6 +23,7 @@ from narcissus.reproduce.swanberg.tables import (
     OTHER_DATA,
     SOURCES,
     attacked,
+    claim,
     kept_below,
     lines,
 )
@@ -101,14 +102,14 @@ def make(given: Given) -> Reproduced:
             for source, found in sources.items()
         ),
         held=(
-            Held(
+            claim(
                 "with more than five columns the paper's attack is not shown to beat the prior",
-                not ahead, "played", f"it does with {', '.join(ahead)}",
+                not ahead, f"it does with {', '.join(ahead)}",
             ),
-            Held("without the release several columns are never easier than one", falls, "played"),
-            Held(
+            claim("without the release several columns are never easier than one", falls),
+            claim(
                 "the published bound at 95% for FIRE is roughly the same for three columns as "
-                "for one (within 5 of 100)", abs(first - third) <= 5, "played",
+                "for one (within 5 of 100)", abs(first - third) <= 5,
                 f"{first:.0f} and {third:.0f}: {OTHER}",
             ),
             kept_below(every),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from narcissus.reproduce.base import Given, Held, Item, Panel, Printed, Reproduced
+from narcissus.reproduce.base import Given, Item, Panel, Printed, Reproduced
 from narcissus.reproduce.swanberg.tables import (
     ACS,
     BELOW,
@@ -16,6 +16,7 @@ from narcissus.reproduce.swanberg.tables import (
     OTHER_DATA,
     SOURCES,
     attacked,
+    claim,
     kept_below,
     lines,
 )
@@ -79,14 +80,14 @@ def make(given: Given) -> Reproduced:
             ),
         ),
         held=(
-            Held("the more is allowed, the more the prior gets", rises, "played"),
-            Held(
+            claim("the more is allowed, the more the prior gets", rises),
+            claim(
                 "the paper's attack performs better than the prior at every distance: with 100 "
-                "steps of .01 it is nowhere shown to be below", not worse, "played",
+                "steps of .01 it is nowhere shown to be below", not worse,
                 f"it is at {', '.join(worse)}: it names a likely value, not what covers most",
             ),
-            Held(
-                "the same with 1,000 steps of .1", not below, "played",
+            claim(
+                "the same with 1,000 steps of .1", not below,
                 f"it is below the prior beyond limits at {len(below)} of {len(answers)} distances: "
                 "it fits the noise, and names a likely value, not what covers most",
             ),

@@ -120,7 +120,7 @@ def make(_given: Given) -> Reproduced:
                 "non-uniform prior (section 1.1)",
                 covers("Ours", "non-uniform", "multiple", "complex", "reconstruction") and not hard,
                 "checked",
-                f"as we have them, {', '.join(hard)} does too",
+                "" if not hard else f"as we have them, {', '.join(hard)} does too",
             ),
             Held(
                 "only [6, 31, 59] limit approximate reconstruction (section 1.1)",
@@ -132,7 +132,7 @@ def make(_given: Given) -> Reproduced:
             Held("[6, 31, 59] are about a single target", not single, "checked"),
             Held(
                 "[58, 43] are about uniform priors: fair bits, equally likely canaries", not uneven,
-                "checked", f"{', '.join(uneven)}",
+                "checked", ", ".join(uneven),
             ),
         ),
         notes=(

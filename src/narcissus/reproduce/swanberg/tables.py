@@ -290,8 +290,11 @@ def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
     )
 
 
+def claim(what: str, holds: bool, because: str = "") -> Held:
+    """Give a claim that was played; ``because`` is said where it does not hold."""
+    return Held(what, holds, "played", "" if holds else because)
+
+
 def kept_below(answers: Mapping[str, Mapping[str, Any]]) -> Held:
     """Claim that no attack is above what is proved."""
-    return Held(
-        "no attack is above what is proved of the mean share", never_above(answers), "played"
-    )
+    return claim("no attack is above what is proved of the mean share", never_above(answers))
