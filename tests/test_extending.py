@@ -163,6 +163,7 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
 def test_every_kind_of_part_has_an_example():
     assert list(PARTS) == [
         "A table attack",
+        "Many unknown columns",
         "An attack that learns",
         "A table mechanism",
         "Rows instead of counts",
