@@ -14,6 +14,8 @@ import pytest
 from narcissus import bounds, load_study, run
 from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.study import registry
+from narcissus.study.table import experiment as experiments
+from narcissus.study.table.prepare import prepare
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
@@ -58,6 +60,20 @@ def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monke
     assert f'"{source.stem}:{attribute}"' in text
     study.write_text(text.replace(f"{source.stem}:{attribute}", name), encoding="utf-8")
     assert play(study, allow_code=False) == by_file
+
+
+def test_an_attack_by_columns_serves_lists_of_joint_values_and_none(tmp_path, monkeypatch):
+    for file, text in BLOCK.findall(SHARED) + BLOCK.findall(PARTS["Many unknown columns"]):
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    shares = []
+    for most in (experiments.MAX_JOINT, 1):
+        monkeypatch.setattr(experiments, "MAX_JOINT", most)
+        study = load_study(tmp_path / "study.toml", allow_code=True)
+        with study.code.in_use():
+            ready = prepare(study.settings, tmp_path, entropy=1)
+            shares.append([ready.play(f"{t}/0")["modes/hits"] for t in range(3)])
+        assert ready.factored == (most == 1)
+    assert shares[0] == shares[1]
 
 
 def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
@@ -147,6 +163,7 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
 def test_every_kind_of_part_has_an_example():
     assert list(PARTS) == [
         "A table attack",
+        "Many unknown columns",
         "An attack that learns",
         "A table mechanism",
         "Rows instead of counts",

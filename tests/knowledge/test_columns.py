@@ -117,3 +117,14 @@ def test_fresh_secrets_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch
     monkeypatch.setattr(columns, "ENTRIES", 56)
     parts = side.fresh(None, draw, known, np.random.default_rng(3))
     np.testing.assert_array_equal(parts, whole)
+
+
+def test_marginals_are_the_chances_of_each_column_in_the_order_of_the_unknown():
+    draw = drawn(1, 20)
+    prior = Chances()
+    [targets] = OtherColumns(prior, QUERIES, SUCCESS).reveal(None, draw, None)
+    first, second = targets.marginals
+    for i, middle in enumerate(draw.data[0][:, 1]):
+        table = prior.table[middle].reshape(4, 2)
+        np.testing.assert_allclose(first[i], table.sum(axis=1))
+        np.testing.assert_allclose(second[i], table.sum(axis=0))

@@ -35,3 +35,19 @@ def test_all_curves_are_drawn():
     axes, _ = canvas.axes
     assert [line.get_label() for line in axes.lines] == ["a", "b"]
     assert axes.get_xscale() == "log"
+
+
+def test_what_are_no_numbers_have_names_in_the_picture_and_in_the_data():
+    canvas = Figure()
+    lines = [Line(str(n), [0, 0.8], [1, 2]) for n in range(9)]
+    panel = Panel("left", "column", "y", lines, names=("SEX", "AGEP"))
+    draw(canvas, panels=[panel])
+    [axes] = canvas.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["SEX", "AGEP"]
+    canvas.draw_without_rendering()
+    legend = axes.get_legend().get_window_extent()
+    assert legend.x0 >= axes.get_window_extent().x1  # so many lines have theirs beside the picture
+    assert Reproduced(panels=(panel,)).rows[1:3] == (
+        ("left", "0", "SEX", 1.0),
+        ("left", "0", "AGEP", 2.0),
+    )

@@ -89,3 +89,10 @@ def test_covers_say_which_values_each_guess_is_right_for():
                 truth, said = np.zeros(2, dtype=int), np.zeros(2, dtype=int)
                 truth[column], said[column] = value, guess
                 assert cover[value, guess] == right.columns_right(truth, said)[column]
+
+
+def test_guesses_of_columns_are_joined_as_they_are():
+    guesses = np.array([[0, 2], [1, 0]], dtype=np.int64)
+    joined = CodesRight(ColumnsRight((2, 3))).join_guess(guesses)
+    np.testing.assert_array_equal(joined, guesses)
+    assert joined.dtype == np.int32

@@ -72,6 +72,8 @@ def test_all_of_it_against_brute_force(criterion, seed):
     # The guesses that name the joint values.
     named = criterion.split_guess(criterion.guess_of(np.arange(values)))
     np.testing.assert_array_equal(named, every)
+    joined = criterion.join_guess(criterion.split_guess(np.arange(guesses)))
+    np.testing.assert_array_equal(joined, np.arange(guesses))
     # Columns one by one.
     alone = criterion.column_chances(beliefs, decided)
     for column in range(len(criterion.shape)):

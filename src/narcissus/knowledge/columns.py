@@ -63,6 +63,13 @@ class Targets:
         return Types.by(keys).split(self.prior)
 
     @cached_property
+    def marginals(self) -> tuple[Floats, ...]:
+        """The chances of each unknown column's values, shapes (n, size)."""
+        shape = self.queries.unknown_shape
+        table, axes = self.prior.reshape(self.people, *shape), range(1, len(shape) + 1)
+        return tuple(table.sum(axis=tuple(a for a in axes if a != c)) for c in axes)
+
+    @cached_property
     def chances(self) -> Floats:
         """Chance of each guess about each person before any release, shape (n, guesses)."""
         return self.prior if self.success.exact else self.each(self.success.chances)

@@ -80,7 +80,7 @@ class BayesianNetwork:
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "parents", parents)
         object.__setattr__(self, "tables", tables)
-        if len(self._order) < len(sizes):
+        if len(self.order) < len(sizes):
             raise InputError("the parents of a Bayesian network must not form a cycle")
 
     @property
@@ -89,7 +89,7 @@ class BayesianNetwork:
         return tuple(table.shape[-1] for table in self.tables)
 
     @cached_property
-    def _order(self) -> tuple[int, ...]:
+    def order(self) -> tuple[int, ...]:
         """Columns, parents before their children; where there is a cycle, some are missing."""
         order: list[int] = []
         waiting = list(range(len(self.parents)))
@@ -127,7 +127,7 @@ class BayesianNetwork:
         count = integer("n", n, low=0)
         random = generator(rng)
         codes = np.zeros((count, len(self.sizes)), dtype=np.int32)
-        for j in self._order:
+        for j in self.order:
             uniform = random.random(count)
             step = max(1, _CHUNK_BYTES // (8 * self.sizes[j]))
             rows = self._parent_rows(j, codes)
@@ -270,7 +270,7 @@ class BayesianNetwork:
             f"Bayesian network over {len(self.names)} columns, {self.parameters:,} free "
             "probabilities; each column given its parents:"
         ]
-        for j in self._order:
+        for j in self.order:
             given = ", ".join(self.names[p] for p in self.parents[j])
             lines.append(f"  {self.names[j]:<{width}} {'| ' + given if given else ''}".rstrip())
         return "\n".join(lines)

@@ -93,6 +93,8 @@ class Panel:
     lines: Sequence[Line]
     log_x: bool = False
     log_y: bool = False
+    names: Sequence[str] = ()
+    """What stands at x = 0, 1, 2, ... where x are no numbers; points may stand a little beside."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Reproduced:
         if self.table:
             return self.table
         points = [
-            (panel.title, line.label, float(x), float(y))
+            (panel.title, line.label, panel.names[round(x)] if panel.names else float(x), float(y))
             for panel in self.panels
             for line in panel.lines
             for x, y in zip(line.x, line.y, strict=True)

@@ -20,6 +20,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "dotted": {"linestyle": ":", "linewidth": 1.3},
     "points": {"linestyle": "none", "marker": "o", "markersize": 6},
 }
+_INSIDE = 8  # lines up to which their legend has room in the picture
 _SHOWN = 12  # rows of a curve in the table below its picture; the files hold all
 
 
@@ -90,8 +91,13 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.names:
+        axes.set_xticks(range(len(panel.names)), panel.names, rotation=60, ha="right", fontsize=7)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     axes.grid(visible=True)
-    axes.legend(fontsize=7)
+    if len(panel.lines) > _INSIDE:
+        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    else:
+        axes.legend(fontsize=7)

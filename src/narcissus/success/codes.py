@@ -58,6 +58,10 @@ class CodesRight:
         """Give the columns' guesses, shape (people, columns): they are as they are."""
         return guess
 
+    def join_guess(self, parts: NDArray[np.integer]) -> Codes:
+        """Give the guess whose columns' guesses these are: they are as they are."""
+        return parts.astype(np.int32)
+
     def columns_right(
         self, truth: NDArray[np.integer], guess: NDArray[np.integer]
     ) -> NDArray[np.bool_]:

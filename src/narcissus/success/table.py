@@ -161,6 +161,14 @@ class ColumnsRight:
         """
         return np.stack(np.unravel_index(guess, self.guess_shape), axis=-1).astype(np.int32)
 
+    def join_guess(self, parts: NDArray[np.integer]) -> Joint:
+        """Give the guess whose columns' guesses these are, shape (people, columns) -> (people,).
+
+        The inverse of `split_guess`; a value of a column is a guess of it.
+        """
+        columns = tuple(np.moveaxis(parts, -1, 0))
+        return np.asarray(np.ravel_multi_index(columns, self.guess_shape), dtype=np.int64)
+
     @property
     def needed(self) -> int:
         """Columns that must be right."""

@@ -14,6 +14,7 @@ from narcissus.attacks.table import (
 )
 from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.attacks.table.factored import FactoredCeiling, FactoredGibbs, FactoredGuess
+from narcissus.attacks.table.rap import FactoredProjection
 from narcissus.errors import InputError
 from narcissus.knowledge.columns import Insider
 from narcissus.knowledge.factored import FactoredInsider
@@ -92,7 +93,7 @@ def test_which_attacks_have_a_form_without_joint_values():
     assert factored_attack(MeanField()) == FactoredGibbs()
     assert factored_attack(GibbsSampling(200, 8, 0.3)) == FactoredGibbs(25, 8, 0.3)
     assert factored_attack(Ceiling()) == FactoredCeiling()
-    assert factored_attack(RelaxedProjection()) is None
+    assert factored_attack(RelaxedProjection()) == FactoredProjection(RelaxedProjection())
     assert factored_attack(NearestRecord()) is None
 
 

@@ -270,3 +270,25 @@ class TestHeldBelowWhatIsProved:
         [(name, attack, _)] = made.experiment.attacks[:1]
         found = attack_result(made.experiment, name, attack, bare, luck=np.zeros(5), bounds=())
         assert found.share == pytest.approx(made.share[name].mean())
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.1")
+@pytest.mark.parametrize("real", [False, True])
+def test_an_attack_below_the_guess_of_its_own_trials_says_why(summed, real):
+    """Of as many trials as it took part in: others had other people."""
+
+    def change(made):
+        made.share["rap"][:] = 0.4
+        made.guess[:20], made.guess[20:] = 0.5, 0.3
+        made.guessed[:20], made.guessed[20:] = 0.6, 0.1
+
+    changes = {"attacks": {"prior": {}, "rap": {"trials": 20}}, "bounds": {"confidence": [0.5]}}
+    if real:
+        changes["threat"] = {**STUDY["threat"], "people": "rows"}
+    _, found = summed("rap", change=change, **changes)
+    assert found.below.guess == pytest.approx(0.6 if real else 0.5)
+    assert "never looks at the prior" in found.below.why
+    _, found = summed("prior", change=lambda made: made.guess.fill(0.99), **changes)
+    assert found.below is None  # it decides by the prior: that would be luck
+    _, found = summed("rap", change=lambda made: made.guess.fill(0.2), **changes)
+    assert found.below is None

@@ -1,6 +1,7 @@
 """A study ready to play: one family of games, whose attacks take part as the study says."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,3 +113,25 @@ def test_real_rows_of_many_columns_are_shown_decoys(study, monkeypatch):
     decoys = np.mean([t["posterior/decoy"] for t in trials], axis=0)
     assert shares > decoys[0] + 0.1
     assert abs(decoys[0] - decoys[1]) < 0.25  # 90 people: nearly five standard errors
+
+
+OWN = """
+import numpy as np
+
+class Modes:
+    title, uses, informed = "likeliest values", "prior", False
+    def guess(self, view, *, rng):
+        return np.stack([m.argmax(axis=1) for m in view.targets.marginals], axis=1)
+"""
+
+
+def test_an_own_attack_on_many_columns_guesses_each(study, monkeypatch):
+    """The likeliest values of columns are right as often as the prior says of each."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", 1)
+    Path("own.py").write_text(OWN)
+    path = study(threat={"unknown": ["ill", "job"]}, attacks={"own": {"name": "own:Modes"}})
+    loaded = load_study(path, allow_code=True)
+    with loaded.code.in_use():
+        found = prepare(loaded.settings, loaded.folder, entropy=1).play("0/0")
+    np.testing.assert_allclose(found["own/columns_fresh"], found["guess_columns"])
+    assert found["own/columns"].shape == (2,)

@@ -330,3 +330,23 @@ def test_a_search_that_sticks_is_not_assessed_with_its_residual(many, monkeypatc
     [one] = [one for one in outcome.not_assessed if "stuck" in one.reason]
     assert one.quantity == "what exact counts determine at 'no noise', by the attack `posterior`"
     assert "stuck in 3 of 3 releases, at a residual of 7 people" in one.reason
+
+
+def test_rap_is_played_where_no_joint_values_are_listed(study, monkeypatch):
+    """At much noise it is below the guess, and says how that can be."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
+    path = study(
+        threat={"unknown": ["ill", "job", "age"], "targets": 12},
+        mechanism={"epsilon": 0.1},
+        attacks={"prior": {}, "rap": {"steps": 30}},
+        run={"trials": 8},
+    )
+    [setting] = play(path).record.results.settings
+    rap = setting.attacks["rap"]
+    assert set(rap.columns) == {"ill", "job", "age"}
+    assert rap.share < rap.below.guess == pytest.approx(setting.guess.share)
+    assert "rounded by itself" in rap.below.why
+    assert setting.attacks["prior"].below is None
+    written = setting.model_dump(mode="json")["attacks"]
+    assert written["rap"]["below"]["why"] == rap.below.why
+    assert "below" not in written["prior"]

@@ -93,8 +93,13 @@ def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes,
     [
         ({"prior": {"name": "empirical"}}, r"EmpiricalRows has no `factors`.*bayesian-network"),
         ({"prior": {"name": "own:Prior"}}, r"Prior has no `factors`.*tables-and-priors"),
-        ({"attacks": {"rap": {}}}, "attack `rap` lists joint values.*prior, posterior, gibbs or"),
-        ({"attacks": {"a": {"name": "own:Own"}}}, "attack `a` lists joint values"),
+        (
+            {
+                "attacks": {"nearest": {}},
+                "mechanism": {"name": "bootstrap", "k": None, "epsilon": None},
+            },
+            "attack `nearest` lists joint values.*prior, posterior, gibbs, rap, ceiling or an own",
+        ),
         (
             {"mechanism": {"name": "rounding", "base": 5, "k": 2, "epsilon": None}},
             "attack `posterior` reads noisy counts where there are 2 unknown columns",

@@ -5,8 +5,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from narcissus.attacks.table import PriorGuess, TableAttack
+from narcissus.attacks.table import OwnLearner, PriorGuess, TableAttack
+from narcissus.attacks.table.factored_own import factored_own
+from narcissus.knowledge import FactoredTargets
+from narcissus.observer import SILENT
 from narcissus.priors import IndependentColumns
+from narcissus.study.table import experiment as experiments
 from narcissus.study.table.training import simulations, trained
 
 
@@ -23,6 +27,17 @@ class Pupil:
 
     def attempt(self, release, known, rng):
         return PriorGuess().attempt(release, known, rng)
+
+
+@dataclass(frozen=True)
+class Says:
+    """Guesses what it was told."""
+
+    values: np.ndarray
+    title, uses, informed = "says", "prior", False
+
+    def guess(self, view, *, rng):
+        return self.values
 
 
 def with_pupils(experiment, *names, training=3):
@@ -181,3 +196,30 @@ def test_a_class_of_ones_own_learns_if_it_can(ready, hears, tmp_path):
         "learning": 4,
     }
     assert hears.notes == ["4 simulated releases, from which learning learn"]
+
+
+def test_without_a_list_of_joint_values_secrets_are_those_of_columns(ready, monkeypatch):
+    """The same people either way, and what was learned is played."""
+    study = {"threat": {"unknown": ["ill", "job"]}}
+    listed = list(simulations(with_pupils(ready(**study)), 0))
+    monkeypatch.setattr(experiments, "MAX_JOINT", 1)
+    experiment = with_pupils(ready(**study))
+    found = list(simulations(experiment, 0))
+    for one, other in zip(listed, found, strict=True):
+        assert isinstance(other.targets, FactoredTargets)
+        secrets = other.targets.queries.split(one.secrets)
+        np.testing.assert_array_equal(other.secrets, secrets)
+        np.testing.assert_array_equal(other.release.cells, one.release.cells)
+
+    class Copies:
+        """Says of everybody what the first made-up people were."""
+
+        title, uses, informed = "copies", "prior", False
+
+        def train(self, simulated, rng):
+            return Says(simulated[0].secrets)
+
+    attacks = (("own", factored_own(OwnLearner("own", Copies())), 1),)
+    learned = trained(replace(experiment, attacks=attacks), SILENT)
+    played = learned.round(0, 0).turns["own"].attempts.values
+    np.testing.assert_array_equal(played, found[0].secrets[None])

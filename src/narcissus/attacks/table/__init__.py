@@ -3,6 +3,7 @@
 from narcissus.attacks.table.base import Guesser, OwnTableAttack, TableAttack, View
 from narcissus.attacks.table.ceiling import Ceiling
 from narcissus.attacks.table.factored import factored_attack
+from narcissus.attacks.table.factored_own import FactoredView
 from narcissus.attacks.table.learned import Learned
 from narcissus.attacks.table.likelihood import Likelihood, likelihood
 from narcissus.attacks.table.nearest import NearestRecord
@@ -15,6 +16,7 @@ from narcissus.knowledge.columns import Targets
 
 __all__ = [
     "Ceiling",
+    "FactoredView",
     "GibbsSampling",
     "Guesser",
     "Learned",

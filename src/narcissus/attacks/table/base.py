@@ -73,6 +73,18 @@ class TableAttack(Attack, Described, Protocol):
         ...
 
 
+@runtime_checkable
+class MayFallBelow(Protocol):
+    """An attack that does not decide by the prior, and knows how that can cost it."""
+
+    def why_below(self, columns: int) -> str:
+        """Say how it can recover less than the best guess without the release, of so many columns.
+
+        A sentence without its capital and its full stop.
+        """
+        ...
+
+
 class Guesser(Described, Protocol):
     """A user's own attack, which is not informed: it guesses from one release at a time."""
 
@@ -144,12 +156,7 @@ class OwnTableAttack(ReleaseByRelease):
         InputError
             It raised, or what it gave are no guesses.
         """
-        try:
-            attempt = np.asarray(self.own.guess(view, rng=rng))
-        except NarcissusError:
-            raise
-        except Exception as error:
-            raise InputError(f"attack `{self.name}` failed: {raised_where(error)}") from error
+        attempt = self.asked(view, rng)
         people, guesses = view.targets.people, view.targets.success.guesses
         good = (
             attempt.shape == (people,)
@@ -164,6 +171,21 @@ class OwnTableAttack(ReleaseByRelease):
                 "turns joint values of the unknown columns into guesses)"
             )
         return attempt.astype(np.int64)
+
+    def asked(self, view: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Give what the class says of a view of any kind, not checked.
+
+        Raises
+        ------
+        InputError
+            It raised.
+        """
+        try:
+            return np.asarray(self.own.guess(view, rng=rng))
+        except NarcissusError:
+            raise
+        except Exception as error:
+            raise InputError(f"attack `{self.name}` failed: {raised_where(error)}") from error
 
 
 def softmax(logits: Floats) -> Floats:

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from narcissus._validation import between, integer
 from narcissus.attacks.base import Answers
-from narcissus.attacks.table.base import TableAttack, softmax
+from narcissus.attacks.table.base import OwnTableAttack, TableAttack, softmax
 from narcissus.attacks.table.ceiling import Ceiling
 from narcissus.attacks.table.chains import ColumnChains, LonelyChains, schedule
 from narcissus.attacks.table.exact_columns import witnesses
+from narcissus.attacks.table.factored_own import factored_own
 from narcissus.attacks.table.places import ColumnSteps
 from narcissus.attacks.table.posterior import GibbsSampling, MeanField
 from narcissus.attacks.table.prior import PriorGuess
+from narcissus.attacks.table.rap import FactoredProjection, RelaxedProjection
 from narcissus.knowledge.columns import OtherSecrets
 from narcissus.knowledge.factored import CANDIDATES, FactoredInsider, FactoredTargets
 from narcissus.mechanisms.marginals import Counts
@@ -253,6 +255,10 @@ def factored_attack(attack: TableAttack) -> TableAttack | None:
     """Give the attack of the same name that lists no joint value; None where there is none."""
     if isinstance(attack, PriorGuess):
         return FactoredGuess()
+    if isinstance(attack, RelaxedProjection):
+        return FactoredProjection(attack)
+    if isinstance(attack, OwnTableAttack):
+        return factored_own(attack)
     if isinstance(attack, MeanField):
         return FactoredGibbs()
     if isinstance(attack, GibbsSampling):

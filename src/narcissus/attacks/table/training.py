@@ -26,11 +26,13 @@ class Simulated:
     Attributes
     ----------
     targets
-        The people as the attacker would know them.
+        The people as the attacker would know them. Where joint values are too many for a list, an
+        own attack gets `FactoredTargets`.
     release
         What was released about them.
     secrets
-        Everybody's joint value of the unknown columns, shape (n,).
+        Everybody's joint value of the unknown columns, shape (n,); without such a list the
+        columns' values, shape (n, columns).
     """
 
     targets: Targets

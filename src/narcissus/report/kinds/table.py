@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from narcissus.report.format import MISSING, limits, number, percent, points, theorem_of
+from narcissus.report.kinds.table_below import below_the_guess
 from narcissus.report.kinds.table_groups import groups_section
 from narcissus.report.kinds.table_names import (
     attack_name,
@@ -209,6 +210,8 @@ def _results(settings: Sequence[SettingResult], setting: SettingResult) -> Secti
         blocks += [glance(settings), curves_picture(settings)]
     if setting.attacks or setting.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
+    if any(attack.below for s in settings for attack in s.attacks.values()):
+        blocks.append(below_the_guess(settings))
     if best is not None:
         blocks.append(distribution_picture(setting))
         if len(best.columns) > 1:

@@ -124,10 +124,17 @@ class SearchResult(ResultModel):
     )
 
 
+class BelowGuess(ResultModel):
+    """An attack that recovered less than is guessed without the release, and how it can."""
+
+    guess: Share = Field(description="What the best guess scores in the same trials.")
+    why: str
+
+
 class AttackResult(LimitedMean):
     """What one attack recovered at one setting, beside its own baseline."""
 
-    later = frozenset({"is_estimated", "search"})
+    later = frozenset({"is_estimated", "search", "below"})
 
     low_joint: Share | None = Field(
         description="A lower limit that holds for all attacks and settings at once."
@@ -161,6 +168,9 @@ class AttackResult(LimitedMean):
 
     search: SearchResult | None = Field(
         None, description="Of exact counts of many unknown columns; null: nothing was searched."
+    )
+    below: BelowGuess | None = Field(
+        None, description="Null: it recovered as much as the guess, or does not say how less."
     )
 
     @model_validator(mode="after")

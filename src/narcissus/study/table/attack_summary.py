@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack
+from narcissus.attacks.table.base import MayFallBelow
 from narcissus.evidence import (
     difference_limits,
     each_confidence,
@@ -20,6 +21,7 @@ from narcissus.evidence import (
 from narcissus.study.results.table import ShareBound, TableBound
 from narcissus.study.results.table_attacks import (
     AttackResult,
+    BelowGuess,
     ColumnResult,
     DecoyResult,
     HitCounts,
@@ -127,6 +129,7 @@ def attack_result(
     }
     if experiment.prior_is_exact:
         _respect(found, bounds, _proved_of(experiment, trials))
+    found["below"] = _below(experiment, attack, trials, found["share"])
     return AttackResult.model_validate(found)
 
 
@@ -151,6 +154,20 @@ def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
     stuck = left > 0
     residual = float(left[stuck].mean()) if stuck.any() else 0.0
     return SearchResult(stuck=int(stuck.sum()), residual=residual)
+
+
+def _below(
+    experiment: Experiment, attack: TableAttack, trials: Sequence[Trial], share: float
+) -> BelowGuess | None:
+    """Say how an attack recovers less than the best guess, where it does and says how it can."""
+    if experiment.prior_is_exact:
+        guesses = [float(t["guess"][0]) / experiment.targets for t in trials]
+    else:
+        guesses = [float(t["guessed"]) for t in trials]
+    guess = min(1.0, float(np.mean(guesses)))
+    if share >= guess or not isinstance(attack, MayFallBelow):
+        return None
+    return BelowGuess(guess=guess, why=attack.why_below(len(experiment.queries.unknown)))
 
 
 def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:

@@ -226,7 +226,8 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
         if other is None:
             raise InputError(
                 f"attack `{name}` lists joint values, and there are too many of {many}: take "
-                "prior, posterior, gibbs or ceiling, or fewer or coarser unknown columns"
+                "prior, posterior, gibbs, rap, ceiling or an own attack, or fewer or coarser "
+                "unknown columns"
             )
         if not can_read(other, mechanism):
             raise InputError(

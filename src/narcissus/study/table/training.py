@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from narcissus.attacks.table import TableAttack
 from narcissus.attacks.table.training import Simulated, Trainable
 from narcissus.game.executor import Executor, Serial
-from narcissus.knowledge import OtherColumns
 from narcissus.observer import Observer
 from narcissus.study.pool import play_soon
 from narcissus.study.table.experiment import Experiment
@@ -74,12 +73,12 @@ def simulations(
         keys = (f"{number}/{place}" for number in range(experiment.training))
         releases = map(_Releaser(experiment), keys)
     world = People(experiment.prior, experiment.targets)
-    side = OtherColumns(experiment.prior, experiment.queries, experiment.success)
+    side = experiment.side
     for number, release in enumerate(releases):
         sources = TrialStreams(experiment.entropy).training(number, place)
         draw = world.draw(1, sources.world)
-        [targets] = side.reveal(world, draw, sources.world)
-        yield Simulated(targets, release, experiment.queries.joint(draw.data[0]))
+        [targets] = cast("list[Any]", side.reveal(world, draw, sources.world))
+        yield Simulated(targets, release, targets.secrets(np.asarray(draw.data[0])))
 
 
 @dataclass(frozen=True)

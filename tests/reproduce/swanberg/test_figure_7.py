@@ -1,0 +1,35 @@
+"""Figure 7 of 001: guesses that may be off."""
+
+from __future__ import annotations
+
+import pytest
+
+from narcissus.reproduce import ITEMS, Given
+from narcissus.reproduce.swanberg.figure_7 import DISTANCES, PIECES
+
+ITEM = ITEMS["001/figure-7"]
+
+
+@pytest.mark.states("Swanberg et al. 2025", "Figure 7")
+def test_claims_follow_the_answers(answer, held):
+    rising = {
+        f"{source}/{distance}": answer(guess=g, rap=g, short=g, mean=1.0)
+        for source, distances in DISTANCES.items()
+        for distance in distances
+        for g in [0.3 + distance / 50]
+    }
+    assert rising.keys() == PIECES.keys()
+    assert PIECES["acs/2"].keywords["within"] == 2.0
+    rising["acs/1"] = answer(guess=0.32, rap=0.4, short=0.81, published=0.82, mean=1.0)
+    made = ITEM.make(Given(rising))
+    assert made.verdict == "agrees"
+    assert list(made.panels[1].lines[0].x) == list(DISTANCES["fire"])
+    falling = {**rising, "fire/10": answer(guess=0.1)}
+    assert not held(ITEM.make(Given(falling)), "the more is allowed")
+    below = {**rising, "fire/10": answer(guess=0.5, rap=0.2)}
+    made = ITEM.make(Given(below))
+    assert held(made, "better than the prior")  # the one with small steps
+    assert not held(made, "1,000 steps")
+    assert "at 1 of 19 distances" in made.because
+    below = {**rising, "fire/10": answer(guess=0.5, short=0.2)}
+    assert not held(ITEM.make(Given(below)), "better than the prior")
