@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special
 
 from narcissus._random import RandomSource, generator
@@ -20,6 +21,7 @@ from narcissus.extraction.secret_training import (
     train_models,
 )
 
+IntArray = NDArray[np.int64]
 _LARGEST_TRUST = 4.0  # times the density of the fitted Gaussian: models that start far from linear
 
 
@@ -134,7 +136,7 @@ class PretrainedLikelihood:
         found = cls(centres + bias, np.asarray(precision, dtype=np.float64))
         return replace(found, trust=found._trust(logits[half:], secrets[half:], chances))
 
-    def _trust(self, logits: FloatArray, secrets: FloatArray, chances: FloatArray) -> float:
+    def _trust(self, logits: FloatArray, secrets: IntArray, chances: FloatArray) -> float:
         """Find the power of the density under which the secrets are likeliest."""
         density = replace(self, trust=1.0).log_density(logits)
         with np.errstate(divide="ignore"):

@@ -296,7 +296,7 @@ def _method(results: SecretsResults) -> Text:
             f"{results.claim_confidence:.6g} (Bonferroni), by Clopper and Pearson. What is refuted "
             "uses the lower ones, at the same level.",
             "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "
-            "clipping norm, while two gradients of a softmax differ by at most the root of two: the "
-            "smaller mu that this gives is what the bounds use.",
+            "clipping norm, while two gradients of a softmax differ by at most the root of two: "
+            "the smaller mu that this gives is what the bounds use.",
         ]
     )

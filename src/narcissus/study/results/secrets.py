@@ -77,8 +77,8 @@ class TrainingResult(ResultModel):
         return self
 
 
-class SecretResult(ResultModel):
-    """One prior at one epsilon."""
+class SecretNumbers(ResultModel):
+    """One prior at one epsilon, before it is judged."""
 
     label: str
     prior: str
@@ -89,9 +89,6 @@ class SecretResult(ResultModel):
     attacks: tuple[RecoveredSecrets, ...] = Field(min_length=1)
     bound: SecretBound | None = Field(description="Null without noise.")
     at_most: Share | None = Field(description="The success that is accepted; null: not asked.")
-    status: SecretStatus
-    grade: Grade
-    verdict: str
     decides: bool = Field(description="Whether the study's status depends on it.")
     contradictions: tuple[str, ...]
 
@@ -110,34 +107,48 @@ class SecretResult(ResultModel):
         """What the best attacker reaches at least, by the lower limits of all attacks."""
         return max(one.success.low or 0.0 for one in self.attacks)
 
+    @property
+    def status_by_numbers(self) -> SecretStatus:
+        """The status that the numbers have.
+
+        What counts is always the worse end: a threshold is exceeded when the lower limit of an
+        attack is above it, and met when what no attacker exceeds keeps it. An attack that fails
+        proves nothing.
+        """
+        if self.at_most is None:
+            return "contradicted" if self.contradictions else "no threshold"
+        if self.lowest > self.at_most:
+            return "exceeded"
+        if self.contradictions:
+            return "contradicted"
+        if self.bound is not None and self.bound.value <= self.at_most + SLACK:
+            return "met"
+        return "too few trials" if self.best.success.value > self.at_most else "inconclusive"
+
     @model_validator(mode="after")
-    def _agrees(self) -> Self:
+    def _in_order(self) -> Self:
         if self.bound is not None and self.bound.value < self.guess - SLACK:
             raise ValueError("the bound is below what is guessed without a model")
         clash = self.bound is not None and self.lowest > self.bound.value + SLACK
         if clash != bool(self.contradictions):
             raise ValueError("an attack exceeds the bound, and that is called no contradiction")
-        if self.status != status_of(self):
-            raise ValueError(f"the status is {self.status!r}, and the numbers say other")
         return self
 
 
-def status_of(found: SecretResult) -> SecretStatus:
-    """Give the status that the numbers of a setting have.
+class SecretResult(SecretNumbers):
+    """One prior at one epsilon, and what is concluded."""
 
-    What counts is always the worse end: a threshold is exceeded when the lower limit of an attack
-    is above it, and met when what no attacker exceeds keeps it. An attack that fails proves
-    nothing.
-    """
-    if found.at_most is None:
-        return "contradicted" if found.contradictions else "no threshold"
-    if found.lowest > found.at_most:
-        return "exceeded"
-    if found.contradictions:
-        return "contradicted"
-    if found.bound is not None and found.bound.value <= found.at_most + SLACK:
-        return "met"
-    return "too few trials" if found.best.success.value > found.at_most else "inconclusive"
+    status: SecretStatus
+    grade: Grade
+    verdict: str
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.status != self.status_by_numbers:
+            raise ValueError(f"the status is {self.status!r}, and the numbers say other")
+        if self.grade != ("proved" if self.status == "met" else "sampled"):
+            raise ValueError("the grade is not that of what the status rests on")
+        return self
 
 
 class SecretsResults(ResultModel):

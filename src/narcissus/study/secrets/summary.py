@@ -14,10 +14,10 @@ from narcissus.study.results.base import SampledShare
 from narcissus.study.results.secrets import (
     RecoveredSecrets,
     SecretBound,
+    SecretNumbers,
     SecretResult,
     SecretsResults,
     TrainingResult,
-    status_of,
 )
 from narcissus.study.secrets.schema import SecretsStudy, SecretThreshold
 from narcissus.study.secrets.setting import SecretSetting
@@ -72,7 +72,7 @@ def _setting(
         bound = best(bounds_on(danger, training.guarantee, dear=False))
     attacks = tuple(_attack(name, blocks, setting, each) for name, blocks in scored.items())
     top = prior.chances.index(prior.guess)
-    found = SecretResult.model_construct(
+    found = SecretNumbers(
         label=setting.label,
         prior=prior.words,
         values=len(prior.chances),
@@ -89,9 +89,9 @@ def _setting(
         decides=threshold is None or threshold.at in (None, setting.asked.epsilon),
         contradictions=_contradictions(setting.label, attacks, bound, joint),
     )
-    status = status_of(found)
-    grade, verdict = setting_words(found, status)
-    return SecretResult(**{**found.__dict__, "status": status, "grade": grade, "verdict": verdict})
+    grade, verdict = setting_words(found)
+    status = found.status_by_numbers
+    return SecretResult(**dict(found), status=status, grade=grade, verdict=verdict)
 
 
 def _training(setting: SecretSetting) -> TrainingResult:

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
 from narcissus.results import Grade, NotAssessed
-from narcissus.study.results.secrets import WORST, SecretResult, SecretsResults, SecretStatus
+from narcissus.study.results.secrets import (
+    SecretNumbers,
+    SecretResult,
+    SecretsResults,
+    SecretStatus,
+)
 
 NOT_COVERED = [
     "secrets that are not drawn from these priors, and attackers who know more than the prior, the "
@@ -17,45 +22,41 @@ NOT_COVERED = [
 ]
 
 
-def setting_words(found: SecretResult, status: SecretStatus) -> tuple[Grade, str]:
+def setting_words(found: SecretNumbers) -> tuple[Grade, str]:
     """Give the grade of a setting's status, and the sentence that says it."""
+    status = found.status_by_numbers
+    if status == "contradicted":
+        return "sampled", " ".join(found.contradictions)
     best = found.best
     named = (
         f"{best.name} names {_share(best.success.value)} of secrets, "
         f"{_share(found.guess)} are guessed without the model"
     )
-    if status == "contradicted":
-        return weakest(["sampled", "proved"]), " ".join(found.contradictions)
-    if status == "no threshold":
-        proved = "" if found.bound is None else f", {_most(found.bound.value)} is proved"
+    proved = "" if found.bound is None else f", {_most(found.bound.value)} is proved"
+    if found.at_most is None:
         return "sampled", f"{named}{proved}."
-    assert found.at_most is not None
     allowed = f"{_share(found.at_most)} is accepted"
+    if status == "met":
+        assert found.bound is not None
+        least = upper(100 * found.bound.value, places=1)
+        return "proved", f"No attacker names more than {least}% of secrets, {allowed}."
     if status == "exceeded":
         beyond = max(found.attacks, key=lambda one: one.success.low or 0.0)
         least = lower(100 * found.lowest, places=1)
         return "sampled", f"{beyond.name} names at least {least}% of secrets, {allowed}."
-    if status == "met":
-        assert found.bound is not None
-        proved = _most(found.bound.value)
-        return "proved", f"Of secrets, {proved} are named by any attacker, {allowed}."
-    if status == "too few trials":
-        return "sampled", f"{named}, {allowed}: more models would settle it."
-    if found.bound is None:
-        return "sampled", f"{named}, {allowed}: without noise nothing is proved."
-    return (
-        "sampled",
-        f"{named}, {_most(found.bound.value)} is proved, {allowed}: no attack shows more and no "
-        "theorem excludes it.",
-    )
+    why = {
+        "too few trials": "more models would settle it",
+        "inconclusive": "no attack shows more, and no theorem excludes it",
+    }[status]
+    return "sampled", f"{named}{proved}, {allowed}: {why}."
 
 
 def overall(results: SecretsResults) -> tuple[SecretStatus, Grade, str]:
     """Give status, grade and verdict of the study: those of the worst setting that decides."""
     worst = results.headline
     deciding = results.deciding
-    same = [one for one in deciding if one.status == worst.status]
-    status = min((one.status for one in deciding), key=WORST.index)
+    status = worst.status
+    same = [one for one in deciding if one.status == status]
     grade = weakest(one.grade for one in same)
     where = f"{worst.label}: " if len(results.settings) > 1 else ""
     count = ""
