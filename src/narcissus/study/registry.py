@@ -72,6 +72,7 @@ ATTACK = {
     "posterior-guess": "narcissus.extraction:PosteriorGuess",
     "published-guess": "narcissus.extraction:PublishedGuess",
     "ranking": "narcissus.extraction:ranking_attack",
+    "ranking-guess": "narcissus.extraction:RankingGuess",
     "rare-row": "narcissus.attacks:RareRow",
     "re-encryption": "narcissus.attacks:Reencryption",
     "released-places": "narcissus.attacks:ReleasedPlaces",
