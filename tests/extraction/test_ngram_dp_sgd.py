@@ -1,27 +1,23 @@
 """DP-SGD by its epsilon: what noise is made for, the smaller mu that holds, starts, rates."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import special
 
 from narcissus.errors import InputError
-from narcissus.extraction.ngram_dp_sgd import RATES, NgramDpSgd
+from narcissus.extraction.asked_training import RATES
+from narcissus.extraction.ngram_dp_sgd import NgramDpSgd
 from narcissus.extraction.secret_training import train_models
 from narcissus.priors.secrets import pii_secret, uniform_secret, zipf_secret
 
 ZIPF = zipf_secret().weights
 
 
-@pytest.mark.parametrize(("neighbours", "apart"), [("replace-one", 2.0), ("add-remove", 1.0)])
-def test_noise_is_made_for_what_clipping_allows(neighbours, apart):
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    asked = NgramDpSgd(2.0, 1e-5, steps=50, clip=0.3, neighbours=neighbours)
-    losses = pld.from_gaussian_mechanism(asked.noise, sensitivity=apart).self_compose(50)
-    assert math.isclose(losses.get_delta_for_epsilon(2.0), 1e-5, rel_tol=1e-3)
-    assert asked.accounted.adjacency == neighbours
+def guarantee(asked):
+    return replace(asked, learning_rate=0.1).trained_on(ZIPF).training.guarantee
 
 
 @pytest.mark.parametrize("clip", [0.3, 1.0, 3.0])
@@ -29,13 +25,11 @@ def test_the_mu_that_holds_is_the_smaller_one(clip):
     """About another canary: two clipping norms, or the root of two if that is less."""
     apart = min(2 * clip, math.sqrt(2))
     replaced = NgramDpSgd(2.0, clip=clip)
-    assert replaced.training(0.1).guarantee.mu == pytest.approx(
-        replaced.accounted.mu * apart / (2 * clip)
-    )
+    assert guarantee(replaced).mu == pytest.approx(replaced.accounted.mu * apart / (2 * clip))
     added = NgramDpSgd(2.0, clip=clip, neighbours="add-remove")
-    assert added.training(0.1).guarantee.mu == pytest.approx(added.accounted.mu * apart / clip)
+    assert guarantee(added).mu == pytest.approx(added.accounted.mu * apart / clip)
     exact = NgramDpSgd(2.0, clip=clip, sensitivity="softmax")
-    assert exact.training(0.1).guarantee.mu == pytest.approx(exact.accounted.mu)
+    assert guarantee(exact).mu == pytest.approx(exact.accounted.mu)
     assert exact.noise <= replaced.noise
     one = NgramDpSgd(2.0, clip=clip, neighbours="add-remove", sensitivity="softmax")
     # the norm of one softmax gradient is at most the root of two, too
@@ -67,7 +61,8 @@ def test_what_models_start_from():
 def test_the_learning_rate_is_the_one_of_least_loss():
     """Held against models of other seeds: the neighbours on the grid are no better."""
     asked = NgramDpSgd(5.0, steps=20)
-    chosen = asked.trained_on(ZIPF).training.learning_rate
+    training = asked.trained_on(ZIPF).training
+    chosen = training.learning_rate
     grid = [10 * rate / 20 for rate in RATES]
     assert chosen in grid
     rng = np.random.default_rng(5)
@@ -75,7 +70,9 @@ def test_the_learning_rate_is_the_one_of_least_loss():
     start = np.log(ZIPF)
 
     def loss(rate):
-        logits = train_models(secrets, 10, asked.training(rate), start=start, rng=7)
+        logits = train_models(
+            secrets, 10, replace(training, learning_rate=rate), start=start, rng=7
+        )
         return -special.log_softmax(logits, axis=1)[np.arange(secrets.size), secrets].mean()
 
     losses = [loss(rate) for rate in grid]
@@ -103,14 +100,13 @@ def test_from_zero_all_characters_are_alike():
     renamed = np.argsort(order)  # secret s is called renamed[s] in the other world
     secrets = np.random.default_rng(4).choice(10, 300, p=pii_secret().weights)
     asked = NgramDpSgd(8.0, steps=20, learning_rate=0.05, clip=0.6)
+    training = asked.trained_on(ZIPF).training
 
     def both(start):
         there = Permuted(np.random.PCG64(1))
         there.order = order
-        one = train_models(
-            secrets, 10, asked.training(0.05), start=start, rng=np.random.default_rng(1)
-        )
-        other = train_models(renamed[secrets], 10, asked.training(0.05), start=start, rng=there)
+        one = train_models(secrets, 10, training, start=start, rng=np.random.default_rng(1))
+        other = train_models(renamed[secrets], 10, training, start=start, rng=there)
         return one[:, order], other
 
     one, other = both(None)
@@ -122,13 +118,8 @@ def test_from_zero_all_characters_are_alike():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"delta": 0.0}, "delta"),
         ({"steps": 0}, "steps"),
-        ({"clip": 0.0}, "clip"),
-        ({"learning_rate": 0.0}, "learning_rate"),
         ({"start": "zeros"}, "start.*did you mean"),
-        ({"neighbours": "replace"}, "neighbours"),
         ({"sensitivity": "two"}, "sensitivity"),
         ({"public": 0}, "public"),
     ],

@@ -23,6 +23,7 @@ from narcissus.extraction.diffusion import (
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
+from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_prior import language_model_secret
@@ -88,6 +89,7 @@ __all__ = [
     "DensestAttack",
     "EideticCounts",
     "ExtractionEvidence",
+    "FineTune",
     "Generator",
     "HammingBall",
     "HuggingFaceGenerator",

@@ -17,7 +17,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.secret_training import (
     FloatArray,
     SecretTraining,
-    TrainedOnSecret,
+    TrainsOnSecrets,
     train_models,
 )
 
@@ -34,7 +34,7 @@ class LogitLikelihood(Protocol):
 
 
 def learnt_likelihood(
-    mechanism: TrainedOnSecret, chances: FloatArray, models: int, rng: RandomSource
+    mechanism: TrainsOnSecrets, chances: FloatArray, models: int, rng: RandomSource
 ) -> LogitLikelihood:
     """Train models as the mechanism does, and learn from them.
 
@@ -114,15 +114,14 @@ class PretrainedLikelihood:
 
     @classmethod
     def learn(
-        cls, mechanism: TrainedOnSecret, chances: FloatArray, models: int, rng: RandomSource
+        cls, mechanism: TrainsOnSecrets, chances: FloatArray, models: int, rng: RandomSource
     ) -> Self:
         """Train models on secrets from the prior: half for the covariance, half for the trust."""
         if models < 2:
             raise InputError(f"`shadow_models` must be at least 2, got {models}")
         random = generator(rng)
         values = chances.size
-        quiet = TrainedOnSecret(replace(mechanism.training, noise=0.0), values, mechanism.start)
-        centres = quiet.release(np.arange(values), random)
+        centres = mechanism.without_noise().release(np.arange(values), random)
         secrets = random.choice(values, size=models, p=chances / chances.sum())
         logits = mechanism.release(secrets, random)
         half = models // 2

@@ -11,7 +11,8 @@ Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -149,6 +150,34 @@ def _start(start: ArrayLike, values: int) -> FloatArray:
     return found
 
 
+@runtime_checkable
+class TrainsOnSecrets(Protocol):
+    """A mechanism that trains a model on each secret, and gives its logits after the context."""
+
+    @property
+    def training(self) -> SecretTraining:
+        """How models are trained."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """How many values a secret has."""
+        ...
+
+    @property
+    def start(self) -> FloatArray | None:
+        """Logits of the model before training, shape (values,); None: 0, and all are alike."""
+        ...
+
+    def without_noise(self) -> TrainsOnSecrets:
+        """Give the same training without noise."""
+        ...
+
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Train a model for each secret; logits of shape (trials, values)."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TrainedOnSecret:
     """The mechanism that releases a model trained on a secret character.
@@ -171,6 +200,10 @@ class TrainedOnSecret:
         """Refuse a start of another shape."""
         if self.start is not None:
             _start(self.start, self.values)
+
+    def without_noise(self) -> TrainedOnSecret:
+        """Give the same training without noise."""
+        return replace(self, training=replace(self.training, noise=0.0))
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """Train a model for each secret; logits of shape (trials, values)."""

@@ -20,7 +20,12 @@ from narcissus._validation import distribution, integer, positive
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.extraction.secret_likelihood import LogitLikelihood, learnt_likelihood
-from narcissus.extraction.secret_training import FloatArray, SecretTraining, TrainedOnSecret
+from narcissus.extraction.secret_training import (
+    FloatArray,
+    SecretTraining,
+    TrainedOnSecret,
+    TrainsOnSecrets,
+)
 from narcissus.game.naming import named_right
 from narcissus.game.rules import Game
 from narcissus.results import Bound, Estimate, Grade, Result
@@ -66,9 +71,10 @@ class PosteriorGuess:
 
     def prepare(self, game: Any) -> PosteriorGuess:
         """Train the shadow models, which are public but for their noise."""
-        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainedOnSecret)):
+        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainsOnSecrets)):
             raise InputError(
-                "the posterior guess needs the world `Secret` and the mechanism `TrainedOnSecret`"
+                "the posterior guess needs the world `Secret` and a mechanism that trains on "
+                "secrets, such as `TrainedOnSecret`"
             )
         chances = game.world.chances
         learnt = learnt_likelihood(game.mechanism, chances, self.shadow_models, self.seed)
@@ -97,8 +103,11 @@ class RankingGuess:
 
     def prepare(self, game: Any) -> RankingGuess:
         """Take the model before training from the game."""
-        if not isinstance(game.mechanism, TrainedOnSecret):
-            raise InputError("the ranking guess needs the mechanism `TrainedOnSecret`")
+        if not isinstance(game.mechanism, TrainsOnSecrets):
+            raise InputError(
+                "the ranking guess needs a mechanism that trains on secrets, such as "
+                "`TrainedOnSecret`"
+            )
         start = game.mechanism.start
         return RankingGuess(np.zeros(game.mechanism.values) if start is None else start)
 

@@ -72,7 +72,6 @@ ATTACK = {
     "posterior-guess": "narcissus.extraction:PosteriorGuess",
     "published-guess": "narcissus.extraction:PublishedGuess",
     "ranking": "narcissus.extraction:ranking_attack",
-    "ranking-guess": "narcissus.extraction:RankingGuess",
     "rare-row": "narcissus.attacks:RareRow",
     "re-encryption": "narcissus.attacks:Reencryption",
     "released-places": "narcissus.attacks:ReleasedPlaces",
@@ -169,6 +168,7 @@ SECRET_PRIOR = {
     "zipf": "narcissus.priors.secrets:zipf_secret",
 }
 SECRET_MECHANISM = {
+    "fine-tune": "narcissus.extraction:FineTune",
     "ngram-dp-sgd": "narcissus.extraction:NgramDpSgd",
 }
 SECRET_ATTACK = {

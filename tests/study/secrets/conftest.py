@@ -23,7 +23,8 @@ def study():
         found = copy.deepcopy(STUDY)
         for name, value in sections.items():
             if isinstance(value, dict) and isinstance(found.get(name), dict):
-                found[name] |= value
+                # another part has options of its own
+                found[name] = value if "name" in value else found[name] | value
             else:
                 found[name] = value
         return {name: value for name, value in found.items() if value is not None}

@@ -81,6 +81,19 @@ class Stubborn:
         return release.argmax(axis=1) * 0 + 1
 
 
+def test_a_fine_tuned_network(play):
+    """Noise is made for two norms, and no less is kept: the bound is that of epsilon itself."""
+    mechanism = {"name": "fine-tune", "epsilon": 9.0, "steps": 6, "learning_rate": 0.2}
+    found = play(mechanism=mechanism, prior={"name": "uniform", "n": 3}).record.results
+    [one] = found.settings
+    assert one.training.mu == pytest.approx(one.training.accounted_mu)
+    assert one.training.kept_epsilon == pytest.approx(9.0, rel=1e-6)
+    assert one.training.start == "network"
+    posterior = one.attacks[1]
+    assert one.guess < posterior.success.low < one.bound.value
+    assert 0 < posterior.refuted_epsilon < 9.0
+
+
 def test_an_attack_of_your_own(play):
     found = play(attacks={"mine": Stubborn()}).record.results.settings[0]
     mine = next(one for one in found.attacks if one.name == "mine")

@@ -27,6 +27,7 @@ _STARTS = {
     "prior": "the logarithm of the prior, as a model that was pretrained on public text",
     "public": "a model that counted public canaries",
     "zero": "nothing",
+    "network": "a network with one hidden layer, its output bias the logarithm of the prior",
 }
 
 
@@ -96,9 +97,12 @@ def _verdict(record: Record, results: SecretsResults) -> Verdict:
 def _threat(results: SecretsResults) -> list[Block]:
     one = results.settings[0].training
     rows = [
-        ("Trained", f"{number(results.models)} n-gram models for each setting, each on one canary"),
-        ("Secret", "the last character of the canary; the ones before are known"),
-        ("Release", "the model after its last step: a logit for each value of the secret"),
+        (
+            "Trained",
+            f"{number(results.models)} models for each setting, each on a secret of its own",
+        ),
+        ("Secret", "what follows a known context; all other documents are known"),
+        ("Release", "the model after its last step, with a logit for each value of the secret"),
         (
             "The attacker knows",
             "how secrets are drawn, how models are trained, what they start from",
@@ -296,7 +300,7 @@ def _method(results: SecretsResults) -> Text:
             f"{results.claim_confidence:.6g} (Bonferroni), by Clopper and Pearson. What is refuted "
             "uses the lower ones, at the same level.",
             "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "
-            "clipping norm, while two gradients of a softmax differ by at most the root of two: "
-            "the smaller mu that this gives is what the bounds use.",
+            "clipping norm, while two gradients of an n-gram model, a softmax, differ by at most "
+            "the root of two: where mu is smaller for that, the bounds use the smaller one.",
         ]
     )

@@ -77,7 +77,7 @@ KIND = SecretsKind()
 def _agree(study: SecretsStudy, options: RunOptions) -> None:
     """Say how long it takes, by the logits that are trained."""
     levels = study.mechanism.each()
-    steps = sum(level.steps for level in levels)
+    steps = sum(level.steps * level.work for level in levels)
     values = sum(len(prior.chances) for prior in study.priors())
     models = study.run.models + _OTHERS
     agree(

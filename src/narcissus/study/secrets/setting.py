@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from narcissus.errors import InputError
-from narcissus.extraction import NgramDpSgd, TrainedOnSecret
+from narcissus.extraction import FineTune, NgramDpSgd
+from narcissus.extraction.secret_training import TrainsOnSecrets
 from narcissus.game import Game
 from narcissus.game.block import Seat
 from narcissus.game.plan import seats_of
@@ -14,6 +15,8 @@ from narcissus.priors.secrets import SecretPrior
 from narcissus.study.secrets.schema import SecretsStudy
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
+
+AskedOfTraining = NgramDpSgd | FineTune
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,8 @@ class SecretSetting:
 
     label: str
     prior: SecretPrior
-    asked: NgramDpSgd
-    trained: TrainedOnSecret
+    asked: AskedOfTraining
+    trained: TrainsOnSecrets
 
     def seat(self, study: SecretsStudy) -> Seat:
         """Give the game with the attacks that are prepared for it."""
@@ -57,7 +60,7 @@ def settings_of(study: SecretsStudy) -> list[SecretSetting]:
     words = [prior.words for prior in priors]
     if twice := [one for place, one in enumerate(words) if one in words[:place]]:
         raise InputError(f"the study has the prior {twice[0]!r} twice: leave one of them out")
-    asked: list[NgramDpSgd] = study.mechanism.each()
+    asked: list[AskedOfTraining] = study.mechanism.each()
     return [
         SecretSetting(_label(prior, level), prior, level, level.trained_on(prior.weights))
         for prior in priors
@@ -65,5 +68,5 @@ def settings_of(study: SecretsStudy) -> list[SecretSetting]:
     ]
 
 
-def _label(prior: SecretPrior, level: NgramDpSgd) -> str:
+def _label(prior: SecretPrior, level: AskedOfTraining) -> str:
     return f"{prior.words}, epsilon {level.epsilon:g}"
