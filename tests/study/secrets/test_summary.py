@@ -38,15 +38,16 @@ def judged(study):
 
 
 def test_limits_hold_for_all_attacks_and_settings_at_once(judged):
-    results = judged((250, 260), (300, 310))
+    results = judged((250, 260), (350, 310))
     assert (results.claims, results.models) == (4, 600)
     assert results.claim_confidence == pytest.approx(1 - 0.05 / 4)
     one = results.settings[1].attacks[0]
-    limits = clopper_pearson(300, 600, confidence=1 - 0.05 / 4)
+    limits = clopper_pearson(350, 600, confidence=1 - 0.05 / 4)
     assert (one.success.low, one.success.high) == (limits.low, limits.high)
     assert one.baseline == pytest.approx(0.25)
     prior = np.arange(1, 5.0) ** -1.1
-    refuted = refuted_by_runs(prior / prior.sum(), 600, 300, delta=1e-5, confidence=1 - 0.05 / 8)
+    refuted = refuted_by_runs(prior / prior.sum(), 600, 350, delta=1e-5, confidence=1 - 0.05 / 8)
+    assert refuted.epsilon > 0
     assert (one.refuted_epsilon, one.refuted_mu) == (refuted.epsilon, refuted.mu)
 
 
