@@ -33,7 +33,8 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/python requirements/sbom.py --check
 
 nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
-	$(BIN)/python -m pytest -n 2 -m nightly
+	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 -m nightly
+	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 tests/properties tests/bounds tests/priors tests/evidence
 
 sbom: $(BIN)/python   ## write the software bill of materials from the lock files
 	$(BIN)/python requirements/sbom.py

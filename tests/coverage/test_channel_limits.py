@@ -12,7 +12,9 @@ from narcissus import channels as ch
 
 pytestmark = pytest.mark.coverage_claim
 
-REPEATS = 400
+REPEATS = pytest.mark.parametrize(
+    "repeats", [100, pytest.param(1000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
 CONFIDENCE = 0.8  # a low level, so that limits that do not hold show within few repeats
 FALSE_ALARM = 1e-6
 
@@ -36,8 +38,9 @@ def settings():
 
 
 @pytest.mark.states("Narcissus theory", "6.2")
+@REPEATS
 @pytest.mark.parametrize("name", settings())
-def test_both_sides_cover(name):
+def test_both_sides_cover(name, repeats):
     matrix, prior, size = settings()[name]
     truth = {
         "beta_star": ch.beta_star(matrix).value,
@@ -47,7 +50,7 @@ def test_both_sides_cover(name):
     rng = np.random.default_rng([3, size])
     misses = dict.fromkeys([(q, side) for q in truth for side in ("low", "high")], 0)
     done = 0
-    while done < REPEATS:
+    while done < repeats:
         secret = rng.choice(len(matrix), size=size, p=prior)
         output = (rng.random(size)[:, None] > cumulative[secret]).sum(axis=1)
         if np.bincount(secret, minlength=len(matrix)).min() < 10:
@@ -59,12 +62,13 @@ def test_both_sides_cover(name):
             misses[q, "low"] += e.low > value + 1e-12
             misses[q, "high"] += e.high < value - 1e-12
             assert e.low <= e.value <= e.high
-    allowed = most_misses(REPEATS, (1 - CONFIDENCE) / 2)
+    allowed = most_misses(repeats, (1 - CONFIDENCE) / 2)
     assert max(misses.values()) <= allowed, misses
 
 
 @pytest.mark.states("Narcissus theory", "6.2")
-def test_stopping_when_it_looks_good_still_covers():
+@REPEATS
+def test_stopping_when_it_looks_good_still_covers(repeats):
     mechanism = ch.KaryRandomizedResponse(3, 1.0)
     cumulative = np.cumsum(mechanism.channel().matrix, axis=1)
 
@@ -74,13 +78,13 @@ def test_stopping_when_it_looks_good_still_covers():
 
     rng = np.random.default_rng(5)
     misses = 0
-    for _ in range(150):
+    for _ in range(repeats):
         found = ch.estimate(
             sampler, until=0.3, first=200, most=6_400, confidence=CONFIDENCE, rng=rng
         )
         risk = found.bayes_risk
         misses += not risk.low <= mechanism.bayes_risk <= risk.high
-    assert misses <= most_misses(150, 1 - CONFIDENCE)
+    assert misses <= most_misses(repeats, 1 - CONFIDENCE)
 
 
 def test_the_naive_interval_would_be_caught():
@@ -88,10 +92,10 @@ def test_the_naive_interval_would_be_caught():
     matrix, _prior, size = settings()["many outputs"]
     cumulative = np.cumsum(matrix, axis=1)
     rng = np.random.default_rng(1)
-    truth, misses = ch.bayes_risk(matrix), 0
-    for _ in range(REPEATS):
+    truth, misses, repeats = ch.bayes_risk(matrix), 0, 100
+    for _ in range(repeats):
         secret = rng.integers(len(matrix), size=size)
         output = (rng.random(size)[:, None] > cumulative[secret]).sum(axis=1)
         counts = ch.samples(secret, output).counts().toarray()
         misses += 1 - counts.max(axis=1).sum() / size < truth
-    assert misses > most_misses(REPEATS, (1 - CONFIDENCE) / 2)
+    assert misses > most_misses(repeats, (1 - CONFIDENCE) / 2)

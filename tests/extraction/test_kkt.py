@@ -49,6 +49,7 @@ def count(rows, points):
     return int(Close(1, correlation=CLOSE).reconstructed(rows, points).sum())
 
 
+@pytest.mark.nightly
 @pytest.mark.states("Narcissus theory", "10")
 def test_ten_training_digits_and_hardly_a_fresh_one(world):
     rows, labels, shadows = world

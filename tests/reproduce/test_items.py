@@ -10,7 +10,8 @@ from narcissus.reproduce import ITEMS, PAPERS, Item, Reproduced, chosen
 
 def test_items_are_named_as_they_stand_in_their_paper():
     for name, item in ITEMS.items():
-        assert name == item.name == f"{item.paper}/{item.kind}-{item.number}"
+        number = item.number.lower().replace(" ", "-")
+        assert name == item.name == f"{item.paper}/{item.kind}-{number}"
         assert item.paper in PAPERS
         assert item.seconds > 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -133,8 +133,11 @@ class Reproduced:
     @property
     def shown(self) -> Shown | None:
         """How the claims were shown, the weakest of all; None without claims."""
-        order: tuple[Shown, ...] = ("proved", "checked", "played")
-        return max((one.shown for one in self.held), key=order.index, default=None)
+        weakest: Shown | None = None
+        for shown in get_args(Shown):
+            if any(one.shown == shown for one in self.held):
+                weakest = shown
+        return weakest
 
     @property
     def because(self) -> str:

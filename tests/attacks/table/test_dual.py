@@ -78,7 +78,7 @@ def test_probes_have_the_covariance_of_the_counts(worlds):
         assert np.mean((probes @ along) ** 2) == pytest.approx(expected, rel=0.12)
 
 
-@pytest.mark.parametrize("scale", [0.3, 3.0, 100.0])
+@pytest.mark.parametrize("scale", [0.3, 100.0])
 @pytest.mark.parametrize(("sizes", "unknown", "k"), WORLDS)
 def test_the_least_is_found_from_anywhere(worlds, sizes, unknown, k, scale):
     targets, release, rng = problem(worlds, sizes, unknown, k, scale)

@@ -106,7 +106,10 @@ def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to groups")
-@pytest.mark.parametrize(("how", "workers"), [(signal.SIGKILL, 2), (signal.SIGINT, 1)])
+@pytest.mark.parametrize(
+    ("how", "workers"),
+    [pytest.param(signal.SIGKILL, 2, marks=pytest.mark.nightly), (signal.SIGINT, 1)],
+)
 def test_killed_and_continued(game, how, workers):
     """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
     path = game(pause=0.001, delta=0.9, trials=2400)
