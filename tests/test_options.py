@@ -1,6 +1,7 @@
 """The marks of parameters, as they stand on the parts that come with the package."""
 
 import dataclasses
+import inspect
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pytest
@@ -29,6 +30,9 @@ def marked_parameters(kind):
 
 def default_of(maker, name):
     """Give what a parameter is if nothing is said of it; "none" if something must be."""
+    if inspect.isfunction(maker):
+        default = inspect.signature(maker).parameters[name].default
+        return "none" if default is inspect.Parameter.empty else default
     field = getattr(maker, "__dataclass_fields__", {}).get(name)
     if field is None:
         return vars(maker).get(name, "none")
@@ -59,7 +63,7 @@ def test_levels_of_a_release_may_be_swept():
     assert get_args(Level)[0] is float
     swept = {(part, name) for part, _, name, _ in marked_parameters(Swept)}
     assert {name for part, name in swept if part == "table-mechanism: marginals"} == LEVELS
-    assert {part.partition(":")[0] for part, _ in swept} == {"table-mechanism"}
+    assert {part.partition(":")[0] for part, _ in swept} == {"secret-mechanism", "table-mechanism"}
     assert ("table-mechanism: rounding", "base") in swept
 
 

@@ -37,4 +37,12 @@ class RunsProgram:
     """
 
 
+@dataclass(frozen=True)
+class BesideStudy:
+    """Mark of a parameter that names a file or folder, relative to the study file.
+
+    Its maker takes ``folder``, where the name starts.
+    """
+
+
 Level = Annotated[float, Swept()]

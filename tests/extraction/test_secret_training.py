@@ -66,3 +66,16 @@ def test_same_seed_same_models():
 def test_bad_secrets(secrets):
     with pytest.raises(InputError, match="secrets"):
         train_models(np.array(secrets), 4, SecretTraining(1.0))
+
+
+def test_models_start_where_they_are_told():
+    start = np.array([2.0, 0.0, -1.0])
+    still = SecretTraining(0.0, steps=1, learning_rate=1e-9)
+    assert np.allclose(train_models(np.array([1]), 3, still, start=start), start)
+    mechanism = TrainedOnSecret(SecretTraining(1.0, steps=2), 3, start)
+    played = mechanism.release(np.array([1]), np.random.default_rng(3))
+    trained = train_models(np.array([1]), 3, SecretTraining(1.0, steps=2), start=start, rng=3)
+    assert (played == trained).all()
+    for wrong in ([0.0, 0.0], [0.0, np.inf, 0.0]):
+        with pytest.raises(InputError, match="`start` must hold 3"):
+            TrainedOnSecret(SecretTraining(1.0), 3, np.array(wrong))

@@ -9,8 +9,14 @@ from scipy import special
 
 from narcissus.bounds import THEOREMS, optimum
 from narcissus.errors import InputError
-from narcissus.extraction.secret_training import SecretTraining
-from narcissus.extraction.secrets import PosteriorGuess, attack_secrets, zipf_prior
+from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret
+from narcissus.extraction.secrets import (
+    PosteriorGuess,
+    PublishedGuess,
+    RankingGuess,
+    attack_secrets,
+    zipf_prior,
+)
 from narcissus.game import Game
 from narcissus.mechanisms import Constant
 from narcissus.success.relations import NamesSecret
@@ -96,3 +102,21 @@ def test_the_bound_is_the_best_of_the_theorems(monkeypatch):
     own = replace(THEOREMS["one-target-optimum"], id="own", limit=lambda q: 0.0)
     monkeypatch.setitem(THEOREMS, "own", own)
     assert attack_secrets(PRIORS["skewed"], training, **few).bound.id == "own"
+
+
+def test_ranking_names_what_rose_most():
+    start = np.array([3.0, 0.0, 0.0])
+    game = Game(
+        Secret([0.8, 0.1, 0.1]), TrainedOnSecret(SecretTraining(1.0), 3, start), NamesSecret(3)
+    )
+    rng, release = np.random.default_rng(0), np.array([[3.1, 0.5, 0.0], [4.0, 0.5, 0.0]])
+    attack = RankingGuess().prepare(game)
+    assert attack.attempt(release, None, rng).tolist() == [1, 0]
+    assert PublishedGuess().attempt(release, None, rng).tolist() == [0, 0]
+    zero = Game(game.world, TrainedOnSecret(SecretTraining(1.0), 3), NamesSecret(3))
+    same = RankingGuess().prepare(zero).attempt(release, None, rng)
+    assert same.tolist() == [0, 0]  # without a start it is the published one
+    with pytest.raises(InputError, match="prepare"):
+        RankingGuess().attempt(release, None, rng)
+    with pytest.raises(InputError, match="TrainedOnSecret"):
+        RankingGuess().prepare(Game(game.world, Constant(), NamesSecret(3)))

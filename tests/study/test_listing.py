@@ -16,7 +16,8 @@ from narcissus.study.shipped import shipped_studies
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STUDIES = [*EXAMPLES.rglob("*.toml"), *(study.path for study in shipped_studies())]
 SCHEMAS = {
-    kind: study_schema(kind) for kind in ("table", "game", "channel", "extraction", "synthetic")
+    kind: study_schema(kind)
+    for kind in ("table", "game", "channel", "extraction", "secrets", "synthetic")
 }
 
 

@@ -118,3 +118,12 @@ def test_what_ones_own_class_cannot_do_is_said(own):
         own("Broken")
     with pytest.raises(ValidationError, match="the parameter `name` of mine:Taken"):
         own("Taken")
+
+
+def test_a_file_beside_the_study_is_found_there_and_named_as_it_stands(tmp_path):
+    (tmp_path / "names.txt").write_text("Eve\nBob\n", encoding="utf-8")
+    part = checked("secret-prior", {"name": "names", "file": "names.txt"}, tmp_path)
+    assert part.build().values == ("Eve", "Bob")
+    assert part.to_dict() == {"name": "names", "file": "names.txt", "n": None}
+    with pytest.raises(ValidationError, match="no such file"):
+        checked("secret-prior", {"name": "names", "file": "names.txt"})

@@ -63,7 +63,7 @@ def test_every_part_of_a_game_has_its_line():
     }
     named = {
         loaded(target).__name__
-        for room in ("world", "side-information", "mechanism", "attack", "relation")
+        for room in (*OFFERS, "side-information", "secret-attack")
         for target in ROOMS[room].parts.values()
     }
     assert public - named == NOT_NAMED

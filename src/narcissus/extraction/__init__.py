@@ -23,8 +23,10 @@ from narcissus.extraction.diffusion import (
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
+from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
+from narcissus.extraction.language_prior import language_model_secret
 from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.ngram import (
     CharacterNgram,
@@ -33,6 +35,7 @@ from narcissus.extraction.ngram import (
     model_prior,
     perplexity,
 )
+from narcissus.extraction.ngram_dp_sgd import NgramDpSgd
 from narcissus.extraction.pool import Pool
 from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
 from narcissus.extraction.ranking import (
@@ -71,6 +74,7 @@ from narcissus.extraction.secret_training import (
 from narcissus.extraction.secrets import (
     PosteriorGuess,
     PublishedGuess,
+    RankingGuess,
     SecretAttack,
     attack_secrets,
     zipf_prior,
@@ -85,6 +89,7 @@ __all__ = [
     "DensestAttack",
     "EideticCounts",
     "ExtractionEvidence",
+    "FineTune",
     "Generator",
     "HammingBall",
     "HuggingFaceGenerator",
@@ -97,6 +102,7 @@ __all__ = [
     "Memorises",
     "MixtureDiffusion",
     "Near",
+    "NgramDpSgd",
     "OutputRelation",
     "Pool",
     "PosteriorGuess",
@@ -105,6 +111,7 @@ __all__ = [
     "PublishedGuess",
     "RankedSamples",
     "RankingAttack",
+    "RankingGuess",
     "SecretAttack",
     "SecretTraining",
     "Strings",
@@ -123,6 +130,7 @@ __all__ = [
     "eidetic_counts",
     "extracted_count",
     "kkt_reconstruct",
+    "language_model_secret",
     "lead_over_shadows",
     "memorised",
     "model_prior",

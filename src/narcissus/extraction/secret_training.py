@@ -11,7 +11,8 @@ Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,7 +90,12 @@ class SecretTraining:
 
 
 def train_models(
-    secrets: ArrayLike, values: int, training: SecretTraining, *, rng: RandomSource = None
+    secrets: ArrayLike,
+    values: int,
+    training: SecretTraining,
+    *,
+    start: ArrayLike | None = None,
+    rng: RandomSource = None,
 ) -> FloatArray:
     """Train one model for each secret.
 
@@ -101,13 +107,16 @@ def train_models(
         How many characters there are.
     training
         How.
+    start
+        Logits before the first step, shape (values,): those of a model that was pretrained. None:
+        all 0.
     rng
         Draws the noise.
 
     Returns
     -------
     array of shape (models, values)
-        Logits after the last step; all models start from 0.
+        Logits after the last step.
     """
     values = integer("values", values, low=2)
     numbers = np.asarray(secrets)
@@ -118,6 +127,8 @@ def train_models(
     random = generator(rng)
     models = np.arange(numbers.size)
     logits = np.zeros((numbers.size, values))
+    if start is not None:
+        logits += _start(start, values)
     scale = training.noise * training.clip
     for _ in range(training.steps):
         # By columns the largest of a few logits is found six times as fast.
@@ -132,7 +143,42 @@ def train_models(
     return logits
 
 
-@dataclass(frozen=True)
+def _start(start: ArrayLike, values: int) -> FloatArray:
+    found = np.asarray(start, dtype=np.float64)
+    if found.shape != (values,) or not np.isfinite(found).all():
+        raise InputError(f"`start` must hold {values} finite logits, got shape {found.shape}")
+    return found
+
+
+@runtime_checkable
+class TrainsOnSecrets(Protocol):
+    """A mechanism that trains a model on each secret, and gives its logits after the context."""
+
+    @property
+    def training(self) -> SecretTraining:
+        """How models are trained."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """How many values a secret has."""
+        ...
+
+    @property
+    def start(self) -> FloatArray | None:
+        """Logits of the model before training, shape (values,); None: 0, and all are alike."""
+        ...
+
+    def without_noise(self) -> TrainsOnSecrets:
+        """Give the same training without noise."""
+        ...
+
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Train a model for each secret; logits of shape (trials, values)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
 class TrainedOnSecret:
     """The mechanism that releases a model trained on a secret character.
 
@@ -142,14 +188,26 @@ class TrainedOnSecret:
         How it is trained.
     values
         How many characters there are.
+    start
+        Logits that all models start from, shape (values,); None: 0.
     """
 
     training: SecretTraining
     values: int
+    start: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a start of another shape."""
+        if self.start is not None:
+            _start(self.start, self.values)
+
+    def without_noise(self) -> TrainedOnSecret:
+        """Give the same training without noise."""
+        return replace(self, training=replace(self.training, noise=0.0))
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """Train a model for each secret; logits of shape (trials, values)."""
-        return train_models(data, self.values, self.training, rng=rng)
+        return train_models(data, self.values, self.training, start=self.start, rng=rng)
 
 
 def trained_on_secret(

@@ -9,7 +9,7 @@ Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +19,12 @@ from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
+from narcissus.extraction.secret_likelihood import LogitLikelihood, learnt_likelihood
 from narcissus.extraction.secret_training import (
     FloatArray,
     SecretTraining,
     TrainedOnSecret,
-    train_models,
+    TrainsOnSecrets,
 )
 from narcissus.game.naming import named_right
 from narcissus.game.rules import Game
@@ -42,49 +43,6 @@ class PublishedGuess:
     def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
         """Give the largest logit of each model, shape (models,)."""
         return release.argmax(axis=1)
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    """Gaussian model of the logits given the secret, from models that the attacker trained.
-
-    By symmetry one secret stands for all: the mean at the secret and elsewhere, and a covariance
-    of the form ``a I + b 11' + c (e 1' + 1 e') + d e e'``, estimated by averaging over the other
-    characters.
-    """
-
-    mean: FloatArray
-    precision: FloatArray
-
-    @classmethod
-    def learn(cls, training: SecretTraining, values: int, models: int, rng: RandomSource) -> Self:
-        sample = train_models(np.zeros(models, dtype=np.int64), values, training, rng=rng)
-        rest = sample[:, 1:]
-        mean = np.concatenate([[sample[:, 0].mean()], np.full(values - 1, rest.mean())])
-        centred = sample - mean
-        raw = centred.T @ centred / models
-        covariance = np.empty((values, values))
-        others = raw[1:, 1:]
-        diagonal = others.diagonal().mean()
-        off = (others.sum() - others.diagonal().sum()) / max(1, (values - 1) * (values - 2))
-        covariance[1:, 1:] = off
-        np.fill_diagonal(covariance, diagonal)
-        covariance[0, 0] = raw[0, 0]
-        covariance[0, 1:] = covariance[1:, 0] = raw[0, 1:].mean()
-        # Without noise the model is certain; a floor keeps the precision finite.
-        floor = 1e-12 * max(1.0, float(np.abs(mean).max())) ** 2
-        precision = np.linalg.inv(covariance + floor * np.eye(values))
-        return cls(mean, np.asarray(precision, dtype=np.float64))
-
-    def log_density(self, logits: FloatArray) -> FloatArray:
-        """Give the log density under each secret up to a constant, shape (models, values)."""
-        values = logits.shape[1]
-        scores = np.empty_like(logits)
-        for secret in range(values):
-            order = np.r_[secret, np.delete(np.arange(values), secret)]
-            centred = logits[:, order] - self.mean
-            scores[:, secret] = -0.5 * np.einsum("mi,ij,mj->m", centred, self.precision, centred)
-        return scores
 
 
 @dataclass(frozen=True)
@@ -108,17 +66,18 @@ class PosteriorGuess:
 
     shadow_models: int = 4000
     seed: int = 0
-    likelihood: Annotated[_Likelihood | None, FilledIn()] = None
+    likelihood: Annotated[LogitLikelihood | None, FilledIn()] = None
     log_prior: Annotated[FloatArray | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> PosteriorGuess:
         """Train the shadow models, which are public but for their noise."""
-        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainedOnSecret)):
+        if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainsOnSecrets)):
             raise InputError(
-                "the posterior guess needs the world `Secret` and the mechanism `TrainedOnSecret`"
+                "the posterior guess needs the world `Secret` and a mechanism that trains on "
+                "secrets, such as `TrainedOnSecret`"
             )
-        chances, training = game.world.chances, game.mechanism.training
-        learnt = _Likelihood.learn(training, chances.size, self.shadow_models, self.seed)
+        chances = game.world.chances
+        learnt = learnt_likelihood(game.mechanism, chances, self.shadow_models, self.seed)
         with np.errstate(divide="ignore"):
             return replace(self, likelihood=learnt, log_prior=np.log(chances))
 
@@ -127,6 +86,36 @@ class PosteriorGuess:
         if self.likelihood is None or self.log_prior is None:
             raise InputError("call `prepare` first: the attack needs the prior and the training")
         return (self.likelihood.log_density(release) + self.log_prior).argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class RankingGuess:
+    """Name the character whose probability the training raised most, over the model before it.
+
+    The model before is public (a pretrained one) or known from the prior, and stands for the model
+    of other data that texts are ranked against. Where models start from nothing it ranks as
+    `PublishedGuess` does.
+
+    Source: Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3.
+    """
+
+    start: Annotated[FloatArray | None, FilledIn()] = None
+
+    def prepare(self, game: Any) -> RankingGuess:
+        """Take the model before training from the game."""
+        if not isinstance(game.mechanism, TrainsOnSecrets):
+            raise InputError(
+                "the ranking guess needs a mechanism that trains on secrets, such as "
+                "`TrainedOnSecret`"
+            )
+        start = game.mechanism.start
+        return RankingGuess(np.zeros(game.mechanism.values) if start is None else start)
+
+    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+        """Give the logit of each model that rose most, shape (models,)."""
+        if self.start is None:
+            raise InputError("call `prepare` first: the attack needs the model before training")
+        return (release - self.start).argmax(axis=1)
 
 
 @dataclass(frozen=True)

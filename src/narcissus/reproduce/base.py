@@ -151,7 +151,7 @@ class Reproduced:
         if not apart and not failed:
             said: list[str] = []
             if self.printed:
-                said.append(f"all {len(self.printed)} printed numbers, to the digits printed")
+                said.append(f"all {len(self.printed)} printed numbers, as near as they should be")
             if self.held:
                 said.append(f"all {len(self.held)} claims held ({self.shown})")
             return "; ".join(said)

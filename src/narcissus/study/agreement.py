@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from narcissus.study.record import Record, Status, study_digest
 from narcissus.study.results.game import GameOutcome, GameResults
+from narcissus.study.results.secrets import SecretsResults
 from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
 
@@ -45,6 +46,8 @@ def _of_its_kind(record: Record) -> str:
         return _table(record, results.settings)
     if isinstance(results, SyntheticResults) and status != results.verdict:
         return f"the status is {status!r}, and that of the results {results.verdict!r}"
+    if isinstance(results, SecretsResults):
+        return _secrets(record, results)
     if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
         return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""
@@ -52,13 +55,20 @@ def _of_its_kind(record: Record) -> str:
 
 def _contradicted(record: Record) -> str:
     status = record.status
-    # what an attack on a table was seen to do needs nothing that a contradiction can refute
-    seen = isinstance(record.results, TableResults) and status == "exceeded"
+    # what an attack was seen to do needs nothing that a contradiction can refute
+    seen = isinstance(record.results, TableResults | SecretsResults) and status == "exceeded"
     if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
     return ""
+
+
+def _secrets(record: Record, results: SecretsResults) -> str:
+    worst = results.headline
+    if record.status != worst.status:
+        return f"the status is {record.status!r}, and that of the results {worst.status!r}"
+    return "" if worst.verdict in record.verdict else "the verdict is not that of the results"
 
 
 def _table(record: Record, settings: Sequence[SettingResult]) -> str:

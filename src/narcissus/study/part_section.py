@@ -20,7 +20,7 @@ from pydantic import AfterValidator, PydanticUserError, Strict, TypeAdapter, Val
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 from pydantic_core.core_schema import ValidationInfo
 
-from narcissus._options import OfRoom, RunsProgram, Swept
+from narcissus._options import BesideStudy, OfRoom, RunsProgram, Swept
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.parts import Part
@@ -100,6 +100,7 @@ class PartSection:
             raise ValidationError.from_exception_data("section", lines)
         for key in (n for n, option in takes.items() if marked(option.hint, RunsProgram)):
             _allow(options[key], folder)
+        if any(marked(option.hint, RunsProgram | BesideStudy) for option in takes.values()):
             maker = partial(maker, folder=str(folder))
         part = Part(self.room, name, options, more, maker, first, takes)
         if not room.given and not waits(maker):

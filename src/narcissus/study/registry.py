@@ -159,6 +159,23 @@ CHANNEL_MECHANISM = {
     "subset": "narcissus.channels.calibrated:subset",
     "unary": "narcissus.channels.calibrated:unary",
 }
+SECRET_PRIOR = {
+    "language-model": "narcissus.extraction:language_model_secret",
+    "listed": "narcissus.priors.secrets:listed_secret",
+    "names": "narcissus.priors.secrets:names_secret",
+    "pii": "narcissus.priors.secrets:pii_secret",
+    "uniform": "narcissus.priors.secrets:uniform_secret",
+    "zipf": "narcissus.priors.secrets:zipf_secret",
+}
+SECRET_MECHANISM = {
+    "fine-tune": "narcissus.extraction:FineTune",
+    "ngram-dp-sgd": "narcissus.extraction:NgramDpSgd",
+}
+SECRET_ATTACK = {
+    "argmax": "narcissus.extraction:PublishedGuess",
+    "posterior": "narcissus.extraction:PosteriorGuess",
+    "ranking": "narcissus.extraction:RankingGuess",
+}
 EXTRACTION_RELATION = {
     "close": "narcissus.extraction:Close",
     "exact": "narcissus.extraction:Verbatim",
@@ -243,6 +260,13 @@ ROOMS: dict[str, Room] = {
     ),
     "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
     "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
+    "secret-prior": Room("[prior] of a study of secrets", SECRET_PRIOR, own=False),
+    "secret-mechanism": Room("[mechanism] of a study of secrets", SECRET_MECHANISM, own=False),
+    "secret-attack": Room(
+        "[attacks.NAME] of a study of secrets",
+        SECRET_ATTACK,
+        of_function="narcissus.attacks:OwnAttack",
+    ),
     "extraction-relation": Room(
         "[relation] of an extraction", EXTRACTION_RELATION, default="exact", own=False
     ),

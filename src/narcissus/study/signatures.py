@@ -82,7 +82,7 @@ def in_a_file(alternatives: tuple[Any, ...]) -> list[Any]:
     return [one for one in alternatives if getattr(get_origin(one), "__name__", "") != "ndarray"]
 
 
-def marked(hint: Any, mark: type) -> bool:
+def marked(hint: Any, mark: type | UnionType) -> bool:
     """Say whether a type carries a mark of `narcissus._options`, at any depth."""
     own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
     return own or any(marked(inner, mark) for inner in get_args(hint))

@@ -19,7 +19,8 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 
 # kind -> module
 KINDS: dict[str, str] = {
-    kind: f"{__name__}.{kind}" for kind in ("channel", "extraction", "game", "synthetic", "table")
+    kind: f"{__name__}.{kind}"
+    for kind in ("channel", "extraction", "game", "secrets", "synthetic", "table")
 }
 
 

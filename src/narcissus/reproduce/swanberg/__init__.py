@@ -4,6 +4,7 @@ from narcissus.reproduce.base import Item
 from narcissus.reproduce.swanberg.definitions import DEFINITIONS
 from narcissus.reproduce.swanberg.figure_1 import FIGURE_1
 from narcissus.reproduce.swanberg.figure_2 import FIGURE_2A, FIGURE_2B
+from narcissus.reproduce.swanberg.figure_3 import FIGURE_3
 from narcissus.reproduce.swanberg.figure_4 import FIGURE_4
 from narcissus.reproduce.swanberg.figure_5 import FIGURE_5
 from narcissus.reproduce.swanberg.figure_6 import FIGURE_6
@@ -16,6 +17,7 @@ ALL: tuple[Item, ...] = (
     FIGURE_1,
     FIGURE_2A,
     FIGURE_2B,
+    FIGURE_3,
     FIGURE_4,
     FIGURE_5,
     FIGURE_6,

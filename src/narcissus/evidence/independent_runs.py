@@ -1,0 +1,88 @@
+"""What many runs, each with a secret of its own, refute: the largest epsilon, and mu.
+
+In each run a secret is drawn from a prior that need not be uniform, a release is made of it alone,
+and an attack names it. Under a guarantee each run succeeds with probability at most the optimum for
+that prior, whatever the others do, so the number of successes is at most binomial.
+
+Source: Narcissus theory 4.6 (the optimum for any prior), 5 (refutation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+from scipy import special
+
+from narcissus._validation import between, distribution, integer
+from narcissus.bounds import optimum
+from narcissus.evidence.refutation import largest_refuted
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
+
+
+@dataclass(frozen=True)
+class RefutedByRuns:
+    """What the successes of an attack refute, each at the same confidence singly.
+
+    Attributes
+    ----------
+    epsilon
+        Every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted, about replacing the
+        secret; 0 if none is.
+    mu
+        Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
+    """
+
+    epsilon: float
+    mu: float
+
+
+def refuted_by_runs(
+    prior: ArrayLike,
+    runs: int,
+    correct: int,
+    *,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+) -> RefutedByRuns:
+    """Find the largest epsilon, and mu, that the successes of an attack refute.
+
+    Parameters
+    ----------
+    prior
+        Probability of each value of a secret, shape (values,); all runs draw from it.
+    runs
+        Independent runs, each with a secret of its own.
+    correct
+        In how many of them the attack named the secret.
+    delta
+        Of the epsilon that is refuted, in [0, 1).
+    confidence
+        Level in (0, 1).
+
+    Examples
+    --------
+    >>> found = refuted_by_runs([0.5, 0.3, 0.2], 1000, 700)
+    >>> round(found.epsilon, 3)
+    1.425
+    """
+    chances = distribution("prior", prior)
+    n = integer("runs", runs, low=1)
+    k = integer("correct", correct, low=0, high=n)
+    allowed = between("delta", delta, 0, 1, open_high=True)
+    alpha = 1 - between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+
+    def p_value(guarantee: Guarantee) -> float:
+        share = min(1.0, float(optimum(chances, guarantee)[0]))
+        return 1.0 if k == 0 else float(special.betainc(k, n - k + 1, share))
+
+    def pair(epsilon: float) -> Guarantee:
+        return ApproximateDP(epsilon, allowed) if allowed > 0 else PureDP(epsilon)
+
+    kinds: tuple[Callable[[float], Guarantee], ...] = (pair, GaussianDP)
+    epsilon, mu = (
+        largest_refuted(lambda level, kind=kind: p_value(kind(level)), alpha, 1e-6, largest=100.0)
+        for kind in kinds
+    )
+    return RefutedByRuns(epsilon, mu)

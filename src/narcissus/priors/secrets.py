@@ -1,0 +1,187 @@
+"""How a secret is drawn: few enough values to be written out, the likeliest first or as listed.
+
+A model that is trained on a secret holds a number for each of its values, so distributions over
+very many values (nine digits) are scaled down, as published.
+
+Source: Swanberg et al. 2025, sections 5.1 and 5.2.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._files import open_text, parsing
+from narcissus._options import BesideStudy, FilledIn
+from narcissus._validation import distribution, integer
+from narcissus.errors import InputError
+from narcissus.priors.zipf import Zipf
+
+FloatArray = NDArray[np.float64]
+
+MOST = 10_000
+"""Most values of a secret."""
+_LARGEST = 2**26  # bytes of a list of names
+_SHIPPED = Path(__file__).with_name("first_names.csv")
+_PII = (0.525, 0.15, 0.09, 0.065, 0.05, 0.04, 0.03, 0.02, 0.017, 0.013)
+
+
+@dataclass(frozen=True)
+class SecretPrior:
+    """How a secret is drawn.
+
+    Attributes
+    ----------
+    chances
+        Probability of each value; they sum to 1.
+    values
+        What the values are, as many; empty where they are numbers only.
+    words
+        What it is, for a reader: "Zipf, s = 1.1".
+    """
+
+    chances: tuple[float, ...]
+    values: tuple[str, ...] = ()
+    words: str = "listed"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no distribution over at least two different values."""
+        distribution("chances", self.chances)
+        integer("number of values", len(self.chances), low=2, high=MOST)
+        if self.values and len(set(self.values)) != len(self.chances):
+            raise InputError(
+                f"`values` must be {len(self.chances)} different texts, one for each of `chances`"
+            )
+
+    @classmethod
+    def weighed(cls, weights: ArrayLike, values: Sequence[str], words: str) -> Self:
+        """Make one of weights that need not sum to 1."""
+        found = np.asarray(weights, dtype=np.float64)
+        return cls(tuple((found / found.sum()).tolist()), tuple(values), words)
+
+    @property
+    def weights(self) -> FloatArray:
+        """The probabilities as an array, shape (values,)."""
+        return np.asarray(self.chances, dtype=np.float64)
+
+    @property
+    def guess(self) -> float:
+        """Success of naming the likeliest value without any release."""
+        return max(self.chances)
+
+
+def uniform_secret(n: int = 10) -> SecretPrior:
+    """Draw each of some values alike: canaries as they are commonly planted.
+
+    Parameters
+    ----------
+    n
+        How many values.
+    """
+    count = integer("n", n, low=2, high=MOST)
+    return SecretPrior.weighed(np.ones(count), (), f"uniform over {count}")
+
+
+def zipf_secret(s: float = 1.1, n: int = 10) -> SecretPrior:
+    """Draw by Zipf's law, as popular passwords are.
+
+    Parameters
+    ----------
+    s
+        Exponent, at least 0.
+    n
+        How many values.
+    """
+    law = Zipf(s, integer("n", n, low=2, high=MOST))
+    chances = [law.probability(rank) for rank in range(1, n + 1)]
+    return SecretPrior.weighed(chances, (), f"Zipf over {n}, s = {s:g}")
+
+
+def names_secret(
+    file: Annotated[str | None, BesideStudy()] = None,
+    n: int | None = None,
+    folder: Annotated[str, FilledIn()] = ".",
+) -> SecretPrior:
+    """Draw a name as often as a list says: of a file, or 100 first names of the US census of 1990.
+
+    Parameters
+    ----------
+    file
+        A name a line, as often as it occurs, or `name,weight`. Left out: the 50 commonest first
+        names of women and of men each, as if there were as many of either.
+    n
+        Only so many, the commonest, whose shares are scaled up to 1; all if left out.
+    """
+    path = _SHIPPED if file is None else Path(folder) / file
+    weights = _read_names(path)
+    order = sorted(weights, key=lambda name: -weights[name])
+    kept = order if n is None else order[: integer("n", n, low=2, high=MOST)]
+    if not 2 <= len(kept) <= MOST:
+        raise InputError(
+            f"{path.name} has {len(kept):,} different names; a secret needs 2 to {MOST:,} values: "
+            "keep the commonest with `n`"
+        )
+    said = f"{len(kept)} first names" if file is None else f"{len(kept)} names of {path.name}"
+    return SecretPrior.weighed([weights[name] for name in kept], kept, said)
+
+
+def pii_secret() -> SecretPrior:
+    """Draw one of ten as uneven as names in their context are: .525 for the likeliest.
+
+    The published prior over ten is not printed; this one has its likeliest value, and the others
+    are assumed.
+    """
+    return SecretPrior.weighed(_PII, (), "PII-like over 10, assumed")
+
+
+def listed_secret(chances: Sequence[float], values: Sequence[str] = ()) -> SecretPrior:
+    """Draw by probabilities that the study lists.
+
+    Parameters
+    ----------
+    chances
+        Probability of each value; they sum to 1.
+    values
+        What the values are, as many different texts; left out, they are numbers.
+    """
+    return SecretPrior(tuple(chances), tuple(values), f"listed over {len(chances)}")
+
+
+def read_values(path: Path) -> list[tuple[str, float]]:
+    """Read a value a line, or ``value,weight``; a first line whose weight is a word is a heading.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or a weight is no number above 0.
+    """
+    with parsing(path, "a list of values, one a line"), open_text(path, largest=_LARGEST) as file:
+        lines = [line for line in csv.reader(file) if line and line[0].strip()]
+    found: list[tuple[str, float]] = []
+    for number, line in enumerate(lines):
+        try:
+            weight = float(line[1]) if len(line) > 1 else 1.0
+        except ValueError:
+            weight = np.nan
+        if number == 0 and len(line) > 1 and np.isnan(weight):
+            continue
+        if len(line) > 2 or not 0 < weight < np.inf:
+            raise InputError(
+                f"{path}: each line must be a value, or a value, a comma and a weight above 0; "
+                f"got {','.join(line)[:80]!r}"
+            )
+        found.append((line[0].strip(), weight))
+    return found
+
+
+def _read_names(path: Path) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for name, weight in read_values(path):
+        weights[name] = weights.get(name, 0.0) + weight
+    return weights
