@@ -21,11 +21,10 @@ from narcissus.channels.limits import (
     compare,
     guess_error,
     risk_high,
-    risk_low,
     security_high,
-    security_low,
     split_at_random,
 )
+from narcissus.channels.lower_limits import risk_low, security_low
 from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions

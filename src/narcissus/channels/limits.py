@@ -1,4 +1,4 @@
-"""The four finite-sample limits, and the choices that go before them.
+"""The two upper limits from samples, and the choices that go before them.
 
 The samples are split at random: on the first half estimators and pairs are tried and chosen, in
 whatever way; on the second half the choice is certified, so that nothing has to be paid for it.
@@ -7,7 +7,6 @@ Source: Narcissus theory 6.2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus.channels._search import least_overlap
 from narcissus.channels.estimators import WIDE, Estimator, Guess, Scorer, portfolio
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.observer import Observer
@@ -209,7 +207,7 @@ def upper(hits: float, trials: float, alpha: float) -> float:
 
 
 def risk_high(data: Samples, winner: Estimator, split: Split, side: float) -> Estimate:
-    """Limit 1: the chosen classifier's error on samples it has not seen is at least ``R*``."""
+    """Give the chosen classifier's error on samples it has not seen: at least ``R*``."""
     scorer = winner.fit(data, split.train)
     right = 0.0
     for outputs, entries in _chunks(data.counts(split.test), len(data.names)):
@@ -233,24 +231,8 @@ def guess_error(data: Samples, split: Split) -> float:
     return 1 - float((data.secret[split.test] == commonest).mean())
 
 
-def risk_low(data: Samples, side: float) -> float:
-    """Limit 2: the training error of the best function of the output, less McDiarmid's room."""
-    best = data.counts().max(axis=1).toarray().ravel()
-    resubstitution = 1 - float(best.sum()) / data.size
-    return max(0.0, resubstitution - math.sqrt(math.log(1 / side) / (2 * data.size)))
-
-
-def security_low(data: Samples, side: float) -> float:
-    """Limit 3: no pair is farther apart than it looks, less McDiarmid's room for that pair."""
-    counts = data.counts().T.tocsr()
-    each = np.asarray(counts.sum(axis=1)).ravel()
-    counts.data /= np.repeat(each, np.diff(counts.indptr))
-    spread = math.log(1 / side) / 2 / each
-    return max(0.0, least_overlap(counts, spread=spread)[0])
-
-
 def security_high(data: Samples, one: Estimator, pair: Pair, split: Split, side: float) -> Estimate:
-    """Limit 4: on fresh samples, how often the chosen event misses ``a`` and hits ``b``."""
+    """On fresh samples, how often the chosen event misses ``a`` and hits ``b``."""
     none = Estimate(1.0, None, 1.0, 0.0, data.size, "Bayes security", "no pair told apart")
     two, part = (data, split) if len(data.names) == 2 else _only(data, pair, split)
     of_a = two.secret[part.test] == 0
