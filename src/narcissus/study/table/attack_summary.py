@@ -207,19 +207,21 @@ def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
 def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
     """Keep sampled numbers where a theorem says that they are.
 
-    The people are the same, so an estimate above what is proved about them is luck, and the part
-    of its limits above that is empty. A limit that is wholly above is left: a contradiction.
+    The people are the same, so an estimate above what is proved about them is luck, and so is a
+    lower limit above what is proved of all people like them; if the one that holds for all attacks
+    is above too, it is left: a contradiction. Upper limits are not cut there. What is proved of
+    people who were not played is itself a limit that sampling may miss, and an interval that ends
+    at the nearer of two limits misses where either does.
     """
     limits = [b.share_of_population for b in bounds if isinstance(b, ShareBound)]
     above = min((share for share in limits if share is not None), default=1.0)
     summary["share"] = min(summary["share"], proved)
     rough = summary["approximate"]
     if rough is not None:
-        rough["high"] = max(summary["share"], min(rough["high"], above))
+        rough["high"] = max(summary["share"], rough["high"])
         rough["low"] = min(rough["low"], summary["share"])
-    for key in ("high", "low", "low_joint"):
-        if summary["low_joint"] <= above:
-            summary[key] = min(summary[key], above)
+    if summary["low_joint"] <= above:
+        summary["low"] = min(summary["low"], above)
     summary["low"] = min(summary["low"], summary["share"])
     summary["high"] = max(summary["high"], summary["share"])
     # what is shown as gained is what is shown as recovered less what is shown as its baseline
