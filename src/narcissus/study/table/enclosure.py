@@ -4,7 +4,8 @@ Given the release and everybody else's secrets, each guess about a person counts
 chance. Whatever attacks guess, their share of a release is between the mean of each person's
 smallest and largest chance, and what the release adds to what the same guesses score on fresh
 people between the largest fall and rise of a chance. What these are worth on average is told by
-people who are each in a release of their own (`chances_alone`), and so are independent.
+people who are each in a release of their own (`beliefs_alone`), and so are independent. So are the
+members of a group, if nobody else decides who belongs to it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
-from narcissus.attacks.table.alone import chances_alone, first
+from narcissus.attacks.table.alone import beliefs_alone, first
 from narcissus.evidence import Envelope, PeopleSums
 from narcissus.mechanisms.noise import Noise
+from narcissus.study.table.groups import Members
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
+Trial = Mapping[str, NDArray[Any]]
 
 MOST, LEAST, RISE, FALL, UNLIKELIEST, LIKELIEST, LEFT, GAINED = range(8)
 """The largest and the smallest chance of a guess; the largest rise and fall of one by the release;
@@ -35,7 +39,12 @@ _VALUES = 1_000_000  # chances that are held at once
 
 
 def around(
-    targets: Targets, chances: Floats, noise: Noise, rng: np.random.Generator
+    targets: Targets,
+    chances: Floats,
+    beliefs: Floats | None,
+    members: Members,
+    noise: Noise,
+    rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Give what a trial keeps of what no attack is beyond.
 
@@ -45,29 +54,57 @@ def around(
         Its people, whom the prior is right about.
     chances
         Of each guess given the release and everybody else's secrets, shape (n, guesses).
+    beliefs
+        Of each joint value, likewise, shape (n, values); None where there is one unknown column,
+        of which nothing else is asked than of the whole.
+    members
+        Who of them belongs to which group.
     noise
         On each cell.
     rng
         For releases of their own.
     """
     some = max(1, min(targets.people, ENOUGH, _VALUES // targets.prior.shape[1]))
-    people = first(targets, slice(some))
-    draws = [_ends(chances_alone(people, noise, rng), people.chances) for _ in range(DRAWS)]
-    x, g = np.mean(draws, axis=0), people.chances.max(axis=1)
-    moments = [x, x**2, np.broadcast_to(g, x.shape), np.broadcast_to(g**2, x.shape), x * g]
-    return {
-        "ends": _means(chances, targets.chances),
-        "alone": np.stack([m.sum(axis=1) for m in moments], axis=1),
+    people, success = first(targets, slice(some)), targets.success
+    draws = [beliefs_alone(people, noise, rng) for _ in range(DRAWS)]
+    x = np.mean([_ends(success.chances(one), people.chances) for one in draws], axis=0)
+    g = people.chances.max(axis=1)
+    moments = np.stack([x, x**2, *np.broadcast_to([[g], [g**2]], (2, *x.shape)), x * g])
+    grouped = members.masks(slice(some)).astype(np.float64) @ moments.reshape(-1, some).T
+    found = {
+        **_means(chances, targets.chances, members),
+        "alone": moments.sum(axis=2).T,
         "alone_people": np.array(float(some)),
+        "group_alone": grouped.reshape(-1, *moments.shape[:2]).swapaxes(1, 2),
+        "group_alone_people": members.masks(slice(some)).sum(axis=1).astype(np.float64),
     }
+    if beliefs is not None:
+        each = np.mean([success.column_ends(one) for one in draws], axis=0)
+        found["column_ends"] = _means_of_columns(success, beliefs)
+        found["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
+    return found
 
 
-def _means(chances: Floats, before: Floats) -> Floats:
-    """Give their means over people, so many at a time that little memory is held."""
-    step = max(1, _VALUES // chances.shape[1])
-    starts = range(0, len(chances), step)
-    sums = [_ends(chances[a : a + step], before[a : a + step]).sum(axis=1) for a in starts]
-    return np.sum(sums, axis=0) / len(chances)
+def _means(chances: Floats, before: Floats, members: Members) -> dict[str, Floats]:
+    """Give means over people, and sums over groups, of so many at a time that little is held."""
+    sums: list[Floats] = []
+    grouped = 0.0
+    for block in _blocks(chances):
+        ends = _ends(chances[block], before[block])
+        sums.append(ends.sum(axis=1))
+        grouped = grouped + members.masks(block).astype(np.float64) @ ends.T
+    return {"ends": np.sum(sums, axis=0) / len(chances), "group_ends": np.asarray(grouped)}
+
+
+def _means_of_columns(success: ColumnsRight, beliefs: Floats) -> Floats:
+    """Give means over people of what each column can be right at most and at least."""
+    sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
+    return np.sum(sums, axis=0) / len(beliefs)
+
+
+def _blocks(values: Floats) -> list[slice]:
+    step = max(1, _VALUES // values.shape[1])
+    return [slice(a, a + step) for a in range(0, len(values), step)]
 
 
 def _ends(chances: Floats, before: Floats) -> Floats:
@@ -82,17 +119,17 @@ def _ends(chances: Floats, before: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What no attack was beyond in the trials of one setting.
+    """What no attack was beyond in the trials of one setting: about everybody, or some of them.
 
     Attributes
     ----------
     ends
-        Means over the people of each trial, shape (trials, 8).
+        Means over the people of each trial, shape (trials, 8); of a column the first two.
     guesses
         What the best guess without the release scores by the prior, shape (trials,).
     alone
         Sums of x, x^2, g, g^2, x g over people in releases of their own, x one of the eight and g
-        the best guess, shape (trials, 8, 5).
+        the best guess, shape (trials, 8, 5); there may be more trials than above.
     counts
         How many these are, shape (trials,).
     """
@@ -103,7 +140,7 @@ class Enclosure:
     counts: Floats
 
     @classmethod
-    def of(cls, trials: Sequence[Mapping[str, NDArray[Any]]], people: int) -> Enclosure | None:
+    def of(cls, trials: Sequence[Trial], people: int) -> Enclosure | None:
         """Take it from what was kept; None where such chances are not known."""
         if "alone" not in trials[0]:
             return None
@@ -111,6 +148,42 @@ class Enclosure:
             np.array([t["ends"] for t in trials]),
             np.array([t["guess"][0] for t in trials]) / people,
             np.array([t["alone"] for t in trials]),
+            np.array([float(t["alone_people"]) for t in trials]),
+        )
+
+    @classmethod
+    def of_group(cls, trials: Sequence[Trial], group: int) -> Enclosure | None:
+        """Take that of a group whose members are drawn independently, and are told beforehand.
+
+        Trials without members are left out of ``ends`` and ``guesses``.
+        """
+        if "group_alone" not in trials[0]:
+            return None
+        counts = np.array([t["group_alone_people"][group] for t in trials])
+        if not counts.any():
+            return None
+        members = np.array([t["groups"][group] for t in trials])
+        some = members > 0
+        ends = np.array([t["group_ends"][group] for t in trials])
+        guesses = np.array([t["group_guess"][group] for t in trials])
+        return cls(
+            ends[some] / members[some, None],
+            guesses[some] / members[some],
+            np.array([t["group_alone"][group] for t in trials]),
+            counts,
+        )
+
+    @classmethod
+    def of_column(cls, trials: Sequence[Trial], column: int) -> Enclosure | None:
+        """Take that of one of several unknown columns, by itself; no guess is told of it."""
+        if "column_alone" not in trials[0]:
+            return None
+        sums = np.array([t["column_alone"][column] for t in trials])
+        none = np.zeros((*sums.shape[:2], 3))
+        return cls(
+            np.array([t["column_ends"][column] for t in trials]),
+            np.zeros(len(trials)),
+            np.concatenate([sums, none], axis=2),
             np.array([float(t["alone_people"]) for t in trials]),
         )
 

@@ -120,6 +120,11 @@ class Experiment:
         return self.prior_is_exact and all(s.mechanism.cellwise for s in self.settings)
 
     @property
+    def knows_guess(self) -> bool:
+        """Whether the guess without the release is scored by its chance, and not by its hits."""
+        return self.knows_chances or (self.prior_is_exact and self.factored)
+
+    @property
     def takes_as_given(self) -> tuple[str, ...]:
         """What baselines and ceiling assume besides the game, at every setting."""
         if self.real_rows:

@@ -44,6 +44,8 @@ Floats = NDArray[np.float64]
 
 Always = tuple[int, int, int | None]
 
+OVER_PEOPLE = "empirical Bernstein over people"
+
 OF_BASELINE = 0.2
 """Share of the error of an advantage that is kept for its baseline."""
 
@@ -130,6 +132,16 @@ class AttackScores:
         fall, rise = self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
         return self._between(self.shares - self.fresh, fall, rise, level)
 
+    def above_guess(self, guess: Floats, level: float) -> Estimate:
+        """Limit the mean of the share less what the best guess without the release scores."""
+        if self.around is None:
+            return difference_limits(self.shares, guess, confidence=level, people=self.people)
+        ends = self._beyond(Criterion("advantage", 0.0))
+        assert ends is not None
+        if ends[0] is ends[1]:
+            return self._at(ends[0], self.shares - guess, level)
+        return self._between(self.shares - guess, *ends, level)
+
     def advantage(self, level: float) -> Estimate:
         """Limit the gain as a part of what the baseline leaves.
 
@@ -179,7 +191,7 @@ class AttackScores:
         allowed, of = criterion.limit, self.around.envelope
         less = 1 - allowed if criterion.name == "advantage" else 0.0
         if self.always is not None:
-            if criterion.name == "gain":
+            if criterion.name == "gain" or (less == 1 and self.always[2] is None):
                 end = self._gained(allowed)
             else:
                 end = of(self.always[0], less=less, allowed=allowed)
@@ -218,8 +230,9 @@ class AttackScores:
             low = high = float(envelope.trials.mean())
         else:
             low, high = envelope.people.lower(error), envelope.people.upper(error)
-        ends, method = (min(mean, low), max(mean, high)), "empirical Bernstein over people"
-        return Estimate(mean, *ends, level, values.size, method=method)
+        return Estimate(
+            mean, min(mean, low), max(mean, high), level, values.size, method=OVER_PEOPLE
+        )
 
 
 def _part(gain: float, room: float) -> float:
@@ -276,11 +289,11 @@ def scores_of(
         experiment.targets,
         around,
         experiment.success.guesses,
-        _always(attack),
+        always_of(attack),
     )
 
 
-def _always(attack: TableAttack) -> Always | None:
+def always_of(attack: TableAttack) -> Always | None:
     """Give the ends at which an attack of ours always is."""
     if isinstance(attack, Ceiling):
         return MOST, LEFT, GAINED

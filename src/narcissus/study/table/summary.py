@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.evidence import each_confidence, mean_limits
+from narcissus.evidence import PeopleSums, clopper_pearson, each_confidence, mean_limits
+from narcissus.results import Estimate
 from narcissus.study.results.table import NoiseResult, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GuessResult
-from narcissus.study.table.attack_summary import attack_result, limited, prior_test
+from narcissus.study.table.attack_summary import as_mean, attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.excess import family
@@ -159,11 +160,28 @@ def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
         )
     real = np.array([float(t["guessed"]) for t in trials])
     said = np.clip(sums[:, 0] / n, 0, 1)
+    right = [float(t["guessed_chance"]) for t in trials]
+    moments = np.column_stack([n * real, n * real, sums, right])  # a hit is its own square
     return GuessResult(
-        **dict(limited(real, level, people=n)),
-        by_the_prior=prior_test(experiment, real, said),
+        **dict(as_mean(_hits(experiment, real))),
+        by_the_prior=prior_test(
+            experiment, real, said, PeopleSums.of_moments(moments, n, less=1.0, allowed=0.0)
+        ),
         **_of_factors(experiment, trials),
     )
+
+
+def _hits(experiment: Experiment, real: Floats) -> Estimate:
+    """Limit the share that the guess gets right from its hits, which count person by person.
+
+    Rows that are drawn without replacement are less spread than as many that are independent and
+    alike (Hoeffding 1956, Theorem 4).
+    """
+    level, n = experiment.confidence, experiment.targets
+    if experiment.everybody:  # the people played are the population
+        value = float(real.mean())
+        return Estimate(value, value, value, level, len(real), method="all people")
+    return clopper_pearson(round(n * real.sum()), n * len(real), confidence=level)
 
 
 def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
