@@ -25,8 +25,9 @@ from narcissus.study.table.limits import OVER_PEOPLE, AttackScores, always_of
 
 FEW = 2
 """Members expected in a trial, below which trials tell more of a mean than members do."""
-SOME = 10
-"""Likewise of an attack of which only the ends are known: these have a part of the error."""
+SOME, MORE = 10, 30
+"""Likewise of an attack of which only the ends are known, which have a part of the error: of two
+guesses, and of more, where hardly more than nothing is known of the lower end."""
 
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -101,7 +102,8 @@ def group_scores(
     fresh = np.clip(_sums(trials, f"{name}/group_fresh", group)[some] / among, 0, 1)
     guess = np.clip(_sums(trials, "group_guess", group)[some] / among, 0, 1)
     always = always_of(attack)
-    if always is None and expected_members(experiment, group) < SOME:
+    enough = SOME if experiment.success.guesses == 2 else MORE
+    if always is None and expected_members(experiment, group) < enough:
         around = None
     scores = AttackScores(
         shares,
