@@ -127,10 +127,18 @@ class AttackScores:
         """Limit the mean of the one less the other."""
         if self.around is None:
             return difference_limits(self.shares, self.fresh, confidence=level, people=self.people)
+        low, high = self.gain_ends()
+        if low is high:
+            return self._at(low, self.shares - self.fresh, level)
+        return self._between(self.shares - self.fresh, low, high, level)
+
+    def gain_ends(self) -> tuple[Envelope, Envelope]:
+        """Give what the gain is never below and never above; one thing if it is always that."""
+        assert self.around is not None
         if self.always is not None:
-            return self._at(self._gained(), self.shares - self.fresh, level)
-        fall, rise = self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
-        return self._between(self.shares - self.fresh, fall, rise, level)
+            end = self._gained()
+            return end, end
+        return self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
 
     def above_guess(self, guess: Floats, level: float) -> Estimate:
         """Limit the mean of the share less what the best guess without the release scores."""
@@ -242,8 +250,10 @@ def _part(gain: float, room: float) -> float:
     return float(np.clip(gain / room, -1, 1))
 
 
-def expected_reach(scores: AttackScores, trials: int, level: float) -> float:
-    """Plan how far apart the limits of a share will be, halved. Rough; never a claim.
+def expected_reach(
+    scores: AttackScores, trials: int, level: float, *, of_gain: bool = False
+) -> float:
+    """Plan how far apart the limits of a share, or of a gain, will be, halved. Rough; no claim.
 
     Parameters
     ----------
@@ -253,19 +263,24 @@ def expected_reach(scores: AttackScores, trials: int, level: float) -> float:
         That are planned.
     level
         Of both limits together.
+    of_gain
+        Whether it is about the gain.
     """
     hurdle = math.log(2 / (1 - level))
+    values = scores.shares - scores.fresh if of_gain else scores.shares
     if scores.around is None:
-        slow = math.sqrt(2 * hurdle * float(scores.shares.var(ddof=1)) / trials)
-        return math.hypot((hurdle + math.log(2)) / trials / 2, slow)  # two gamblers, one wins
+        slow = math.sqrt(2 * hurdle * float(values.var(ddof=1)) / trials)
+        width = 2 if of_gain else 1
+        # two gamblers, one wins
+        return math.hypot(width * (hurdle + math.log(2)) / trials / 2, slow)
     found = 0.0
-    for end in scores.share_ends():
+    for end in scores.gain_ends() if of_gain else scores.share_ends():
         if end.people is not None:
             rare = hurdle - (0.0 if scores.always else math.log(OF_PEOPLE))
             people = float(np.mean(end.people.counts)) * trials
             found += math.sqrt(2 * rare * end.people.variance / people) + rare / people
         if not scores.always:
-            rest = np.abs(scores.shares - end.cut(scores.shares.size).trials)
+            rest = np.abs(values - end.cut(values.size).trials)
             slow = math.sqrt(2 * hurdle * float(rest.var(ddof=1)) / trials)
             found += math.hypot(float(rest.mean()) * hurdle / trials, slow)
     return found / 2
