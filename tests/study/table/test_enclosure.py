@@ -75,15 +75,16 @@ def test_so_do_members_of_a_group_and_each_column(played, epsilon):
         members = np.array([t["groups"][g] for t in trials])
         some = members > 0
         assert len(around.ends) == some.sum() > 50
-        assert around.counts.tolist() == members.tolist()  # few people: all of them are alone too
+        assert around.counts.sum() > 5 * members.sum()  # others, of whom there are more
         for name, _, _ in experiment.attacks:
             share = np.array([t[f"{name}/group_share"][g] for t in trials])[some] / members[some]
             assert (around.ends[:, LEAST] <= share + 1e-12).all()
             assert (share <= around.ends[:, MOST] + 1e-12).all()
         guess = np.array([t["group_guess"][g] for t in trials])[some] / members[some]
         assert around.guesses == pytest.approx(guess)
-        assert around.alone[some, LIKELIEST, 0] / members[some] == pytest.approx(guess)
-        gaps = around.alone[some, :, 0] / members[some, None] - around.ends
+        # a ratio of sums: off by the mean of what is left of each trial's sum
+        left = around.alone[some, :, 0] - around.counts[some, None] * around.ends.mean(axis=0)
+        gaps = left / around.counts.mean() - (around.ends - around.ends.mean(axis=0))
         assert not far(gaps).any()
     for c in range(2):
         around = Enclosure.of_column(trials, c)

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from narcissus.evidence import mean_limits
+from narcissus.study.table import group_limits as module
 from narcissus.study.table.enclosure import LEAST, LIKELIEST, MOST
 from narcissus.study.table.group_limits import (
     enclosure_of_group,
@@ -87,7 +88,7 @@ def test_limits_of_a_group_cover(ready, repeats):
         trials = [law.trial() for _ in range(15)]
         around = enclosure_of_group(experiment, trials, 0)
         assert around is not None
-        found = {"guess": guess_of_group(experiment, trials, 0, 1 - 2 * SIDE)}
+        found = {"guess": guess_of_group(experiment, trials, 0, around, 1 - 2 * SIDE)}
         for name in ("posterior", "ceiling"):
             own = group_scores(experiment, name, attacks[name], trials, 0, around)
             assert own.scores.around is around
@@ -151,22 +152,24 @@ def width(found):
     return found.high - found.low
 
 
-def test_few_members_are_limited_by_trials(played):
+def test_few_members_are_limited_by_trials(played, monkeypatch):
     """By what the table says of the group before the first trial; ends alone need more members."""
     experiment, trials = played
-    attacks = {name: attack for name, attack, _ in experiment.attacks}
-    part = expected_members(experiment, 0) / PEOPLE
     counted = (experiment.table.records[:, experiment.table.index("sex")] == 0).mean()
-    assert part == pytest.approx(counted)
+    assert expected_members(experiment, 0) == pytest.approx(500 * counted)
+    of_others = [by.startswith("how often") for by, _ in experiment.groups.names].index(True)
+    assert expected_members(experiment, of_others) == 0
+    members = [0.0]
+    monkeypatch.setattr(module, "expected_members", lambda *_: members[0])
     for guesses, enough in ((2, 10), (3, 30)):
-        success = exact_match((guesses,))
-        for targets, few in ((int(enough / part), True), (int(enough / part) + 1, False)):
-            sized = replace(experiment, targets=targets, success=success)
+        sized = replace(experiment, success=exact_match((guesses,)))
+        for members[0], few in ((enough - 1, True), (enough, False)):
             around = enclosure_of_group(sized, trials, 0)
-            for name, attack in attacks.items():
+            for name, attack, _ in sized.attacks:
                 own = group_scores(sized, name, attack, trials, 0, around)
                 assert (own.scores.around is None) == (few and name == "posterior")
-    assert enclosure_of_group(replace(experiment, targets=int(1.9 / part)), trials, 0) is None
+    members[0] = 1.9
+    assert enclosure_of_group(experiment, trials, 0) is None
 
 
 def test_who_met_no_member_scored_nothing(played):

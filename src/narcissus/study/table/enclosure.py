@@ -4,8 +4,8 @@ Given the release and everybody else's secrets, each guess about a person counts
 chance. Whatever attacks guess, their share of a release is between the mean of each person's
 smallest and largest chance, and what the release adds to what the same guesses score on fresh
 people between the largest fall and rise of a chance. What these are worth on average is told by
-people who are each in a release of their own (`beliefs_alone`), and so are independent. So are the
-members of a group, if nobody else decides who belongs to it.
+other people who are each in a release of their own (`beliefs_alone`), and so are independent. So
+are those of them who belong to a group, if nobody else decides who does.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
-from narcissus.attacks.table.alone import beliefs_alone, first
+from narcissus.attacks.table.alone import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
 from narcissus.mechanisms.noise import Noise
-from narcissus.study.table.groups import Members
+from narcissus.study.table.crowd import Crowd
 from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
@@ -32,17 +32,21 @@ MOST, LEAST, RISE, FALL, UNLIKELIEST, LIKELIEST, LEFT, GAINED = range(8)
 the smallest and the largest chance before it; the chance before it of the guess that has the
 largest after it, and what that has gained: of who is told all other secrets, and nobody else."""
 
-DRAWS = 4
-"""Releases of their own that each person is in; people, not releases, are what is counted."""
-ENOUGH = 1000  # people of a trial; more would tell little else
+FEWEST, MOST_PEOPLE = 500, 2000
+"""People of a trial, besides those in its release, who are each in one of their own. They cost
+little: nobody attacks those releases."""
 _VALUES = 1_000_000  # chances that are held at once
 
 
+def people_alone(targets: int, values: int) -> int:
+    """Say how many people of a trial are in releases of their own, by those in its release."""
+    return max(1, min(max(FEWEST, 2 * targets), MOST_PEOPLE, _VALUES // values))
+
+
 def around(
-    targets: Targets,
+    crowd: Crowd,
     chances: Floats,
     beliefs: Floats | None,
-    members: Members,
     noise: Noise,
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
@@ -50,49 +54,54 @@ def around(
 
     Parameters
     ----------
-    targets
-        Its people, whom the prior is right about.
+    crowd
+        Its people, whom the prior is right about, and others like them.
     chances
         Of each guess given the release and everybody else's secrets, shape (n, guesses).
     beliefs
         Of each joint value, likewise, shape (n, values); None where there is one unknown column,
         of which nothing else is asked than of the whole.
-    members
-        Who of them belongs to which group.
     noise
         On each cell.
     rng
         For releases of their own.
     """
-    some = max(1, min(targets.people, ENOUGH, _VALUES // targets.prior.shape[1]))
-    people, success = first(targets, slice(some)), targets.success
-    draws = [beliefs_alone(people, noise, rng) for _ in range(DRAWS)]
-    x = np.mean([_ends(success.chances(one), people.chances) for one in draws], axis=0)
-    g = people.chances.max(axis=1)
+    others = crowd.others
+    assert others is not None
+    people, success = others.targets, crowd.targets.success
+    assert isinstance(people, Targets)
+    assert isinstance(success, ColumnsRight)
+    alone = beliefs_alone(people, noise, rng)
+    x, g = _ends(success.chances(alone), people.chances), people.chances.max(axis=1)
     moments = np.stack([x, x**2, *np.broadcast_to([[g], [g**2]], (2, *x.shape)), x * g])
-    grouped = members.masks(slice(some)).astype(np.float64) @ moments.reshape(-1, some).T
+    masks = np.zeros((len(crowd.groups.names), people.people))
+    own = others.members.masks()
+    masks[: len(own)] = own
+    grouped = masks @ moments.reshape(-1, people.people).T
     found = {
-        **_means(chances, targets.chances, members),
+        **_means(chances, crowd),
         "alone": moments.sum(axis=2).T,
-        "alone_people": np.array(float(some)),
+        "alone_people": np.array(float(people.people)),
         "group_alone": grouped.reshape(-1, *moments.shape[:2]).swapaxes(1, 2),
-        "group_alone_people": members.masks(slice(some)).sum(axis=1).astype(np.float64),
+        "group_alone_people": masks.sum(axis=1),
     }
     if beliefs is not None:
-        each = np.mean([success.column_ends(one) for one in draws], axis=0)
+        each = success.column_ends(alone)
         found["column_ends"] = _means_of_columns(success, beliefs)
         found["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
     return found
 
 
-def _means(chances: Floats, before: Floats, members: Members) -> dict[str, Floats]:
+def _means(chances: Floats, crowd: Crowd) -> dict[str, Floats]:
     """Give means over people, and sums over groups, of so many at a time that little is held."""
+    assert isinstance(crowd.targets, Targets)
+    before = crowd.targets.chances
     sums: list[Floats] = []
     grouped = 0.0
     for block in _blocks(chances):
         ends = _ends(chances[block], before[block])
         sums.append(ends.sum(axis=1))
-        grouped = grouped + members.masks(block).astype(np.float64) @ ends.T
+        grouped = grouped + crowd.members.masks(block).astype(np.float64) @ ends.T
     return {"ends": np.sum(sums, axis=0) / len(chances), "group_ends": np.asarray(grouped)}
 
 

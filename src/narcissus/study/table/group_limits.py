@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import PeopleSums, clopper_pearson, mean_limits
 from narcissus.results import Estimate
-from narcissus.study.table.enclosure import Enclosure
+from narcissus.study.table.enclosure import LIKELIEST, Enclosure, people_alone
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.limits import OVER_PEOPLE, AttackScores, always_of
 
 FEW = 2
-"""Members expected in a trial, below which trials tell more of a mean than members do."""
+"""Members expected in releases of their own in a trial, below which trials tell more of a mean."""
 SOME, MORE = 10, 30
 """Likewise of an attack of which only the ends are known, which have a part of the error: of two
 guesses, and of more, where hardly more than nothing is known of the lower end."""
@@ -66,8 +66,9 @@ def enclosure_of_group(
 
 
 def expected_members(experiment: Experiment, group: int) -> float:
-    """Say how many members a trial has on average, by the table; 0 where that does not tell."""
-    return experiment.targets * experiment.groups.parts(experiment.table)[group]
+    """Say how many are in releases of their own in a trial, by the table; 0 if it does not tell."""
+    people = people_alone(experiment.targets, experiment.queries.values)
+    return people * float(experiment.groups.parts(experiment.table)[group])
 
 
 def group_scores(
@@ -117,7 +118,11 @@ def group_scores(
 
 
 def guess_of_group(
-    experiment: Experiment, trials: Sequence[Trial], group: int, level: float
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    group: int,
+    around: Enclosure | None,
+    level: float,
 ) -> Estimate:
     """Limit what the best guess without the release scores of a group that had members.
 
@@ -140,12 +145,14 @@ def guess_of_group(
         assert found.low is not None
         assert found.high is not None
         return replace(found, value=value, low=min(value, found.low), high=max(value, found.high))
-    if expected_members(experiment, group) < FEW:
-        return mean_limits(shares, confidence=level, people=experiment.targets)
     people = PeopleSums(guessed, _sums(trials, "group_guess_squares", group), members)
+    if around is not None:
+        people = around.envelope(LIKELIEST).people or people
+    elif experiment.knows_chances:  # few members
+        return mean_limits(shares, confidence=level, people=experiment.targets)
     error = (1 - level) / 2
     low, high = min(value, people.lower(error)), max(value, people.upper(error))
-    return Estimate(value, low, high, level, int(members.sum()), method=OVER_PEOPLE)
+    return Estimate(value, low, high, level, shares.size, method=OVER_PEOPLE)
 
 
 def _sums(trials: Sequence[Trial], key: str, group: int) -> Floats:

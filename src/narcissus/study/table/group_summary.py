@@ -61,7 +61,7 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
                 group=label,
                 by_secret=bool(by_secret[g]),
                 share_of_people=float(people[:, g].sum() / (len(trials) * experiment.targets)),
-                guess=as_mean(guess_of_group(experiment, trials, g, joint)),
+                guess=as_mean(guess_of_group(experiment, trials, g, around, joint)),
                 attacks=attacks,
                 ceiling=ceiling,
             )

@@ -106,7 +106,8 @@ class AttackScores:
         low, high = self.share_ends()
         if low is high:
             people = round(float(self.around.counts.sum()))
-            return narrowest_limits(value, people, confidence=level)
+            mean = value if low.people is None else float(np.clip(low.people.mean, 0, 1))
+            return narrowest_limits(mean, people, confidence=level)
         least, most = (float(end.cut(count).trials.mean()) for end in (low, high))
         least, most = min(least, value), max(most, value)
         width = most - least

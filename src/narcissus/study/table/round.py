@@ -56,8 +56,7 @@ class Kept:
         targets = truth.targets
         if isinstance(targets, Targets) and truth.exact is not None and isinstance(release, Counts):
             rng = self.streams.alone(played.number)
-            members = self.crowd.members
-            found |= around(targets, truth.exact, truth.beliefs, members, release.noise, rng)
+            found |= around(self.crowd, truth.exact, truth.beliefs, release.noise, rng)
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:

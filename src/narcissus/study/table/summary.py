@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from narcissus.study.results.table import NoiseResult, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GuessResult
 from narcissus.study.table.attack_summary import as_mean, attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.enclosure import Enclosure
+from narcissus.study.table.enclosure import LIKELIEST, Enclosure
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_summary import group_results
@@ -81,7 +82,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
-        guess=_guess(experiment, trials),
+        guess=_guess(experiment, trials, around),
         attacks=attacks,
         ceiling=ceiling,
         best=_best(experiment, attacks, trials),
@@ -139,7 +140,9 @@ def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
     return slope * surprises
 
 
-def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
+def _guess(
+    experiment: Experiment, trials: Sequence[Trial], around: Enclosure | None
+) -> GuessResult:
     """Limit the share that the best guess without the release gets right.
 
     Each person's chance is known exactly from the prior. Where the prior may be wrong about the
@@ -149,6 +152,9 @@ def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
     level, n = experiment.confidence, experiment.targets
     if experiment.prior_is_exact:
         chance = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
+        if around is not None and (people := around.envelope(LIKELIEST).people) is not None:
+            low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
+            chance = replace(chance, low=min(chance.value, low), high=max(chance.value, high))
         return GuessResult.model_validate(
             {
                 "share": chance.value,
