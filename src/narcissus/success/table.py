@@ -259,6 +259,19 @@ class ColumnsRight:
                 found[block, c] = marginal[np.arange(len(table)), said[c][block]]
         return np.clip(found, 0.0, 1.0)
 
+    def column_ends(self, beliefs: Floats) -> Floats:
+        """Give how likely a column can be right at most and at least, shape (people, columns, 2).
+
+        The largest and the smallest chance of a guess about that column alone.
+        """
+        table = beliefs.reshape(-1, *self.shape)
+        found = np.empty((len(table), len(self.shape), 2))
+        for c in range(len(self.shape)):
+            others = tuple(1 + o for o in range(len(self.shape)) if o != c)
+            each = self._window_sum(table.sum(axis=others), 1, c)
+            found[:, c] = np.stack([each.max(axis=1), each.min(axis=1)], axis=1)
+        return np.clip(found, 0.0, 1.0)
+
     def matrix(self) -> NDArray[np.bool_]:
         """Give the table of what counts, shape (values, guesses).
 
