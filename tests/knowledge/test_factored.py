@@ -7,7 +7,7 @@ from narcissus.errors import InputError
 from narcissus.knowledge import FactoredColumns, OtherColumns
 from narcissus.mechanisms import MarginalQueries
 from narcissus.priors import BayesianNetwork, EmpiricalRows
-from narcissus.success import CodesRight, ColumnsRight
+from narcissus.success import CodesRight, ColumnShare, ColumnsRight
 from narcissus.worlds import People
 
 SIZES = (3, 2, 4, 3, 2)
@@ -19,6 +19,7 @@ CRITERIA = [
     ColumnsRight(SHAPE, at_least=2),
     ColumnsRight(SHAPE, (0.0, 1.0, 0.0), None, POSITIONS),
     ColumnsRight(SHAPE, (0.0, 1.0, 0.0), 2, POSITIONS),
+    ColumnShare(SHAPE, (0.0, 1.0, 0.0), None, POSITIONS),
 ]
 
 

@@ -71,11 +71,14 @@ class FactoredTargets:
     def best_guess(self) -> Codes:
         """The best guess found before any release, shape (n, columns).
 
-        The best there is (`best_is_exact`) where all columns must be exactly right. Else the one
+        The best there is (`best_is_exact`) where all columns must be exactly right, and where each
+        counts by itself. Else the one
         that counts most often among draws from the prior, the same draws for the same person.
         """
         if self.success.columns.exact:
             return most_likely(self.factors)[self.factors.rows]
+        if self.success.by_column:
+            return self.success.modes(self.marginals)
         _, first = np.unique(self.factors.rows, return_index=True)
         different = replace(self.factors, rows=self.factors.rows[first])
         draws = sample(different, DRAWS, rng=0)  # part of the method, not of the trial
@@ -93,7 +96,7 @@ class FactoredTargets:
     @property
     def best_is_exact(self) -> bool:
         """Whether no guess is likelier to count than `best_guess`."""
-        return self.success.columns.exact
+        return self.success.columns.exact or self.success.by_column
 
     @cached_property
     def best_chance(self) -> Floats:
@@ -101,7 +104,12 @@ class FactoredTargets:
         return self.chance(self.best_guess)
 
     def chance(self, guess: NDArray[np.integer]) -> Floats:
-        """Give the exact chance that one guess about each person counts, shape (n,)."""
+        """Give the exact chance that one guess about each person counts, shape (n,).
+
+        Of a criterion that counts in part, what the guess is worth on average.
+        """
+        if self.success.by_column:
+            return self.column_chances(guess).mean(axis=1)
         if self.success.columns.exact:
             return np.exp(log_probability(self.factors, guess))
         first, last = self.success.covered(guess)

@@ -80,7 +80,7 @@ def _proved(setting: SettingResult) -> Headline:
     }
     label = heads.get(grade, "Contradicted: no attacker recovers more")
     if share is not None:
-        notes = "of these people, on average"
+        notes = f"of these {setting.whose}, on average"
         if share.share_of_population is not None and not setting.everybody:
             whole = percent(share.share_of_population, "up")
             notes += f" (of all like them at most {whole}, sampled)"
@@ -210,7 +210,8 @@ def _results(settings: Sequence[SettingResult], setting: SettingResult) -> Secti
     if setting.attacks or setting.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
     if best is not None:
-        blocks.append(distribution_picture(setting))
+        if best.distribution is not None:
+            blocks.append(distribution_picture(setting))
         if len(best.columns) > 1:
             blocks.append(columns_picture(setting))
     if any(s.bounds for s in settings):

@@ -38,6 +38,7 @@ LATER = frozenset(
         "by_chance",
         "search",
         "precision",
+        "share_of_columns",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

@@ -149,7 +149,9 @@ class AttackResult(LimitedMean):
     median: MedianShare | None
     trials: Positive
     method: str
-    distribution: HitCounts
+    distribution: HitCounts | None = Field(
+        description="Null where nobody is recovered or not: each column counts by itself."
+    )
     columns: Mapping[str, ColumnResult]
     title: str
     uses: str
@@ -168,7 +170,7 @@ class AttackResult(LimitedMean):
         require_order(self.baseline_low, self.baseline, self.baseline_high)
         require_order(self.gain_low, self.gain, self.gain_high)
         require_order(self.advantage_low, self.advantage, self.advantage_high)
-        if sum(self.distribution.trials) != self.trials:
+        if self.distribution is not None and sum(self.distribution.trials) != self.trials:
             raise ValueError(f"the trials of `distribution` are not its {self.trials}")
         return self
 

@@ -77,6 +77,16 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
         items.append(
             NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
         )
+    if experiment.success.by_column:
+        items.append(
+            NotAssessed(
+                "how many of the targets are recovered in one release",
+                "each unknown column counts by itself, and what is proved is a mean: a release may "
+                "tell all columns of a person or none, and no form of the theorems on counts is "
+                "proved for shares",
+                "set `at_least` in [threat] instead of `share_of_columns`",
+            )
+        )
     if experiment.factored:
         items += _not_assessed_of_factors(experiment)
     noises = [s.mechanism.noise for s in experiment.settings]
@@ -133,7 +143,7 @@ def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
                 "take fewer unknown columns, or coarser ones, below 100,000 joint values",
             )
         )
-    if not experiment.success.exact:
+    if not (experiment.success.exact or experiment.success.by_column):
         items.append(
             NotAssessed(
                 "the best guess without the release",

@@ -30,7 +30,7 @@ from narcissus.study.table.room import require_room
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
 from narcissus.study.table.settings import settings_of
-from narcissus.success import ColumnsRight
+from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
@@ -112,6 +112,8 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
         raise InputError(
             f"`threat.at_least` is {at_least}, but only {len(unknown)} columns are unknown"
         )
+    if study.threat.share_of_columns and len(unknown) > 1:
+        return ColumnShare(shape, tuple(within), None, tuple(positions))
     return ColumnsRight(shape, tuple(within), at_least, tuple(positions))
 
 
@@ -296,6 +298,8 @@ def prepare(
         confidence=study.run.confidence,
         training=study.run.training,
     )
+    if success.by_column:  # nothing is proved of how many fall
+        return draft
     pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(

@@ -128,7 +128,7 @@ class Truth:
         if isinstance(turn.attempts, Searched):
             found[f"{name}/residual"] = turn.attempts.residual[0]
         return found | {
-            f"{name}/hits": np.array(int(hits.sum())),
+            f"{name}/hits": np.array(hits.sum() if success.by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
             f"{name}/columns": success.columns_right(self.crowd.secrets, attempt).mean(axis=0),

@@ -80,6 +80,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
+        share_of_columns=experiment.success.by_column,
         guess=_guess(experiment, trials),
         attacks=attacks,
         ceiling=ceiling,
@@ -173,6 +174,6 @@ def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, An
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     each = np.mean([t["guess_columns"] for t in trials], axis=0).clip(0.0, 1.0).tolist()
     return {
-        "is_best_found": not experiment.success.exact,
+        "is_best_found": not (experiment.success.exact or experiment.success.by_column),
         "each_column": dict(zip(names, each, strict=True)),
     }
