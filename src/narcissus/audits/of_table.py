@@ -181,11 +181,11 @@ def audit(
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the table is
-        read (``columns``, ``drop``, ``bins``, ``missing``, ``max_rows``), what is released (``mechanism``; or of noisy
-        marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``; ``release``),
-        what is tried and asked (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or
-        ``policy``), how much (``trials`` or ``precision``, ``training``, ``confidence``,
-        ``workers``), and a ``title``.
+        read (``columns``, ``drop``, ``bins``, ``missing``, ``max_rows``), what is released
+        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
+        ``noise``, ``delta``; ``release``), what is tried and asked (``prior``, ``attacks``,
+        ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
+        ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
 
     Raises
     ------

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import narcissus
-from narcissus.attacks.table import exact_columns
+from narcissus.attacks.table import eliminated, exact_columns
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.results.table import CountBound
 from narcissus.study.table import experiment as experiments
@@ -350,6 +350,32 @@ def test_a_share_of_one_column_is_that_column(study):
         for more in ({}, {"share_of_columns": True})
     ]
     assert found[0] == found[1]
+
+
+def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeypatch):
+    """As with a list; where that is too much work an estimate is left, and limits nobody."""
+    threat = {"unknown": ["ill", "job", "age"], "targets": 15}
+    threshold = {"share": 0.99, "reason": "r", "origin": "o"}
+    attacks = {"prior": {}, "ceiling": {}}
+    path = study(threat=threat, threshold=threshold, attacks=attacks, run={"trials": 8})
+    found = []
+    for most, work in ((100_000, 10**6), (5, 10**6), (5, 10)):
+        monkeypatch.setattr(experiments, "MAX_JOINT", most)
+        monkeypatch.setattr(eliminated, "WORK", work)
+        record = play(path).record
+        [setting] = record.results.settings
+        assert any(one.quantity == "the exact ceiling" for one in record.not_assessed) == (
+            work == 10
+        )
+        [excess] = [one for one in setting.excesses if one.role == "ceiling"]
+        assert (excess.kind, excess.high is None) == (
+            ("approximate", True) if work == 10 else ("sampled", False)
+        )
+        found.append(setting.ceiling)
+    listed, exact, estimated = found
+    assert not exact.is_estimated
+    assert estimated.is_estimated
+    assert exact.distribution == listed.distribution  # the same decisions on the same releases
 
 
 @pytest.fixture

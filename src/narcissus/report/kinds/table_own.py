@@ -34,8 +34,8 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
     ]
     if in_part:
         text.append(
-            "A person counts by the part of the unknown columns that is right: these are sums of such "
-            "parts."
+            "A person counts by the part of the unknown columns that is right: these are sums of "
+            "such parts."
         )
     if own.attacks:
         best = max(own.attacks, key=lambda name: own.attacks[name].recovered)

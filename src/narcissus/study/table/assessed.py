@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from narcissus.attacks.table import MeanField
+from narcissus.attacks.table.eliminated import decides
 from narcissus.results import NotAssessed
 from narcissus.study.results.table import SettingNumbers
 from narcissus.study.table.experiment import Experiment
@@ -134,12 +135,16 @@ def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
     queries = experiment.queries
     many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
     items: list[NotAssessed] = []
-    if any(attack.informed for _, attack, _ in experiment.attacks):
+    if experiment.estimates_ceiling:
+        why = "the tables and the prior tie too many of them together to eliminate one by one"
+        if not decides(experiment.success):
+            why = "elimination decides where all must be exactly right or each counts by itself"
         items.append(
             NotAssessed(
                 "the exact ceiling",
                 f"{many}: the posterior of an attacker who is told everybody else's secrets is "
-                "sampled, and a better decision from it may exist, so no verdict rests on it",
+                f"sampled ({why}), and a better decision from it may exist, so no verdict rests "
+                "on it",
                 "take fewer unknown columns, or coarser ones, below 100,000 joint values",
             )
         )

@@ -116,7 +116,7 @@ def attack_result(
         "columns": _columns(experiment, name, trials),
         "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
-        "is_estimated": attack.informed and experiment.factored,
+        "is_estimated": attack.informed and experiment.estimates_ceiling,
         "search": _search(name, trials),
         "uses": attack.uses,
     }

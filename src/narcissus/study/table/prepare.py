@@ -13,9 +13,11 @@ from narcissus.attacks.table import (
     OwnTableAttack,
     TableAttack,
     Targets,
+    eliminated,
     factored_attack,
 )
-from narcissus.errors import InputError
+from narcissus.attacks.table.eliminated import EliminatedCeiling
+from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
@@ -239,6 +241,20 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
     return tuple(found)
 
 
+def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
+    """Give the attacks with the exact ceiling for the sampled one, where elimination gives it."""
+    if not eliminated.decides(pilot.success.columns):
+        return attacks
+    try:
+        narrow = eliminated.work(pilot) <= eliminated.WORK
+    except TooLargeError:
+        narrow = False
+    return tuple(
+        (name, EliminatedCeiling() if narrow and attack.informed else attack, trials)
+        for name, attack, trials in attacks
+    )
+
+
 def people_of(study: TableStudy, table: Table) -> int:
     """Give how many people are in a release."""
     threat = study.threat
@@ -298,9 +314,11 @@ def prepare(
         confidence=study.run.confidence,
         training=study.run.training,
     )
+    pilot = draft.known(0)
+    if isinstance(pilot, FactoredTargets):
+        draft = replace(draft, attacks=with_ceiling(attacks, pilot))
     if success.by_column:  # nothing is proved of how many fall
         return draft
-    pilot = draft.known(0)
     levels = list(draft.levels)
     points = tuple(
         tuple(_best_points(pilot, s.guarantee, levels)) if s.guarantee else () for s in settings
