@@ -11,6 +11,7 @@ import pytest
 import narcissus
 from narcissus.attacks.table import eliminated, exact_columns
 from narcissus.errors import InputError, NarcissusError
+from narcissus.priors import best_guess
 from narcissus.study.results.table import CountBound
 from narcissus.study.table import experiment as experiments
 
@@ -376,6 +377,32 @@ def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeyp
     assert not exact.is_estimated
     assert estimated.is_estimated
     assert exact.distribution == listed.distribution  # the same decisions on the same releases
+
+
+@pytest.mark.parametrize("rounds", [0, 50])
+def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, narcissus, rounds):
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
+    monkeypatch.setattr(best_guess, "_ROUNDS", rounds)
+    path = study(
+        threat={"unknown": ["ill", "job", "age", "town"], "at_least": 2, "targets": 12},
+        attacks={"prior": {}},
+        run={"trials": 2},
+    )
+    audit = play(path)
+    audit.save("found")
+    record = audit.record
+    [setting] = record.results.settings
+    written = setting.model_dump(mode="json")["guess"]
+    reasons = [o.reason for o in record.not_assessed if o.quantity.startswith("the best guess")]
+    text = narcissus("report", "found/record.json", "--text")[1]
+    assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
+    if rounds:
+        assert not reasons
+        assert not {"is_best_found", "at_most"} & written.keys()
+    else:
+        assert written["is_best_found"]
+        assert written["share"] < written["at_most"] < 1
+        assert "but none with a larger mean chance than" in reasons[0]
 
 
 @pytest.fixture

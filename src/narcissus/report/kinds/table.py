@@ -49,7 +49,11 @@ def _headline(setting: SettingResult) -> list[Headline]:
     level, best = level_of(setting), setting.best_attack
     gain = "" if best is None else f"{points(gain_of(setting))} points; "
     if_right = "" if setting.prior_is_exact else ", if the prior is right"
-    found = " (the best guess that was found)" if setting.guess.is_best_found else ""
+    found = ""
+    if setting.guess.is_best_found:
+        most = setting.guess.at_most
+        found = "" if most is None else f"; by the prior none gets more than {percent(most, 'up')}"
+        found = f" (the best guess that was found{found})"
     return [
         _sampled(f"Guessed right without the release{found}", setting.guess, level),
         _sampled("Recovered with it by the best attack", best, level, gain),

@@ -34,6 +34,7 @@ LATER = frozenset(
         "of",
         "is_estimated",
         "is_best_found",
+        "at_most",
         "each_column",
         "by_chance",
         "search",

@@ -81,11 +81,16 @@ class PriorTest(ResultModel):
 class GuessResult(LimitedMean):
     """What the best guess without the release gets right."""
 
-    later = frozenset({"is_best_found", "each_column"})
+    later = frozenset({"is_best_found", "at_most", "each_column"})
 
     by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
     is_best_found: bool = Field(
         False, description="Whether it is the best that was found, and a better one may exist."
+    )
+    at_most: Share | None = Field(
+        None,
+        description="What no guess gets of the people played, by the prior; null: the guess is the "
+        "best.",
     )
     each_column: Mapping[str, Share] | None = Field(
         None, description="What the best guess of each unknown column alone gets, by the prior."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from narcissus._outwards import upper
 from narcissus.attacks.table import MeanField
 from narcissus.attacks.table.eliminated import decides
 from narcissus.results import NotAssessed
@@ -115,8 +116,22 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
 
 
 def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    """Say where a search for values that agree with exact counts did not end."""
-    return [
+    """Say where a search did not end: for the best guess, for values that agree with counts."""
+    guess = results[0].guess  # the same at every setting
+    items: list[NotAssessed] = []
+    if guess.is_best_found:
+        beyond = "" if guess.at_most is None else f" than {upper(100 * guess.at_most, places=1)}%"
+        items.append(
+            NotAssessed(
+                "the best guess without the release",
+                "of so many joint values the guess is the best that was found; its chance is "
+                "exact, and a better guess may exist"
+                + (f", but none with a larger mean chance{beyond}" if beyond else ""),
+                "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
+                "`share_of_columns`, where the best guess is known",
+            )
+        )
+    return items + [
         NotAssessed(
             f"what exact counts determine at '{setting.label}', by the attack `{name}`",
             f"its search stuck in {found.search.stuck} of {found.trials} releases, at a residual "
@@ -146,16 +161,6 @@ def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
                 f"sampled ({why}), and a better decision from it may exist, so no verdict rests "
                 "on it",
                 "take fewer unknown columns, or coarser ones, below 100,000 joint values",
-            )
-        )
-    if not (experiment.success.exact or experiment.success.by_column):
-        items.append(
-            NotAssessed(
-                "the best guess without the release",
-                f"{many}: the guess is the best that was found among draws from the prior; its "
-                "chance is exact, and a better guess may exist",
-                "take all unknown columns and exact matches as the criterion, where the best "
-                "guess is known",
             )
         )
     return items

@@ -109,6 +109,8 @@ class Truth:
             each = enumerate(self.targets.marginals)
             sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
             found["guess_columns"] = np.array(sums)
+            limit = self.targets.best_limit
+            found["guess_limit"] = np.array([limit.mean(), (limit > guess).mean()])
         if self.exact is not None:
             known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average

@@ -173,7 +173,9 @@ def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, An
         return {}
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     each = np.mean([t["guess_columns"] for t in trials], axis=0).clip(0.0, 1.0).tolist()
+    limit, unproved = np.mean([t["guess_limit"] for t in trials], axis=0).clip(0.0, 1.0)
     return {
-        "is_best_found": not (experiment.success.exact or experiment.success.by_column),
+        "is_best_found": bool(unproved > 0),
+        "at_most": float(limit) if unproved > 0 else None,
         "each_column": dict(zip(names, each, strict=True)),
     }
