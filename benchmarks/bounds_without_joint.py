@@ -16,7 +16,7 @@ import numpy as np
 from narcissus.bounds import column_shares, exact_match_optimum, optimum, optimum_by_listing
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
-from narcissus.priors.best_guess import best_guess_limit
+from narcissus.priors.best_guess import best_guess
 from narcissus.priors.elimination import marginals, row_count
 from narcissus.priors.factors import Factors
 from narcissus.priors.likeliest import listing
@@ -83,10 +83,10 @@ def without(factors: Factors, values: float) -> None:
         )
     for rounds in (0, 100):
         start = time.perf_counter()
-        floor, limit = best_guess_limit(factors, AT_LEAST, rounds=rounds)
+        found = best_guess(factors, AT_LEAST, rounds=rounds)
         print(
-            f"  best guess of {AT_LEAST} right columns: {floor @ weight:.6f} to "
-            f"{limit @ weight:.6f} {time.perf_counter() - start:>8.2f} s, {rounds} rounds"
+            f"  best guess of {AT_LEAST} right columns: {found.chance @ weight:.6f} to "
+            f"{found.limit @ weight:.6f} {time.perf_counter() - start:>8.2f} s, {rounds} rounds"
         )
     print(flush=True)
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from narcissus.errors import InputError
 from narcissus.priors import best_guess as module
-from narcissus.priors.best_guess import best_guess_limit
+from narcissus.priors.best_guess import best_guess, most_rounds
 from narcissus.priors.factors import Factors
 
 
@@ -33,7 +33,14 @@ def test_no_guess_is_better_than_the_limit_and_one_reaches_the_floor(
     truth = best_of_all(values, chances, covers, least)
     before = 1.0
     for rounds in (0, 2, 1000):
-        floor, limit = (a[factors.rows] for a in best_guess_limit(factors, least, rounds=rounds))
+        found = best_guess(factors, least, rounds=rounds)
+        floor, limit = found.chance[factors.rows], found.limit[factors.rows]
+        guess = found.guess[factors.rows]
+        reached = (chances * ((values == guess[:, None]).sum(axis=2) >= least)).sum(axis=1)
+        np.testing.assert_allclose(floor, reached, atol=1e-12)
+        assert (
+            truth[found.is_best[factors.rows]] <= floor[found.is_best[factors.rows]] + 3e-9
+        ).all()
         assert (floor <= truth + 1e-12).all()
         assert (limit >= truth - 1e-12).all()
         assert (limit <= before + 1e-12).all()
@@ -54,10 +61,14 @@ def test_guesses_may_cover_several_values(draw_factors, all_values, seed):
     values, chances = all_values(factors)
     for least in range(1, len(factors.shape) + 1):
         truth = best_of_all(values, chances, covers, least)
-        floor, limit = best_guess_limit(factors, least, covers, rounds=1000)
-        np.testing.assert_allclose(floor[factors.rows], truth, atol=2e-9)
-        np.testing.assert_allclose(limit[factors.rows], truth, atol=2e-9)
-        loose = best_guess_limit(factors, least, covers, rounds=0)[1][factors.rows]
+        found = best_guess(factors, least, covers, rounds=1000)
+        assert found.is_best.all()
+        np.testing.assert_allclose(found.chance[factors.rows], truth, atol=2e-9)
+        np.testing.assert_allclose(found.limit[factors.rows], truth, atol=2e-9)
+        right = sum(c[values[:, j]][:, found.guess[factors.rows, j]] for j, c in enumerate(covers))
+        reached = (chances.T * (right >= least)).sum(axis=0)
+        np.testing.assert_allclose(reached, truth, atol=2e-9)
+        loose = best_guess(factors, least, covers, rounds=0).limit[factors.rows]
         assert (loose >= truth - 1e-12).all()
 
 
@@ -68,10 +79,10 @@ def test_twenty_independent_columns_are_a_binomial():
         (2,) * columns, tuple((c,) for c in range(columns)), (table,) * columns, np.zeros(1, int)
     )
     for least in (1, 10, 20):
-        floor, limit = best_guess_limit(factors, least, rounds=0)
+        found = best_guess(factors, least, rounds=0)
         truth = stats.binom.sf(least - 1, columns, 0.7)
-        assert floor[0] == pytest.approx(truth, rel=1e-12)
-        assert limit[0] == pytest.approx(truth, abs=2e-9)
+        assert found.chance[0] == pytest.approx(truth, rel=1e-12)
+        assert found.limit[0] == pytest.approx(truth, abs=2e-9)
 
 
 def test_the_best_guess_need_not_be_the_likeliest_of_each_column():
@@ -81,17 +92,21 @@ def test_the_best_guess_need_not_be_the_likeliest_of_each_column():
     joint[2, 2] = 0.34
     with np.errstate(divide="ignore"):
         factors = Factors((3, 3), ((0, 1),), (np.log(joint)[None],), np.zeros(1, int))
-    floor, limit = best_guess_limit(factors, 2, rounds=5)
-    assert floor[0] == pytest.approx(0.34)
-    assert limit[0] == pytest.approx(0.34, abs=2e-9)
+    found = best_guess(factors, 2, rounds=5)
+    assert found.guess.tolist() == [[2, 2]]
+    assert found.chance[0] == pytest.approx(0.34)
+    assert found.limit[0] == pytest.approx(0.34, abs=2e-9)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_small_pieces_give_the_same(draw_factors, seed, monkeypatch):
     factors = draw_factors(seed)
-    whole = best_guess_limit(factors, 1, rounds=5)
+    whole = best_guess(factors, 1, rounds=5)
     monkeypatch.setattr(module, "_BLOCK", 1)
-    np.testing.assert_allclose(whole, best_guess_limit(factors, 1, rounds=5), atol=1e-12)
+    parts = best_guess(factors, 1, rounds=5)
+    assert (parts.guess == whole.guess).all()
+    np.testing.assert_allclose(whole.chance, parts.chance, atol=1e-12)
+    np.testing.assert_allclose(whole.limit, parts.limit, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -107,4 +122,23 @@ def test_small_pieces_give_the_same(draw_factors, seed, monkeypatch):
 def test_questions_that_make_no_sense_are_refused(least, covers, said):
     factors = Factors((2,), ((0,),), (np.zeros((1, 2)),), np.zeros(1, int))
     with pytest.raises(InputError, match=said):
-        best_guess_limit(factors, least, covers)
+        best_guess(factors, least, covers)
+
+
+def test_a_guess_to_start_from_is_never_made_worse():
+    factors = Factors((4, 3), ((0, 1),), (np.log(np.full((1, 4, 3), 1 / 12)),), np.zeros(1, int))
+    found = best_guess(factors, 1, rounds=0, start=[[3, 2]])
+    assert found.guess.tolist() == [[3, 2]]
+    assert found.chance[0] == pytest.approx(1 - 3 / 4 * 2 / 3)
+
+
+def test_rounds_are_fewer_where_each_is_more_work():
+    def factors(rows):
+        shape, pairs = (9,) * 6, [(c, c + 1) for c in range(5)]
+        return Factors(shape, tuple(pairs), (np.zeros((rows, 9, 9)),) * 5, np.arange(rows))
+
+    covers = [np.eye(9)] * 6
+    few, many, most = (most_rounds(factors(rows), covers) for rows in (1, 2000, 100_000))
+    assert few == 50
+    assert 0 < many < 50
+    assert most == 0

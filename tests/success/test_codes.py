@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from narcissus.success import CodesRight, ColumnsRight
+from narcissus.success import CodesRight, ColumnShare, ColumnsRight
 from narcissus.success.codes import EachPersonsCodes
 from narcissus.success.table import EachPerson
 
@@ -16,6 +16,8 @@ CRITERIA = [
     ColumnsRight(SHAPE, within=(0.0, 0.0, 1.0)),
     # of 0, 2, 4, 6 within 1: a guess between two values covers both
     ColumnsRight(SHAPE, (0.0, 0.0, 1.0), 2, (None, None, (0.0, 2.0, 4.0, 6.0))),
+    ColumnShare(SHAPE),
+    ColumnShare(SHAPE, (0.0, 0.0, 1.0), None, (None, None, (0.0, 2.0, 4.0, 6.0))),
 ]
 
 

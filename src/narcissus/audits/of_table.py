@@ -28,7 +28,15 @@ Levels = float | Sequence[float]
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "data": ("columns", "drop", "bins", "missing", "max_rows"),
-    "threat": ("unknown", "known", "targets", "people", "within", "at_least"),
+    "threat": (
+        "unknown",
+        "known",
+        "targets",
+        "people",
+        "within",
+        "at_least",
+        "share_of_columns",
+    ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
     "run": ("trials", "precision", "training", "confidence", "workers"),
 }
@@ -57,6 +65,8 @@ class Arguments(TypedDict, total=False):
         By ordered unknown column, how far off still counts as right.
     at_least
         How many unknown columns must be right; all if left out.
+    share_of_columns
+        Score a guess by the share of its unknown columns that are right, instead.
     columns, drop
         Columns to use, and to leave out.
     bins
@@ -110,6 +120,7 @@ class Arguments(TypedDict, total=False):
     people: Literal["prior", "rows", "all"] | None
     within: Mapping[str, float] | None
     at_least: int | None
+    share_of_columns: bool | None
     columns: Sequence[str] | None
     drop: Sequence[str] | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
@@ -169,12 +180,12 @@ def audit(
         As in `run`.
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
-        ``targets``, ``people``, ``within``, ``at_least``), how the table is read (``columns``,
-        ``drop``, ``bins``, ``missing``, ``max_rows``), what is released (``mechanism``; or of noisy
-        marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``; ``release``),
-        what is tried and asked (``prior``, ``attacks``, ``bounds``, ``groups``, ``threshold`` or
-        ``policy``), how much (``trials`` or ``precision``, ``training``, ``confidence``,
-        ``workers``), and a ``title``.
+        ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the table is
+        read (``columns``, ``drop``, ``bins``, ``missing``, ``max_rows``), what is released
+        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
+        ``noise``, ``delta``; ``release``), what is tried and asked (``prior``, ``attacks``,
+        ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
+        ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
 
     Raises
     ------

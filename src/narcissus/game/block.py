@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from narcissus.attacks.base import Answers, ToldMore
 from narcissus.game.asking import ask, converse, guarded
 from narcissus.game.rules import Game
-from narcissus.game.scoring import Floats, Hits, exact_baseline, score, surprising
+from narcissus.game.scoring import Floats, Scores, exact_baseline, score, surprising
 from narcissus.knowledge.base import MoreKnowledge
 from narcissus.mechanisms.base import is_interactive
 from narcissus.success.relations.base import Attempts
@@ -49,8 +49,9 @@ class Turn:
     """What one attack made of a block."""
 
     attempts: Answers
-    success: Hits
-    """Whether each attempt holds for the data, shape (trials,) or (trials, targets)."""
+    success: Scores
+    """Whether each attempt holds for the data, or how much it is worth, in [0, 1]; shape (trials,)
+    or (trials, targets)."""
     baseline: Floats
     """How often each holds for a fresh data set; same shape."""
     fresh: int
@@ -183,11 +184,11 @@ def play_block(
     return played
 
 
-def _success(played: Round, attempts: Attempts, rng: np.random.Generator) -> Hits:
+def _success(played: Round, attempts: Attempts, rng: np.random.Generator) -> Scores:
     game, draw = played.seat.game, played.draw
     held = score(game.relation, draw.data, attempts, rng)
     if game.surprisal is not None:
-        held &= surprising(game, draw, played.known, attempts)
+        return np.logical_and(held, surprising(game, draw, played.known, attempts))
     return held
 
 

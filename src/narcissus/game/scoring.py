@@ -14,16 +14,19 @@ from narcissus.worlds.base import Batch, Draw
 from narcissus.worlds.batches import gather, stacked
 
 Hits = NDArray[np.bool_]
+Scores = NDArray[np.bool_ | np.float64]
 Floats = NDArray[np.float64]
 
 
-def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Hits:
+def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Scores:
     """Tell where attempts hold, shape (trials,), or (trials, targets) where there are many.
+
+    Of many targets a relation may say how much each attempt is worth, in [0, 1].
 
     Raises
     ------
     InputError
-        The relation raised, or gave something else than true or false.
+        The relation raised, or gave something else.
     """
     if attempts.made.all():
         return _held(relation, data, attempts.values, rng)
@@ -31,13 +34,14 @@ def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generat
     if not rows.size:
         return np.zeros(len(attempts.made), dtype=bool)
     held = _held(relation, gather(data, rows), take(attempts.values, rows), rng)
-    scores = np.zeros((len(attempts.made), *held.shape[1:]), dtype=bool)
+    scores = np.zeros((len(attempts.made), *held.shape[1:]), dtype=held.dtype)
     scores[rows] = held
     return scores
 
 
-def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> Hits:
-    targets = np.shape(data)[1:2] if isinstance(relation, ManyTargets) else ()
+def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> Scores:
+    many = isinstance(relation, ManyTargets)
+    targets = np.shape(data)[1:2] if many else ()
     try:
         if isinstance(values, list) and isinstance(data, np.ndarray):
             values = stacked(values)
@@ -49,7 +53,8 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
             f"the relation {type(relation).__name__} cannot score an attempt: "
             f"{type(error).__name__}: {error}"
         ) from error
-    if held.dtype != np.bool_ or held.shape != (len(values), *targets):
+    in_part = many and held.dtype == np.float64 and bool(((held >= 0) & (held <= 1)).all())
+    if not (held.dtype == np.bool_ or in_part) or held.shape != (len(values), *targets):
         raise InputError(
             f"the relation {type(relation).__name__} must give one true or false for each trial, "
             f"got {held.dtype} of shape {held.shape} for {len(values)} trials"

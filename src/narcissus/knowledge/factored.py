@@ -7,7 +7,7 @@ each column, shape (n, columns).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from narcissus.errors import InputError
 from narcissus.knowledge.columns import require_same_columns
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors.base import RecordPrior
+from narcissus.priors.best_guess import BestGuess, best_guess, most_rounds
 from narcissus.priors.elimination import log_probability, marginals, most_likely, sample
 from narcissus.priors.factors import Factored, Factors
 from narcissus.priors.right_columns import at_least_right
@@ -71,29 +72,47 @@ class FactoredTargets:
     def best_guess(self) -> Codes:
         """The best guess found before any release, shape (n, columns).
 
-        The best there is (`best_is_exact`) where all columns must be exactly right. Else the one
-        that counts most often among draws from the prior, the same draws for the same person.
+        The best there is where all columns must be exactly right, and where each counts by itself;
+        else see `best_limit`.
         """
         if self.success.columns.exact:
             return most_likely(self.factors)[self.factors.rows]
-        _, first = np.unique(self.factors.rows, return_index=True)
-        different = replace(self.factors, rows=self.factors.rows[first])
-        draws = sample(different, DRAWS, rng=0)  # part of the method, not of the trial
-        likely = np.concatenate([most_likely(different)[different.rows][:, None]], axis=1)
-        modes = self.success.modes([m[different.rows] for m in marginals(different)])
-        weights = np.ones(DRAWS)
-        found = [
-            self.success.least_risk(
-                own, weights, np.concatenate([one, mode[None], own[:CANDIDATES]])
-            )
-            for own, one, mode in zip(draws, likely, modes, strict=True)
-        ]
-        return np.stack(found)[self.factors.rows]
+        if self.success.by_column:
+            return self.success.modes(self.marginals)
+        found, row = self._searched
+        return found.guess[row]
 
     @property
-    def best_is_exact(self) -> bool:
-        """Whether no guess is likelier to count than `best_guess`."""
-        return self.success.columns.exact
+    def best_limit(self) -> Floats:
+        """What the chance of no guess about a person exceeds before any release, shape (n,).
+
+        That of `best_guess` where it is known to be the best.
+        """
+        if self.success.columns.exact or self.success.by_column:
+            return self.best_chance
+        found, row = self._searched
+        return np.where(found.is_best[row], self.best_chance, found.limit[row])
+
+    @cached_property
+    def _searched(self) -> tuple[BestGuess, NDArray[np.intp]]:
+        """The best guess of people who differ, by branch and bound, and which is each person's.
+
+        It starts from the guess that counts most often among draws from the prior.
+        """
+        distinct, row = np.unique(self.factors.rows, return_inverse=True)
+        different = self.factors.of_rows(distinct)
+        draws = sample(different, DRAWS, rng=0)  # part of the method, not of the trial
+        weights = np.ones(DRAWS)
+        guesses = zip(
+            draws, most_likely(different), self.success.modes(marginals(different)), strict=True
+        )
+        start = [
+            self.success.least_risk(own, weights, np.stack([one, mode, *own[:CANDIDATES]]))
+            for own, one, mode in guesses
+        ]
+        covers, needed = self.success.covers(), self.success.needed
+        rounds = most_rounds(different, covers)
+        return best_guess(different, needed, covers, rounds, np.stack(start)), row
 
     @cached_property
     def best_chance(self) -> Floats:
@@ -101,7 +120,12 @@ class FactoredTargets:
         return self.chance(self.best_guess)
 
     def chance(self, guess: NDArray[np.integer]) -> Floats:
-        """Give the exact chance that one guess about each person counts, shape (n,)."""
+        """Give the exact chance that one guess about each person counts, shape (n,).
+
+        Of a criterion that counts in part, what the guess is worth on average.
+        """
+        if self.success.by_column:
+            return self.column_chances(guess).mean(axis=1)
         if self.success.columns.exact:
             return np.exp(log_probability(self.factors, guess))
         first, last = self.success.covered(guess)

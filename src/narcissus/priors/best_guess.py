@@ -18,17 +18,47 @@ from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.priors.elimination import Chain, chains, marginals, row_count
 from narcissus.priors.elimination_order import elimination_order
-from narcissus.priors.factors import Factors, Floats
+from narcissus.priors.factors import Codes, Factors, Floats
 from narcissus.priors.right_columns import sum_law, widen
 
 _BLOCK = 4_000_000  # numbers that are held at once
 _SURE = 1e-9  # differences of chances below this are rounding
+_ROUNDS = 50
+_WORK = 2e9  # entries of tables
 
 
-def best_guess_limit(
-    factors: Factors, at_least: int, covers: Sequence[ArrayLike] | None = None, rounds: int = 3
-) -> tuple[Floats, Floats]:
-    """Limit the largest chance of any guess that at least so many columns are right.
+@dataclass(frozen=True)
+class BestGuess:
+    """The best guess that was found in each row of factors, and what no guess exceeds.
+
+    Attributes
+    ----------
+    guess
+        A guess of each column, shape (rows, columns).
+    chance
+        That at least so many of its columns are right, shape (rows,).
+    limit
+        What no guess exceeds, shape (rows,); 1e-9 above the chance where the guess is the best.
+    """
+
+    guess: Codes
+    chance: Floats
+    limit: Floats
+
+    @property
+    def is_best(self) -> NDArray[np.bool_]:
+        """Whether no guess is likelier to count, but for rounding, shape (rows,)."""
+        return self.limit <= self.chance + 2 * _SURE
+
+
+def best_guess(
+    factors: Factors,
+    at_least: int,
+    covers: Sequence[ArrayLike] | None = None,
+    rounds: int = 3,
+    start: ArrayLike | None = None,
+) -> BestGuess:
+    """Find the guess that is likeliest to have at least so many right columns, and limit others.
 
     Parameters
     ----------
@@ -41,13 +71,11 @@ def best_guess_limit(
         default one guess a value.
     rounds
         How often the guesses of a row are split further, at most. Each takes about as many times
-        as long as the limit without, 0, as there are guesses of all columns together.
-
-    Returns
-    -------
-    floor, limit
-        What some guess reaches, and what none exceeds; shapes (rows,). They differ by 1e-9 where
-        the best guess was found.
+        as long as the limit without, 0, as there are guesses of all columns together; see
+        `most_rounds`.
+    start
+        A guess in each row that is improved upon, shape (rows, columns); default the likeliest of
+        each column.
 
     Notes
     -----
@@ -65,19 +93,38 @@ def best_guess_limit(
     least = integer("at_least", at_least, low=1, high=columns)
     sets = [np.eye(size) for size in factors.shape] if covers is None else _checked(covers, factors)
     turns = integer("rounds", rounds, low=0)
-    floor, limit = np.empty(row_count(factors)), np.empty(row_count(factors))
-    each = marginals(factors)
-    steps = elimination_order(factors.shape, factors.scopes)
+    chance, limit = np.empty(row_count(factors)), np.empty(row_count(factors))
+    if start is None:
+        each = zip(marginals(factors), sets, strict=True)
+        found = np.stack([(rows @ s).argmax(axis=1) for rows, s in each], axis=1)
+    else:
+        found = np.array(start)
     copies = max(s.shape[1] / s.shape[0] for s in sets) + 2
-    width = sum(step.cells(factors.shape) for step in steps) * (columns + 1) * copies
+    width = _width(factors) * copies
     for part, chain in chains(factors, "sum", copies=4):
         many = max(1, int(_BLOCK / width))
-        for start in range(part.start, part.stop, many):
-            own = np.arange(start, min(start + many, part.stop))
-            modes = [(rows[own] @ s).argmax(axis=1) for rows, s in zip(each, sets, strict=True)]
+        for first in range(part.start, part.stop, many):
+            own = np.arange(first, min(first + many, part.stop))
             search = _Search(chain, own - part.start, sets, least, many)
-            floor[own], limit[own] = search.run(modes, turns)
-    return floor, limit
+            best, limit[own] = search.run(found[own], turns)
+            chance[own] = best.limit
+            found[own] = np.stack([a.argmax(axis=1) for a in best.allowed], axis=1)
+    return BestGuess(found.astype(np.int32), chance, limit)
+
+
+def most_rounds(factors: Factors, covers: Sequence[ArrayLike]) -> int:
+    """Give how many rounds of `best_guess` are some seconds of work, at most 50.
+
+    A number of table entries, not seconds, so that all machines agree.
+    """
+    guesses = sum(np.shape(c)[1] for c in covers)
+    return min(_ROUNDS, int(_WORK / (row_count(factors) * _width(factors) * guesses)))
+
+
+def _width(factors: Factors) -> int:
+    """Count the entries of one row's tables with the number of right columns as an axis."""
+    steps = elimination_order(factors.shape, factors.scopes)
+    return sum(step.cells(factors.shape) for step in steps) * (len(factors.shape) + 1)
 
 
 def _checked(covers: Sequence[ArrayLike], factors: Factors) -> list[Floats]:
@@ -121,13 +168,13 @@ class _Search:
         self.chain, self.rows, self.sets = chain, rows, sets
         self.least, self.many = least, many
 
-    def run(self, modes: list[NDArray[np.intp]], rounds: int) -> tuple[Floats, Floats]:
-        """Give the chance of the best guess found, and the limit of all, by row."""
+    def run(self, start: NDArray[np.integer], rounds: int) -> tuple[_Nodes, Floats]:
+        """Give the best guess found, whose limit is its chance, and the limit of all, by row."""
         every = np.arange(self.rows.size)
         shapes = [(every.size, s.shape[1]) for s in self.sets]
         best = _Nodes(every, [np.zeros(s, dtype=bool) for s in shapes], np.zeros(every.size))
-        for column, mode in zip(best.allowed, modes, strict=True):
-            column[every, mode] = True
+        for column, guess in zip(best.allowed, start.T, strict=True):
+            column[every, guess] = True
         best.limit = self.limits(best)
         nodes = _Nodes(every, [np.ones(s, dtype=bool) for s in shapes], np.zeros(every.size))
         nodes.limit = self.limits(nodes)
@@ -147,7 +194,7 @@ class _Search:
         limit = best.limit.copy()
         np.maximum.at(limit, nodes.row, nodes.limit)
         # What was left out fell short by rounding at least, or not at all.
-        return best.limit, np.minimum(limit + _SURE, 1.0)
+        return best, np.minimum(limit + _SURE, 1.0)
 
     def climb(self, best: _Nodes, rows: NDArray[np.intp]) -> None:
         """Move one column after the other of some rows' guesses to its best, until none gains."""
@@ -180,7 +227,10 @@ class _Search:
             tried.append((which, guess, found))
         alone = np.isinf(value)  # nodes of a single guess: what was found is what it reaches
         which, _, found = tried[0]
-        np.maximum.at(best.limit, nodes.row[which[alone[which]]], found[alone[which]])
+        better = alone[which] & (found > best.limit[nodes.row[which]])
+        for own, guesses in zip(best.allowed, nodes.allowed, strict=True):
+            own[nodes.row[which[better]]] = guesses[which[better]]
+        best.limit[nodes.row[which[better]]] = found[better]
         for guesses, (which, guess, found) in zip(nodes.allowed, tried, strict=True):
             out = found <= floor[which]
             guesses[which[out], guess[out]] = False

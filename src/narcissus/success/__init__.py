@@ -2,6 +2,7 @@
 
 from narcissus.success.claim import Claim
 from narcissus.success.codes import CodesRight
+from narcissus.success.column_share import ColumnShare
 from narcissus.success.definitions import (
     BayesianSafety,
     EncryptionSecurity,
@@ -28,6 +29,7 @@ __all__ = [
     "BayesianSafety",
     "Claim",
     "CodesRight",
+    "ColumnShare",
     "ColumnsRight",
     "EncryptionSecurity",
     "FixedBaseline",

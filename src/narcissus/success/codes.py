@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.success.table import ColumnsRight
+from narcissus.success.table import ColumnsRight, Scores
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -52,7 +52,12 @@ class CodesRight:
     @property
     def all(self) -> bool:
         """Whether every column must be right."""
-        return self.needed == len(self.shape)
+        return self.needed == len(self.shape) and not self.by_column
+
+    @property
+    def by_column(self) -> bool:
+        """Whether a guess counts in part, by how many of its columns are right."""
+        return self.columns.by_column
 
     def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.integer]:
         """Give the columns' guesses, shape (people, columns): they are as they are."""
@@ -73,9 +78,9 @@ class CodesRight:
         ]
         return np.stack(parts, axis=-1)
 
-    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> Scores:
         """Tell whether each guess counts, shape (...); arguments are broadcast."""
-        return self.columns_right(truth, guess).sum(axis=-1) >= self.needed
+        return self.columns.worth(self.columns_right(truth, guess))
 
     def covered(self, guess: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Give the first and the last value that each column covers, shapes (..., columns)."""
@@ -118,7 +123,7 @@ class CodesRight:
         """Give the candidate that counts for most of the weight of samples, shape (columns,).
 
         Then one of its columns after the other is moved to the guess with which it counts for more,
-        until none does.
+        until none does. Columns that count by themselves are chosen by themselves.
 
         Parameters
         ----------
@@ -129,6 +134,10 @@ class CodesRight:
         candidates
             Guesses, shape (candidates, columns); of equals the first is kept.
         """
+        if self.by_column:
+            sizes = enumerate(self.shape)
+            of = [np.bincount(samples[:, c], weights, size) for c, size in sizes]
+            return self.modes([sums[None].astype(np.float64) for sums in of])[0]
         counts = self.score(samples[None], candidates[:, None]) @ weights
         best = candidates[int(counts.argmax())].astype(np.int32)
         value = float(counts.max())
@@ -177,7 +186,7 @@ class EachPersonsCodes:
         data: NDArray[np.integer],
         attempt: NDArray[np.integer],
         rng: np.random.Generator,
-    ) -> NDArray[np.bool_]:
+    ) -> Scores:
         """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
         return self.codes.score(data[..., list(self.unknown)], attempt)
 

@@ -27,6 +27,8 @@ from narcissus.errors import InputError, TooLargeError
 
 Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
+Scores = NDArray[np.bool_ | np.float64]
+"""Whether attempts count; of criteria that count in part, how much, in [0, 1]."""
 
 MAX_MATRIX = 4_000_000
 ENTRIES = 1 << 21  # of beliefs that are worked on at a time: 16 MB
@@ -175,6 +177,11 @@ class ColumnsRight:
         return len(self.shape) if self.at_least is None else self.at_least
 
     @property
+    def by_column(self) -> bool:
+        """Whether a guess counts in part, by how many of its columns are right."""
+        return False
+
+    @property
     def exact(self) -> bool:
         """Whether only the true joint value counts."""
         return self.needed == len(self.shape) and not any(self.distances)
@@ -198,9 +205,24 @@ class ColumnsRight:
             found[..., c] = (low <= true[..., c]) & (true[..., c] < high)
         return found
 
-    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def worth(self, right: NDArray[np.bool_]) -> Scores:
+        """Tell whether guesses count whose columns are right: (..., columns) -> (...)."""
+        return right.sum(axis=-1) >= self.needed
+
+    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> Scores:
         """Tell for each person whether the guess counts, shape (people,)."""
-        return self.columns_right(truth, guess).sum(axis=-1) >= self.needed
+        return self.worth(self.columns_right(truth, guess))
+
+    def alone(self, column: int) -> ColumnsRight:
+        """Give the criterion that one column by itself is right."""
+        within = (self.distances[column],)
+        positions = (self.positions[column] if self.positions is not None else None,)
+        return ColumnsRight((self.shape[column],), within, None, positions)
+
+    def marginal(self, beliefs: Floats, column: int) -> Floats:
+        """Give the chances of one column's values: (people, values) -> (people, size)."""
+        others = tuple(1 + o for o in range(len(self.shape)) if o != column)
+        return beliefs.reshape(-1, *self.shape).sum(axis=others)
 
     def chances(self, beliefs: Floats) -> Floats:
         """Give each guess's probability of counting under each person's beliefs.
@@ -227,11 +249,11 @@ class ColumnsRight:
                 others = tuple(1 + c for c in range(d) if c not in columns)
                 part = table.sum(axis=others, keepdims=True)
                 for c in columns:
-                    part = self._window_sum(part, 1 + c, c)
+                    part = self.window_sum(part, 1 + c, c)
                 total += sign * part
         return np.clip(total.reshape(people, -1), 0.0, 1.0)
 
-    def _window_sum(self, table: Floats, axis: int, column: int) -> Floats:
+    def window_sum(self, table: Floats, axis: int, column: int) -> Floats:
         """Sum, for each guess of a column, the entries of the values that count."""
         if self.distances[column] == 0:
             return table
@@ -252,11 +274,9 @@ class ColumnsRight:
         step = max(1, ENTRIES // beliefs.shape[1])
         for start in range(0, beliefs.shape[0], step):
             block = slice(start, start + step)
-            table = beliefs[block].reshape(-1, *self.shape)
             for c in range(len(self.shape)):
-                others = tuple(1 + o for o in range(len(self.shape)) if o != c)
-                marginal = self._window_sum(table.sum(axis=others), 1, c)
-                found[block, c] = marginal[np.arange(len(table)), said[c][block]]
+                marginal = self.window_sum(self.marginal(beliefs[block], c), 1, c)
+                found[block, c] = marginal[np.arange(len(marginal)), said[c][block]]
         return np.clip(found, 0.0, 1.0)
 
     def column_ends(self, beliefs: Floats) -> Floats:
@@ -264,15 +284,13 @@ class ColumnsRight:
 
         The largest and the smallest chance of a guess about that column alone.
         """
-        table = beliefs.reshape(-1, *self.shape)
-        found = np.empty((len(table), len(self.shape), 2))
+        found = np.empty((len(beliefs), len(self.shape), 2))
         for c in range(len(self.shape)):
-            others = tuple(1 + o for o in range(len(self.shape)) if o != c)
-            each = self._window_sum(table.sum(axis=others), 1, c)
+            each = self.window_sum(self.marginal(beliefs, c), 1, c)
             found[:, c] = np.stack([each.max(axis=1), each.min(axis=1)], axis=1)
         return np.clip(found, 0.0, 1.0)
 
-    def matrix(self) -> NDArray[np.bool_]:
+    def matrix(self) -> Scores:
         """Give the table of what counts, shape (values, guesses).
 
         Raises
@@ -316,9 +334,7 @@ class EachPerson:
     unknown: tuple[int, ...]
     columns: ColumnsRight
 
-    def holds(
-        self, data: NDArray[np.integer], attempt: Joint, rng: np.random.Generator
-    ) -> NDArray[np.bool_]:
+    def holds(self, data: NDArray[np.integer], attempt: Joint, rng: np.random.Generator) -> Scores:
         """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
         secrets = tuple(data[..., c] for c in self.unknown)
         return self.columns.score(

@@ -19,7 +19,7 @@ from narcissus.errors import InputError
 from narcissus.knowledge.columns import Insider
 from narcissus.knowledge.factored import FactoredInsider
 from narcissus.mechanisms import GaussianNoise, LaplaceNoise
-from narcissus.success import ColumnsRight
+from narcissus.success import ColumnShare, ColumnsRight
 
 from .conftest import factored_of, release, world
 
@@ -28,6 +28,7 @@ CRITERIA = [
     ColumnsRight(SHAPE),
     ColumnsRight(SHAPE, at_least=2),
     ColumnsRight(SHAPE, (1.0, 0.0, 0.0)),
+    ColumnShare(SHAPE),
 ]
 
 

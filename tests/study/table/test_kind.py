@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import narcissus
-from narcissus.attacks.table import exact_columns
+from narcissus.attacks.table import eliminated, exact_columns
 from narcissus.errors import InputError, NarcissusError
+from narcissus.priors import best_guess
+from narcissus.study.results.table import CountBound
 from narcissus.study.table import experiment as experiments
 
 
@@ -22,7 +24,7 @@ def check_attack(found):
     assert 0 <= found["low"] <= found["share"] <= found["high"] <= 1
     assert 0 <= found["baseline"] <= 1
     counts = found["distribution"]
-    assert sum(counts["trials"]) == found["trials"]
+    assert counts is None or sum(counts["trials"]) == found["trials"]
 
 
 def check_bounds(result):
@@ -52,6 +54,13 @@ VARIANTS = {
     "known": {"threat": {"unknown": None, "known": ["sex", "age", "job", "town", "income"]}},
     "several, at least": {
         "threat": {"unknown": ["ill", "age", "town"], "within": {"age": 1}, "at_least": 2}
+    },
+    "share of columns, real rows": {
+        "threat": {
+            "unknown": ["ill", "age", "town"], "within": {"age": 1}, "share_of_columns": True,
+            "people": "rows",
+        },
+        "mechanism": {"epsilon": [1, 8]}, "groups": {"columns": ["sex"]},
     },
     "within, in the column's own numbers": {
         "threat": {"unknown": ["income"], "within": {"income": 10}}
@@ -291,6 +300,109 @@ def test_errors_of_the_api_are_ours(study):
         narcissus.load_study("absent.toml")
     with pytest.raises(NarcissusError):
         narcissus.run(narcissus.load_study(study()), rng=-1)
+
+
+SHARE = {"unknown": ["ill", "job", "age"], "share_of_columns": True, "targets": 12}
+
+
+def test_shares_of_columns_are_scored_bounded_and_judged(study, monkeypatch):
+    """With and without a list of joint values: the same people, guesses and bounds."""
+    threshold = {"share": 0.9, "reason": "r", "origin": "o"}
+    path = study(threat=SHARE, threshold=threshold, mechanism={"epsilon": [1, "=inf"]})
+    settings = []
+    for most in (100_000, 5):
+        monkeypatch.setattr(experiments, "MAX_JOINT", most)
+        record = play(path).record
+        settings.append(record.results.settings)
+        _check_shares(record, *settings[-1])
+    (listed, _), (factored, _) = settings
+    assert factored.guess.share == pytest.approx(listed.guess.share, abs=1e-9)
+    assert factored.share_bound.share_at_most == pytest.approx(listed.share_bound.share_at_most)
+
+
+def _check_shares(record, noisy, bare):
+    assert noisy.share_of_columns
+    columns = [one.share for one in noisy.attacks["prior"].columns.values()]
+    assert len(columns) == 3
+    [proved] = [one for one in noisy.bounds if one.counts]
+    assert proved.id == "column-shares"
+    assert noisy.guess.share < proved.share_at_most < 1
+    assert not any(isinstance(one, CountBound) for s in (noisy, bare) for one in s.bounds)
+    assert all(one.distribution is None for one in bare.attacks.values())
+    assert bare.attacks["posterior"].share > noisy.attacks["posterior"].share + 0.1
+    assert noisy.verdict.startswith("Of 100 unknown columns of people like these")
+    assert {"bound", "attack"} <= {one.role for one in noisy.excesses}
+    reasons = {one.quantity for one in record.not_assessed}
+    assert "how many of the targets are recovered in one release" in reasons
+    assert not any("the best guess" in one for one in reasons)
+
+
+def test_what_shares_of_columns_cannot_go_with_is_refused(study):
+    with pytest.raises(InputError, match="`at_least` or `share_of_columns`, not both"):
+        narcissus.load_study(study(threat=SHARE | {"at_least": 2}))
+    counted = {"targets": 3, "reason": "r", "origin": "o"}
+    with pytest.raises(InputError, match=r"`threshold.targets` counts people"):
+        play(study(threat=SHARE, threshold=counted))
+
+
+def test_a_share_of_one_column_is_that_column(study):
+    found = [
+        play(study(threat={"unknown": ["ill"]} | more)).record.results.settings[0]
+        for more in ({}, {"share_of_columns": True})
+    ]
+    assert found[0] == found[1]
+
+
+def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeypatch):
+    """As with a list; where that is too much work an estimate is left, and limits nobody."""
+    threat = {"unknown": ["ill", "job", "age"], "targets": 15}
+    threshold = {"share": 0.99, "reason": "r", "origin": "o"}
+    attacks = {"prior": {}, "ceiling": {}}
+    path = study(threat=threat, threshold=threshold, attacks=attacks, run={"trials": 8})
+    found = []
+    for most, work in ((100_000, 10**6), (5, 10**6), (5, 10)):
+        monkeypatch.setattr(experiments, "MAX_JOINT", most)
+        monkeypatch.setattr(eliminated, "WORK", work)
+        record = play(path).record
+        [setting] = record.results.settings
+        assert any(one.quantity == "the exact ceiling" for one in record.not_assessed) == (
+            work == 10
+        )
+        [excess] = [one for one in setting.excesses if one.role == "ceiling"]
+        assert (excess.kind, excess.high is None) == (
+            ("approximate", True) if work == 10 else ("sampled", False)
+        )
+        found.append(setting.ceiling)
+    listed, exact, estimated = found
+    assert not exact.is_estimated
+    assert estimated.is_estimated
+    assert exact.distribution == listed.distribution  # the same decisions on the same releases
+
+
+@pytest.mark.parametrize("rounds", [0, 50])
+def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, narcissus, rounds):
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
+    monkeypatch.setattr(best_guess, "_ROUNDS", rounds)
+    path = study(
+        threat={"unknown": ["ill", "job", "age", "town"], "at_least": 2, "targets": 12},
+        attacks={"prior": {}},
+        run={"trials": 2},
+    )
+    audit = play(path)
+    audit.save("found")
+    record = audit.record
+    [setting] = record.results.settings
+    written = setting.model_dump(mode="json")["guess"]
+    reasons = [o.reason for o in record.not_assessed if o.quantity.startswith("the best guess")]
+    text = narcissus("report", "found/record.json", "--text")[1]
+    assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
+    if rounds:
+        assert not reasons
+        assert not {"is_best_found", "at_most"} & written.keys()
+    else:
+        assert written["is_best_found"]
+        assert written["share"] < written["at_most"] < 1
+        assert "but none with a larger mean chance than" in reasons[0]
 
 
 @pytest.fixture

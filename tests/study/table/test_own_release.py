@@ -54,6 +54,24 @@ def test_the_report_tells_it(study, counts_of):
     assert "counts.csv" in text
 
 
+def test_shares_of_columns_are_added_up(study, counts_of):
+    """Each is alone with what is known: of two unknown columns one right is worth a half."""
+    import narcissus
+
+    people = {"a": [*"vwxyz"] * 2, "b": [*"uuuuukkkkk"], "s": [*"ynnynnnynn"], "t": [*"ppqppqpppp"]}
+    frame = pd.DataFrame(people)
+    counts_of(frame, ["s", "t"], 3).to_csv("counts.csv", index=False)
+    found = narcissus.audit(
+        frame, unknown=["s", "t"], share_of_columns=True, k=3, scale=0.0, release="counts.csv",
+        prior="independent", targets=5, trials=2, attacks=["prior", "posterior"], workers=1, rng=1,
+    )  # fmt: skip
+    own = found.record.results.settings[0].own_release
+    assert own.guessed == (7 + 8) / 2  # "n" and "p" for everybody
+    assert own.attacks["prior"].recovered == own.guessed
+    assert own.attacks["posterior"].recovered > own.guessed
+    assert "these are sums of such parts" in " ".join(render_text(found.record).split())
+
+
 def test_more_than_everybody_is_no_record(study):
     from narcissus.study.results.table import OwnRelease
 

@@ -2,7 +2,8 @@
 
 The posterior is sampled by chains that draw column by column (`narcissus.attacks.table.chains`) and
 decided by the criterion: the likeliest of the values that chains visited where all columns must be
-right, the guess that counts for most draws where some must.
+right, the guess that counts for most draws where some must, the likeliest value of each column
+where each counts by itself.
 """
 
 from __future__ import annotations
@@ -234,6 +235,8 @@ def decide(
         among them, averaged over the states. None: draws are counted.
     """
     success = targets.success
+    if success.by_column:
+        return mode
     others = np.stack([targets.best_guess[i], mode])
     if fields is None:
         some = draws[:: max(1, len(draws) // CANDIDATES)]

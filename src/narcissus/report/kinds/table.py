@@ -50,7 +50,11 @@ def _headline(setting: SettingResult) -> list[Headline]:
     level, best = level_of(setting), setting.best_attack
     gain = "" if best is None else f"{points(gain_of(setting))} points; "
     if_right = "" if setting.prior_is_exact else ", if the prior is right"
-    found = " (the best guess that was found)" if setting.guess.is_best_found else ""
+    found = ""
+    if setting.guess.is_best_found:
+        most = setting.guess.at_most
+        found = "" if most is None else f"; by the prior none gets more than {percent(most, 'up')}"
+        found = f" (the best guess that was found{found})"
     return [
         _sampled(f"Guessed right without the release{found}", setting.guess, level),
         _sampled("Recovered with it by the best attack", best, level, gain),
@@ -81,7 +85,7 @@ def _proved(setting: SettingResult) -> Headline:
     }
     label = heads.get(grade, "Contradicted: no attacker recovers more")
     if share is not None:
-        notes = "of these people, on average"
+        notes = f"of these {setting.whose}, on average"
         if share.share_of_population is not None and not setting.everybody:
             whole = percent(share.share_of_population, "up")
             notes += f" (of all like them at most {whole}, sampled)"
@@ -213,7 +217,8 @@ def _results(settings: Sequence[SettingResult], setting: SettingResult) -> Secti
     if any(attack.below for s in settings for attack in s.attacks.values()):
         blocks.append(below_the_guess(settings))
     if best is not None:
-        blocks.append(distribution_picture(setting))
+        if best.distribution is not None:
+            blocks.append(distribution_picture(setting))
         if len(best.columns) > 1:
             blocks.append(columns_picture(setting))
     if any(s.bounds for s in settings):

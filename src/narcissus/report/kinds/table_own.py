@@ -13,10 +13,15 @@ def own_section(setting: SettingResult) -> list[Section]:
     own = setting.own_release
     if own is None:
         return []
-    return [Section("The release itself", [Text(_words(own)), _grid(own)])]
+    return [
+        Section(
+            "The release itself",
+            [Text(_words(own, in_part=setting.share_of_columns)), _grid(own)],
+        )
+    ]
 
 
-def _words(own: OwnRelease) -> list[str]:
+def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
     people = number(own.people)
     text = [
         f"The file {own.path} was attacked as it stands, about the {people} people of the table. "
@@ -27,6 +32,11 @@ def _words(own: OwnRelease) -> list[str]:
         "A decoy is a release of other secrets by the same mechanism: what an attack gets right "
         "from it, it does not owe to the release.",
     ]
+    if in_part:
+        text.append(
+            "A person counts by the part of the unknown columns that is right: these are sums of "
+            "such parts."
+        )
     if own.attacks:
         best = max(own.attacks, key=lambda name: own.attacks[name].recovered)
         found = own.attacks[best]

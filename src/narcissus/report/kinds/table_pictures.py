@@ -89,9 +89,10 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
 def distribution_picture(setting: SettingResult) -> Figure:
     """Draw how many targets each attack recovered from trial to trial."""
     answers = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
-    most = max(max(a.distribution.targets) for _, a in answers)
     if setting.ceiling is not None:
         answers.insert(0, ("ceiling", setting.ceiling))
+    counted = [(name, a.distribution) for name, a in answers if a.distribution is not None]
+    most = max(max(found.targets) for name, found in counted if name != "ceiling")
     count, people = setting.count_bound, setting.people
     bound = count if count is not None and setting.is_edge(count) else None
 
@@ -101,8 +102,8 @@ def distribution_picture(setting: SettingResult) -> Figure:
         histograms(
             figure,
             [
-                (attack_name(n), a.distribution.targets, a.distribution.trials, n == "ceiling")
-                for n, a in answers
+                (attack_name(name), found.targets, found.trials, name == "ceiling")
+                for name, found in counted
             ],
             people=people,
             edge=None if bound is None else bound.at_most,
@@ -112,7 +113,7 @@ def distribution_picture(setting: SettingResult) -> Figure:
             threshold=None if setting.threshold is None else setting.threshold.targets,
         )
 
-    rows = [[attack_name(name), *_quantiles(a.distribution), a.trials] for name, a in answers]
+    rows = [[attack_name(n), *_quantiles(found), sum(found.trials)] for n, found in counted]
     tail = ""
     if bound is not None:
         tail = (
@@ -136,7 +137,7 @@ def distribution_picture(setting: SettingResult) -> Figure:
             ("Attack", "Least", "A quarter below", "Middle", "A quarter above", "Most", "Trials"),
             rows,
         ),
-        (7.4, 1.2 + 0.5 * len(answers)),
+        (7.4, 1.2 + 0.5 * len(counted)),
         "targets",
     )
 

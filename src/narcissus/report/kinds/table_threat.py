@@ -75,7 +75,10 @@ def _attacker(threat: Answer) -> Rows:
         counts = f"at least {number(least)} of the unknown columns are right"
     else:
         counts = "every unknown column is right"
-    rows.append(("A target counts as recovered when", counts + (f" ({far})" if far else "")))
+    asked = "A target counts as recovered when"
+    if threat.get("share_of_columns"):
+        asked, counts = "What is scored", "the share of a person's unknown columns that is right"
+    rows.append((asked, counts + (f" ({far})" if far else "")))
     return rows
 
 

@@ -34,10 +34,12 @@ LATER = frozenset(
         "of",
         "is_estimated",
         "is_best_found",
+        "at_most",
         "each_column",
         "by_chance",
         "search",
         "precision",
+        "share_of_columns",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

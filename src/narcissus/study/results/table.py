@@ -173,11 +173,15 @@ class PrecisionResult(ResultModel):
 TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
 
 
+Worth = Annotated[int | float, Field(ge=0)]
+"""How many people; where each column counts by itself, what they add up to."""
+
+
 class CountedAttack(ResultModel):
     """What one attack recovered of the people of a release that was made."""
 
-    recovered: Count
-    from_decoy: Count = Field(description="By the same attack from a release of other secrets.")
+    recovered: Worth
+    from_decoy: Worth = Field(description="By the same attack from a release of other secrets.")
 
 
 class OwnRelease(ResultModel):
@@ -186,7 +190,7 @@ class OwnRelease(ResultModel):
     path: str
     digest: str = Field(description="SHA-256 of the file.")
     people: Positive
-    guessed: Count = Field(description="By the best guess without the release.")
+    guessed: Worth = Field(description="By the best guess without the release.")
     by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")
     attacks: Mapping[str, CountedAttack]
 
@@ -201,7 +205,9 @@ class OwnRelease(ResultModel):
 class SettingNumbers(ResultModel):
     """What was measured and what is proved at one setting, before it is judged."""
 
-    later = frozenset({"released", "strength", "is_declared", "everybody", "precision"})
+    later = frozenset(
+        {"released", "strength", "is_declared", "everybody", "precision", "share_of_columns"}
+    )
 
     epsilon: NonNegative | None
     label: str
@@ -227,6 +233,9 @@ class SettingNumbers(ResultModel):
     is_declared: bool = Field(
         False, description="Whether what the release guarantees is the user's word alone."
     )
+    share_of_columns: bool = Field(
+        False, description="Whether shares are of people's unknown columns, not of people."
+    )
     guess: GuessResult
     attacks: Mapping[str, AttackResult]
     ceiling: AttackResult | None
@@ -241,11 +250,19 @@ class SettingNumbers(ResultModel):
         ):
             raise ValueError(f"`best` is {self.best!r}, and the attacks {[*self.attacks]}")
         played = [*self.attacks.values(), *([self.ceiling] if self.ceiling else [])]
-        if any(max(one.distribution.targets) > self.people for one in played):
+        counted = [one.distribution for one in played if one.distribution is not None]
+        if any(max(one.targets) > self.people for one in counted):
             raise ValueError(f"more targets are recovered than the {self.people} people")
+        if len(counted) != (0 if self.share_of_columns else len(played)):
+            raise ValueError("counts of targets, and each column counts by itself")
         if any(one.trials > self.trials for one in played):
             raise ValueError(f"an attack has more trials than the {self.trials} of the setting")
         return self
+
+    @property
+    def whose(self) -> str:
+        """Of what shares are, after 'of these' and before 'on average'."""
+        return "people's unknown columns" if self.share_of_columns else "people"
 
     @property
     def proved_if(self) -> str:

@@ -81,11 +81,16 @@ class PriorTest(ResultModel):
 class GuessResult(LimitedMean):
     """What the best guess without the release gets right."""
 
-    later = frozenset({"is_best_found", "each_column"})
+    later = frozenset({"is_best_found", "at_most", "each_column"})
 
     by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
     is_best_found: bool = Field(
         False, description="Whether it is the best that was found, and a better one may exist."
+    )
+    at_most: Share | None = Field(
+        None,
+        description="What no guess gets of the people played, by the prior; null: the guess is the "
+        "best.",
     )
     each_column: Mapping[str, Share] | None = Field(
         None, description="What the best guess of each unknown column alone gets, by the prior."
@@ -156,7 +161,9 @@ class AttackResult(LimitedMean):
     median: MedianShare | None
     trials: Positive
     method: str
-    distribution: HitCounts
+    distribution: HitCounts | None = Field(
+        description="Null where nobody is recovered or not: each column counts by itself."
+    )
     columns: Mapping[str, ColumnResult]
     title: str
     uses: str
@@ -178,7 +185,7 @@ class AttackResult(LimitedMean):
         require_order(self.baseline_low, self.baseline, self.baseline_high)
         require_order(self.gain_low, self.gain, self.gain_high)
         require_order(self.advantage_low, self.advantage, self.advantage_high)
-        if sum(self.distribution.trials) != self.trials:
+        if self.distribution is not None and sum(self.distribution.trials) != self.trials:
             raise ValueError(f"the trials of `distribution` are not its {self.trials}")
         return self
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from narcissus._outwards import upper
 from narcissus.attacks.table import MeanField
+from narcissus.attacks.table.eliminated import decides
 from narcissus.results import NotAssessed
 from narcissus.study.results.table import SettingNumbers
 from narcissus.study.table.experiment import Experiment
@@ -77,6 +79,16 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
         items.append(
             NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
         )
+    if experiment.success.by_column:
+        items.append(
+            NotAssessed(
+                "how many of the targets are recovered in one release",
+                "each unknown column counts by itself, and what is proved is a mean: a release may "
+                "tell all columns of a person or none, and no form of the theorems on counts is "
+                "proved for shares",
+                "set `at_least` in [threat] instead of `share_of_columns`",
+            )
+        )
     if experiment.factored:
         items += _not_assessed_of_factors(experiment)
     noises = [s.mechanism.noise for s in experiment.settings]
@@ -104,8 +116,22 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
 
 
 def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    """Say where a search for values that agree with exact counts did not end."""
-    return [
+    """Say where a search did not end: for the best guess, for values that agree with counts."""
+    guess = results[0].guess  # the same at every setting
+    items: list[NotAssessed] = []
+    if guess.is_best_found:
+        beyond = "" if guess.at_most is None else f" than {upper(100 * guess.at_most, places=1)}%"
+        items.append(
+            NotAssessed(
+                "the best guess without the release",
+                "of so many joint values the guess is the best that was found; its chance is "
+                "exact, and a better guess may exist"
+                + (f", but none with a larger mean chance{beyond}" if beyond else ""),
+                "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
+                "`share_of_columns`, where the best guess is known",
+            )
+        )
+    return items + [
         NotAssessed(
             f"what exact counts determine at '{setting.label}', by the attack `{name}`",
             f"its search stuck in {found.search.stuck} of {found.trials} releases, at a residual "
@@ -124,23 +150,17 @@ def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
     queries = experiment.queries
     many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
     items: list[NotAssessed] = []
-    if any(attack.informed for _, attack, _ in experiment.attacks):
+    if experiment.estimates_ceiling:
+        why = "the tables and the prior tie too many of them together to eliminate one by one"
+        if not decides(experiment.success):
+            why = "elimination decides where all must be exactly right or each counts by itself"
         items.append(
             NotAssessed(
                 "the exact ceiling",
                 f"{many}: the posterior of an attacker who is told everybody else's secrets is "
-                "sampled, and a better decision from it may exist, so no verdict rests on it",
+                f"sampled ({why}), and a better decision from it may exist, so no verdict rests "
+                "on it",
                 "take fewer unknown columns, or coarser ones, below 100,000 joint values",
-            )
-        )
-    if not experiment.success.exact:
-        items.append(
-            NotAssessed(
-                "the best guess without the release",
-                f"{many}: the guess is the best that was found among draws from the prior; its "
-                "chance is exact, and a better guess may exist",
-                "take all unknown columns and exact matches as the criterion, where the best "
-                "guess is known",
             )
         )
     return items

@@ -120,14 +120,11 @@ def attack_result(
     joint = each_confidence(level, family(experiment))
     scores = scores_of(experiment, name, attack, trials, around)
     share = scores.share(level)
-    hits = [int(t[f"{name}/hits"]) for t in trials]
-    counted = sorted(Counter(hits).items())
+    hits = [float(t[f"{name}/hits"]) for t in trials]
     median = median_limits([h / n for h in hits], confidence=level)
-    scored = (
-        "the expected success given the release and all other secrets"
-        if experiment.knows_chances
-        else "hits"
-    )
+    scored = "shares of right columns" if experiment.success.by_column else "hits"
+    if experiment.knows_chances:
+        scored = "the expected success given the release and all other secrets"
     found: dict[str, Any] = {
         "low": share.low,
         "high": share.high,
@@ -138,13 +135,11 @@ def attack_result(
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
         "method": f"{share.method}, on {scored}",
-        "distribution": HitCounts(
-            targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted)
-        ),
+        "distribution": None if experiment.success.by_column else _distribution(hits),
         "columns": _columns(experiment, name, trials, share),
         "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
-        "is_estimated": attack.informed and experiment.factored,
+        "is_estimated": attack.informed and experiment.estimates_ceiling,
         "search": _search(name, trials),
         "uses": attack.uses,
     }
@@ -152,6 +147,11 @@ def attack_result(
         _respect(found, bounds, _proved_of(experiment, trials))
     found["below"] = _below(experiment, attack, trials, found["share"])
     return AttackResult.model_validate(found)
+
+
+def _distribution(hits: Sequence[float]) -> HitCounts:
+    counted = sorted(Counter(map(int, hits)).items())
+    return HitCounts(targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted))
 
 
 def _columns(

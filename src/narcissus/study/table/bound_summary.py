@@ -13,7 +13,7 @@ from narcissus.bounds.columns import COLUMNS
 from narcissus.guarantees import Guarantee
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
-from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table import column_proofs, factored_proofs, proofs
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.tails import mean_tails, unpacked
@@ -32,7 +32,7 @@ def bound_results(
     guarantee = setting.guarantee.describe()
     share_theorem, tail_theorem = theorems_of(experiment, setting.guarantee)
     bounds: list[TableBound] = []
-    for place, level in enumerate(experiment.levels):
+    for place, level in enumerate(_levels(experiment)):
         tails = mean_tails(trials, f"tails/{place}", n)
         whole = tail_of_population(experiment, number, trials, place)
         bounds.append(
@@ -63,7 +63,7 @@ def bound_results(
                 of=n,
                 at_most_of_population=proofs.not_exceeded(whole, level),
             )
-            for level in experiment.levels
+            for level in _levels(experiment)
         ]
     sums = np.array([t["bound"] for t in trials])
     whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
@@ -101,8 +101,19 @@ def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) ->
     ]
 
 
+def _levels(experiment: Experiment) -> tuple[float, ...]:
+    """Give the levels at which something is said of counts of targets."""
+    return () if experiment.success.by_column else experiment.levels
+
+
 def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
-    """Give the theorems behind what is proved of the mean share, and of the count."""
+    """Give the theorems behind what is proved of the mean share, and of the count.
+
+    Where each column counts by itself nothing is proved of counts: the second is not used.
+    """
+    if experiment.success.by_column:
+        theorem = column_proofs.share_theorem(experiment.success)
+        return theorem, theorem
     if experiment.factored:
         return (
             factored_proofs.share_theorem(experiment.success, guarantee),
@@ -126,10 +137,18 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
         "assumptions": (),
         "takes_as_given": (),
     }
-    n, level = experiment.targets, experiment.levels[0]
+    n = experiment.targets
     return (
-        CountBound(
-            limits="count", **same, confidence=level, at_most=n, of=n, at_most_of_population=None
+        *(
+            CountBound(
+                limits="count",
+                **same,
+                confidence=level,
+                at_most=n,
+                of=n,
+                at_most_of_population=None,
+            )
+            for level in _levels(experiment)[:1]
         ),
         ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None),
     )
@@ -188,7 +207,7 @@ def _for_comparison(
             )
         )
     n = experiment.targets
-    for level in experiment.levels:
+    for level in _levels(experiment):
         most = (
             max(proofs.not_exceeded(unpacked(t, "published", n), level) for t in trials)
             if pure

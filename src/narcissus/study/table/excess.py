@@ -96,7 +96,7 @@ def _of_attack(
     """Make an excess of an attack or of the ceiling; an estimated ceiling keeps nobody below."""
     if not attack.informed:
         return _excess("attack", name, criterion.name, group, limits, trials)
-    if not experiment.factored:
+    if not experiment.estimates_ceiling:
         return _excess("ceiling", name, criterion.name, group, limits, trials)
     estimated = _excess("ceiling", name, criterion.name, group, (limits[0], limits[1], None), None)
     return estimated.model_copy(update={"kind": "approximate"})

@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack, Targets
+from narcissus.attacks.table.factored import FactoredCeiling
 from narcissus.game import Game
 from narcissus.game.block import Deal, Round, Seat, play_block
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns
@@ -119,6 +120,11 @@ class Experiment:
         if self.factored:  # it would take their joint values
             return False
         return self.prior_is_exact and all(s.mechanism.cellwise for s in self.settings)
+
+    @property
+    def estimates_ceiling(self) -> bool:
+        """Whether the ceiling is what sampling decides, so that nobody is shown to stay below."""
+        return any(isinstance(attack, FactoredCeiling) for _, attack, _ in self.attacks)
 
     @property
     def knows_guess(self) -> bool:

@@ -19,7 +19,6 @@ from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.priors.best_guess import best_guess_limit
 from narcissus.priors.elimination import log_partition, marginals, row_count
 from narcissus.priors.likeliest import listing
 from narcissus.study.table import proofs
@@ -35,11 +34,10 @@ MOST_LISTED = 2**14
 def best_chances(targets: FactoredTargets) -> Floats:
     """Limit the chance of each person's best guess without the release from above, shape (n,).
 
-    Exactly where all columns must be exactly right. Else the smaller of two limits: guesses of a
-    column that may depend on the columns that it is tied to (`best_guess_limit`); and Markov's
-    inequality: of the ``r`` columns that must be right at most ``j`` are among any ``j``, so at
-    least ``r - j`` of the others are right, whose expected number is at most the sum of their
-    largest chances.
+    Exactly where the best guess is known. Else the smaller of two limits: that of a search over all
+    guesses (`narcissus.priors.best_guess`); and Markov's inequality: of the ``r`` columns that must
+    be right at most ``j`` are among any ``j``, so at least ``r - j`` of the others are right, whose
+    expected number is at most the sum of their largest chances.
     """
     if targets.success.columns.exact:
         return targets.best_chance
@@ -48,8 +46,7 @@ def best_chances(targets: FactoredTargets) -> Floats:
     rising = np.cumsum(np.sort(np.stack(each, axis=1), axis=1), axis=1)
     columns, needed = rising.shape[1], success.needed
     limits = [rising[:, columns - j - 1] / (needed - j) for j in range(needed)]
-    _, relaxed = best_guess_limit(targets.factors, needed, success.covers(), rounds=0)
-    limits.append(relaxed[targets.factors.rows])
+    limits.append(targets.best_limit)
     return np.clip(np.min(limits, axis=0), targets.best_chance, 1.0)
 
 

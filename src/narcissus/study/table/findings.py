@@ -86,6 +86,8 @@ def _counts(numbers: SettingNumbers, joint: float) -> Iterator[Finding]:
         yield Finding(quantity, source, None, rest, "sampled", rests, numbers.confidence)
         for name, attack in numbers.attacks.items():
             counts = attack.distribution
+            if counts is None:
+                continue
             pairs = zip(counts.targets, counts.trials, strict=True)
             over = sum(trials for v, trials in pairs if v > most)
             low = clopper_pearson(over, attack.trials, confidence=joint).low

@@ -50,7 +50,8 @@ def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
         said = targets.success.split_guess(attempt)
         for i in every:
             row = [played.number, i, played.seat.name, name]
-            row += [chances[i], chance[i], int(hits[i])]
+            right = float(hits[i]) if targets.success.by_column else int(hits[i])
+            row += [chances[i], chance[i], right]
             for codes in (true[i], said[i]):
                 row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
             yield row

@@ -182,6 +182,11 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
     """Refuse a threshold that this study cannot be held to."""
     if threshold is None:
         return
+    if threshold.targets is not None and study.threat.share_of_columns:
+        raise InputError(
+            "`threshold.targets` counts people, and with `share_of_columns` nobody is recovered or "
+            "not: give `share`, `advantage` or `gain`, or `at_least` in [threat]"
+        )
     levels = study.mechanism.levels
     if threshold.at is not None and threshold.at not in levels:
         known = ", ".join(f"{level:g}" for level in levels)

@@ -24,6 +24,7 @@ from narcissus.study.pool import play_soon
 from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
+from narcissus.success.table import Scores
 from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
 
@@ -77,7 +78,7 @@ def attack_own_release(
         path=path,
         digest=digest,
         people=table.rows,
-        guessed=int(guess.sum()),
+        guessed=_worth(guess),
         by_the_prior=expected(targets),
         attacks=found,
     )
@@ -93,13 +94,18 @@ class _Attacker:
     targets: Targets | FactoredTargets
     secrets: NDArray[np.integer]
 
-    def __call__(self, key: str) -> int:
+    def __call__(self, key: str) -> int | float:
         place, _, name = key.partition("/")
         rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
         attack: Any = self.experiment.attacks_at(0)[name]
         said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
         [attempt] = said.values if isinstance(said, Answers) else said
-        return int(self.targets.success.score(self.secrets, attempt).sum())
+        return _worth(self.targets.success.score(self.secrets, attempt))
+
+
+def _worth(scores: Scores) -> int | float:
+    """Count what is right; where each column counts by itself, add up the shares."""
+    return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())
 
 
 def expected(targets: Targets | FactoredTargets) -> float:

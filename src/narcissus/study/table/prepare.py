@@ -13,9 +13,11 @@ from narcissus.attacks.table import (
     OwnTableAttack,
     TableAttack,
     Targets,
+    eliminated,
     factored_attack,
 )
-from narcissus.errors import InputError
+from narcissus.attacks.table.eliminated import EliminatedCeiling
+from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
@@ -30,7 +32,7 @@ from narcissus.study.table.room import require_room
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
 from narcissus.study.table.settings import settings_of
-from narcissus.success import ColumnsRight
+from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
@@ -112,6 +114,8 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
         raise InputError(
             f"`threat.at_least` is {at_least}, but only {len(unknown)} columns are unknown"
         )
+    if study.threat.share_of_columns and len(unknown) > 1:
+        return ColumnShare(shape, tuple(within), None, tuple(positions))
     return ColumnsRight(shape, tuple(within), at_least, tuple(positions))
 
 
@@ -238,6 +242,20 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
     return tuple(found)
 
 
+def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
+    """Give the attacks with the exact ceiling for the sampled one, where elimination gives it."""
+    if not eliminated.decides(pilot.success.columns):
+        return attacks
+    try:
+        narrow = eliminated.work(pilot) <= eliminated.WORK
+    except TooLargeError:
+        narrow = False
+    return tuple(
+        (name, EliminatedCeiling() if narrow and attack.informed else attack, trials)
+        for name, attack, trials in attacks
+    )
+
+
 def people_of(study: TableStudy, table: Table) -> int:
     """Give how many people are in a release."""
     threat = study.threat
@@ -298,6 +316,10 @@ def prepare(
         training=study.run.training,
     )
     pilot = draft.known(0)
+    if isinstance(pilot, FactoredTargets):
+        draft = replace(draft, attacks=with_ceiling(attacks, pilot))
+    if success.by_column:  # nothing is proved of how many fall
+        return draft
     levels = list(draft.levels)
     points = tuple(
         tuple(_best_points(pilot, s.guarantee, levels)) if s.guarantee else () for s in settings

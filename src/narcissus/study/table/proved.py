@@ -11,7 +11,7 @@ from narcissus.attacks.table import Targets
 from narcissus.bounds import interpolation_tails
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table import column_proofs, factored_proofs, proofs
 from narcissus.study.table.groups import Members
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.tails import packed
@@ -38,6 +38,9 @@ def proved(
     """
     assert setting.guarantee is not None
     theory: Any = factored_proofs if isinstance(targets, FactoredTargets) else proofs
+    by_column = targets.success.by_column
+    if by_column:
+        theory = column_proofs
     # of a guess that can be made: what a bound leaves above it must not come out too small
     guess = targets.best_chance
     shares = theory.shares(targets, setting.guarantee)
@@ -51,6 +54,10 @@ def proved(
         "gain_bound": gained.sum(axis=0),
         "group_gain_bound": members.sums(gained),
     }
+    if setting.single is not None:
+        found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
+    if by_column:  # a mean says nothing of how many fall
+        return found
     for place, point in enumerate(points):
         delta = float(setting.guarantee.profile(point))
         o, theta = theory.single_success(targets, point, delta)
@@ -66,7 +73,6 @@ def proved(
         if of_columns is not None:
             found["columns_bound"] = np.array(of_columns)
     if setting.single is not None:
-        found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
         epsilon, delta = _point(setting.single)
         most = theory.best_chances(targets)
         table = proofs.output_tail_table(most, epsilon, targets.people * delta)

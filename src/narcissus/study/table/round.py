@@ -117,6 +117,8 @@ class Truth:
             each = enumerate(self.targets.marginals)
             sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
             found["guess_columns"] = np.array(sums)
+            limit = self.targets.best_limit
+            found["guess_limit"] = np.array([limit.mean(), (limit > guess).mean()])
         if self.exact is not None:
             known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
@@ -135,7 +137,7 @@ class Truth:
         if isinstance(turn.attempts, Searched):
             found[f"{name}/residual"] = turn.attempts.residual[0]
         return found | {
-            f"{name}/hits": np.array(int(hits.sum())),
+            f"{name}/hits": np.array(hits.sum() if success.by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
             f"{name}/columns": self._columns(attempt, share),

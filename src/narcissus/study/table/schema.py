@@ -126,11 +126,24 @@ class ThreatSpec(Strictly):
     at_least: int | None = Field(
         default=None, gt=0, description="How many unknown columns must be right; all if left out."
     )
+    share_of_columns: bool = Field(
+        default=False,
+        description="Score a guess by the share of its unknown columns that are right, instead of "
+        "whether all or `at_least` so many are.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not asked for: earlier studies do not say it."""
+        written: dict[str, Any] = write(self)
+        return {k: v for k, v in written.items() if k != "share_of_columns" or v}
 
     @model_validator(mode="after")
     def _one_side(self) -> ThreatSpec:
         if (self.unknown is None) == (self.known is None):
             raise ValueError("give exactly one of `unknown` and `known`")
+        if self.share_of_columns and self.at_least is not None:
+            raise ValueError("give `at_least` or `share_of_columns`, not both")
         return self
 
 

@@ -82,6 +82,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
+        share_of_columns=experiment.success.by_column,
         guess=_guess(experiment, trials, around),
         attacks=attacks,
         ceiling=ceiling,
@@ -167,7 +168,9 @@ def _guess(
     real = np.array([float(t["guessed"]) for t in trials])
     said = np.clip(sums[:, 0] / n, 0, 1)
     right = [float(t["guessed_chance"]) for t in trials]
-    moments = np.column_stack([n * real, n * real, sums, right])  # a hit is its own square
+    moments = np.column_stack(
+        [n * real, n * real, sums, right]
+    )  # a hit is its own square, a part less
     return GuessResult(
         **dict(as_mean(_hits(experiment, real))),
         by_the_prior=prior_test(
@@ -187,6 +190,8 @@ def _hits(experiment: Experiment, real: Floats) -> Estimate:
     if experiment.everybody:  # the people played are the population
         value = float(real.mean())
         return Estimate(value, value, value, level, len(real), method="all people")
+    if experiment.success.by_column:  # parts of people are not counted
+        return mean_limits(real, confidence=level, people=n)
     return clopper_pearson(round(n * real.sum()), n * len(real), confidence=level)
 
 
@@ -196,7 +201,9 @@ def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, An
         return {}
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     each = np.mean([t["guess_columns"] for t in trials], axis=0).clip(0.0, 1.0).tolist()
+    limit, unproved = np.mean([t["guess_limit"] for t in trials], axis=0).clip(0.0, 1.0)
     return {
-        "is_best_found": not experiment.success.exact,
+        "is_best_found": bool(unproved > 0),
+        "at_most": float(limit) if unproved > 0 else None,
         "each_column": dict(zip(names, each, strict=True)),
     }

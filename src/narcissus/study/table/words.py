@@ -46,7 +46,10 @@ def threshold_text(threshold: ThresholdSpec) -> str:
 def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> str:
     """Say the headline numbers per 100 people."""
     guess, best = numbers.guess.share, numbers.best_attack
-    text = f"Of 100 people like these, {100 * guess:.0f} are guessed right without the release"
+    whom = "people like these"
+    if numbers.share_of_columns:
+        whom = f"unknown columns of {whom}"
+    text = f"Of 100 {whom}, {100 * guess:.0f} are guessed right without the release"
     if best is not None:
         text += f", {100 * best.share:.0f} with it"
     if not numbers.is_limited:
@@ -208,7 +211,8 @@ def in_favour(
             above = max(0.0, proved - numbers.guess.share)
             items.append(
                 f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
-                f"people on average, {upper(100 * above, places=1)} points above the best guess."
+                f"{numbers.whose} on average, {upper(100 * above, places=1)} points above the best "
+                "guess."
             )
     gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
     if gains and threshold is not None and threshold.gain is not None:

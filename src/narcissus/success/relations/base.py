@@ -41,8 +41,10 @@ class HasBaseline(Protocol):
 class ManyTargets(Protocol):
     """A relation that scores an attempt about every record of a data set, each by itself."""
 
-    def holds(self, data: Batch, attempt: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Score a batch, shape (trials, targets)."""
+    def holds(
+        self, data: Batch, attempt: Batch, rng: np.random.Generator
+    ) -> NDArray[np.bool_ | np.float64]:
+        """Score a batch, shape (trials, targets): true or false, or how much each is worth."""
         ...
 
     def chance(self, known: Batch, attempt: Batch) -> NDArray[np.float64]:
