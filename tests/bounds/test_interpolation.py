@@ -20,7 +20,7 @@ from narcissus.bounds import (
     optimum,
     threat,
 )
-from narcissus.bounds.interpolation import target_costs
+from narcissus.bounds.interpolation import target_multipliers
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve, PureDP
 
@@ -61,7 +61,9 @@ def plainly(o: np.ndarray, c: np.ndarray) -> list[float]:
     ],
 )
 def test_reference_values(priors, guarantee, v, value):
-    assert interpolation(priors, guarantee, v).value == pytest.approx(value, rel=1e-12)
+    _, _, o, c = target_multipliers(priors, guarantee, guarantee.epsilon)
+    assert interpolation_tails(o, c)[v] == pytest.approx(value, rel=1e-12)
+    assert interpolation(priors, guarantee, v).value <= value * (1 + 1e-12)
 
 
 @HERE
@@ -145,7 +147,7 @@ def test_one_target_is_the_bound_on_one_target():
     for guarantee in (GaussianDP(1.0), ApproximateDP(1.0, 0.05)):
         for _ in range(5):
             prior = rng.dirichlet(np.ones(4))
-            o, c = target_costs(prior, guarantee, 0.7)
+            _, _, o, c = target_multipliers(prior, guarantee, 0.7)
             assert interpolation_tails(o, c)[1] == pytest.approx(float(o[0] + c[0]))
             assert interpolation(prior, guarantee, 1).value >= optimum(prior, guarantee)[0] - 1e-9
 
@@ -157,7 +159,7 @@ def test_it_is_never_above_domination_at_the_same_point():
         rows = rng.dirichlet(np.ones(4), 6)
         epsilon = float(rng.uniform(0.05, 3))
         guarantee = GaussianDP(float(rng.uniform(0.2, 2)))
-        o, c = target_costs(rows, guarantee, epsilon)
+        _, _, o, c = target_multipliers(rows, guarantee, epsilon)
         assert o == pytest.approx(exact_match_optimum(rows, epsilon))
         assert (c <= guarantee.profile(epsilon) * (1 - o) + 1e-12).all()
         for v in range(1, 7):
@@ -180,7 +182,7 @@ def test_targets_of_their_own_points_gain():
     def tail(v: int, points) -> float:
         return interpolation(rows, guarantee, v, repeats=[20] * 5, epsilons=points).value
 
-    points = guarantee.tangents(60)
+    points = guarantee.tangents(24)
     gains = [min(tail(v, [e]) for e in points) - tail(v, points) for v in (82, 84, 86)]
     assert min(gains) >= -1e-12
     assert max(gains) > 1e-4
@@ -200,7 +202,7 @@ def test_means_over_a_population_limit_people_who_are_drawn_from_it():
         kinds = rng.dirichlet(np.ones(2), 2)
         share = float(rng.uniform(0.2, 0.8))
         guarantee = ApproximateDP(rng.uniform(0.1, 2), rng.choice([0.001, 0.05]))
-        o, c = target_costs(kinds, guarantee, guarantee.epsilon)
+        _, _, o, c = target_multipliers(kinds, guarantee, guarantee.epsilon)
         weights = np.array([share, 1 - share])
         for v in (1, 2):
             truth = sum(
@@ -232,5 +234,5 @@ def test_a_question_of_the_registry_is_answered():
     theorem = THEOREMS["interpolation"]
     danger = threat(values=[0.7, 0.3], targets=12)
     bound = theorem.bound(danger, ApproximateDP(1.0, 0.001), 9)
-    assert bound.value == pytest.approx(0.5914283305687356)
+    assert 0.589582 < bound.value < 0.5913697611351647  # the pure optimum, and the coin of 1/2
     assert theorem.lacks(Question(danger, PureDP(1.0), 9)) is not None
