@@ -70,7 +70,7 @@ def test_it_is_the_largest_share_of_time_over_all_patterns():
     q = 0.37
     table = occupation(q, (0, 3), (-3, 6))
     for kinds in product(range(4), range(3), range(3)):
-        coins, ones, noughts = kinds
+        coins, ones, _ = kinds
         for r in range(sum(kinds) + 1):
             over = product(*(range(many + 1) for many in kinds))
             most = max(time_at(r, q, kinds, right) for right in over)

@@ -22,8 +22,15 @@ from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
 from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
-from narcissus.bounds.floor import reached, reached_tails
+from narcissus.bounds.floor import (
+    reached,
+    reached_number,
+    reached_number_of_threat,
+    reached_of_threat,
+    reached_tails,
+)
 from narcissus.bounds.interpolation import interpolation, interpolation_tails
+from narcissus.bounds.interpolation_coins import coin_spent, coin_tails, split_chances
 from narcissus.bounds.listed import Listing, OptimumByListing, listed_optimum, optimum_by_listing
 from narcissus.bounds.listed_priors import ListedPriors
 from narcissus.bounds.odds import posterior
@@ -59,6 +66,8 @@ __all__ = [
     "bounds_on",
     "certify",
     "cherubin",
+    "coin_spent",
+    "coin_tails",
     "column_shares",
     "compare",
     "domination",
@@ -84,9 +93,13 @@ __all__ = [
     "posterior",
     "ranked_optimum",
     "reached",
+    "reached_number",
+    "reached_number_of_threat",
+    "reached_of_threat",
     "reached_tails",
     "sampled_reconstruction",
     "smallest_noise",
+    "split_chances",
     "swap_program",
     "swap_tail",
     "threat",

@@ -196,7 +196,7 @@ def interpolation(
     --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> round(interpolation([[0.7, 0.3]] * 12, ApproximateDP(1.0, 0.001), 9).value, 6)
-    0.591428
+    0.591314
     """
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)

@@ -74,7 +74,7 @@ def coin_tails(
     Examples
     --------
     >>> coin_tails([0.7311] * 2, [0.00269] * 2, [1.0] * 2, [0.0] * 2, 0.7311).round(3)[1:3]
-    array([0.931, 0.54 ])
+    array([0.931, 0.539])
     """
     table = PoissonBinomial(optima).tails()
     table[1:-1] += coin_spent(costs, coins, ones, q)

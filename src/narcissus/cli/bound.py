@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
@@ -61,7 +61,8 @@ Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
 Keys of --json: grade, prior, criterion (exact match, near match, any), success, advantage, theorem,
 assumptions, others (name, value, valid), notes; optimum with --values; leaked_bits and confidence
 with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence (theorem,
-assumptions and others are then about that).
+assumptions and others are then about that), and reached, what some mechanism with the guarantee
+reaches of it, where one is known.
 """
 
 
@@ -272,21 +273,38 @@ def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str,
     None where every guess may be right, about which there is no theorem.
     """
     from narcissus.bounds import at_most, best, bounds_on
+    from narcissus.bounds import reached_number_of_threat as number_reached
+    from narcissus.bounds import reached_of_threat as tail_reached
+    from narcissus.results import NotAssessed
 
     danger, guarantee, at_least = asked.threat, asked.guarantee, asked.at_least
     if at_least is not None:
         bounds = bounds_on(danger, guarantee, at_least)
         chosen = best(bounds)
         payload |= {"at_least": at_least, "tail": chosen.value}
+        least = tail_reached(danger, guarantee, at_least)
+        payload |= {} if isinstance(least, NotAssessed) else {"reached": least}
         return chosen, others(bounds, chosen)
     level = 0.95 if asked.confidence is None else asked.confidence
     number = at_most(danger, guarantee, level)
     payload |= {"confidence": level, "at_most": int(number.value)}
+    most = number_reached(danger, guarantee, level)
+    payload |= {} if isinstance(most, NotAssessed) else {"reached": most}
     if number.value >= danger.guesses:
         return None
     # What the others say about the chance of exceeding that number.
     bounds = bounds_on(danger, guarantee, int(number.value) + 1)
     return number, others(bounds, best(bounds))
+
+
+def _reached(payload: dict[str, Any], danger: Threat) -> str:
+    """Say how far the number could fall at most."""
+    if "reached" not in payload:
+        return ""
+    most = payload["reached"]
+    said = str(most) if "at_most" in payload else lower(most)
+    fits = "" if danger.known else " with the worst prior that fits"
+    return f" (proved); some mechanism with this guarantee reaches {said}{fits}"
 
 
 def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:
@@ -302,7 +320,7 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
-            f"{upper(payload['tail'])}."
+            f"{upper(payload['tail'])}{_reached(payload, danger)}."
         )
     if "leaked_bits" in payload:
         lines.append(
@@ -318,7 +336,7 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     elif "at_most" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
-            "people fall."
+            f"people fall{_reached(payload, danger)}."
         )
     lines += ["", f"PROVED by {headline.theorem}"]
     lines += [f"  assuming {said}" for said in headline.assumptions]

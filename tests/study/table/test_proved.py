@@ -43,7 +43,11 @@ def test_sums_over_the_people_and_over_the_members_of_each_group(ready, kind):
         part = cost / max(float(guarantee.profile(epsilon)), 1e-300)
         sums = [o.sum(), (o**2).sum(), part.sum(), (part**2).sum()]
         assert found[f"single/{place}"] == pytest.approx(sums)
-        assert found[f"tails/{place}"] == pytest.approx(interpolation_tails(o, cost))
+        plain, tails = interpolation_tails(o, cost), found[f"tails/{place}"]
+        assert (tails <= plain + 1e-15).all()
+        assert pure or (tails >= found["reached"] - 1e-12).all()  # at its own epsilon alone
+        if pure:
+            assert tails == pytest.approx(plain)
         assert found[f"tails/{place}"][0] == pytest.approx(1)
         assert found[f"tails/{place}"][-1] == 0
     assert ("published" in found) == ("share_single" in found) == (kind != "no point")

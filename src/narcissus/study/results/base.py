@@ -38,6 +38,7 @@ LATER = frozenset(
         "by_chance",
         "search",
         "precision",
+        "reached",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
