@@ -32,11 +32,18 @@ from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.published import humphries_advantage
-from narcissus.bounds.ranked import ranked_optimum
+from narcissus.bounds.ranked import ranked_optimum, ranked_tails
+from narcissus.bounds.ranked_prior import RankedPrior
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat, threat_of_columns, threat_of_likeliest
+from narcissus.bounds.threat import (
+    Threat,
+    threat,
+    threat_of_columns,
+    threat_of_likeliest,
+    threat_of_ranked,
+)
 
 __all__ = [
     "THEOREMS",
@@ -50,6 +57,7 @@ __all__ = [
     "OptimumByListing",
     "PoissonBinomial",
     "Question",
+    "RankedPrior",
     "Theorem",
     "Threat",
     "advantage",
@@ -83,6 +91,7 @@ __all__ = [
     "optimum_program",
     "posterior",
     "ranked_optimum",
+    "ranked_tails",
     "reached",
     "reached_tails",
     "sampled_reconstruction",
@@ -92,5 +101,6 @@ __all__ = [
     "threat",
     "threat_of_columns",
     "threat_of_likeliest",
+    "threat_of_ranked",
     "typical_priors",
 ]

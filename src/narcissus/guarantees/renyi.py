@@ -110,7 +110,7 @@ class RenyiDP(Guarantee):
         """Say the guarantee in words."""
         return (
             f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} "
-            f"({self.adjacency} neighbours)"
+            f"({self.neighbours})"
         )
 
 
@@ -166,7 +166,7 @@ class ZeroConcentratedDP(ProfileGuarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return f"zero-concentrated DP with rho {self.rho:g} ({self.adjacency} neighbours)"
+        return f"zero-concentrated DP with rho {self.rho:g} ({self.neighbours})"
 
 
 def _tangent_points(
