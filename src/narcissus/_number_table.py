@@ -139,10 +139,11 @@ def _numbers(
         table = NumberTable(path, names, values, line)
         if wrong.size or cells.dtype == bool:
             row = int(wrong[0]) if wrong.size else 0
-            raise InputError(
-                f"{table.place(row, j)}, must be a number, got {str(cells.iloc[row])!r}; "
-                "names of rows and units are not read: leave them out"
-            )
+            cell = str(cells.iloc[row])
+            remedy = "names of rows and units are not read: leave them out"
+            if ";" in cell or "\t" in cell:
+                remedy = "separate the columns by commas, and write decimals with a point"
+            raise InputError(f"{table.place(row, j)}, must be a number, got {cell!r}; {remedy}")
         values[:, j] = found.to_numpy(dtype=np.float64)
     return NumberTable(path, names, values, line)
 
@@ -173,24 +174,13 @@ def _is_number(cell: str) -> bool:
 
 def _from_json(path: Path) -> NumberTable:
     """Read a list of rows, a list of objects, or an object of columns."""
+    found: Any = None
     with parsing(path, "JSON"):
         found = json.loads(read_bytes(path))
-    names: tuple[str, ...] | None = None
-    if isinstance(found, dict):
-        names = tuple(str(name).lower() for name in found)
-        lengths = {len(v) if isinstance(v, list) else -1 for v in found.values()}
-        if len(lengths) != 1 or lengths == {-1}:
-            raise InputError(f"{path} must be an object of columns, lists of one length")
-        found = [list(row) for row in zip(*found.values(), strict=True)]
-    elif isinstance(found, list) and found and isinstance(found[0], dict):
-        names = tuple(str(name).lower() for name in found[0])
-        for i, row in enumerate(found):
-            if not isinstance(row, dict) or row.keys() != found[0].keys():
-                raise InputError(f"{path}: row {i + 1:,} must have the keys {', '.join(names)}")
-        found = [list(row.values()) for row in found]
-    if not isinstance(found, list) or not found:
+    names, rows = _rows(path, found)
+    if not isinstance(rows, list) or not rows:
         raise InputError(f"{path} has no rows of numbers: it must be a list of rows, not empty")
-    for i, row in enumerate(found):
+    for i, row in enumerate(rows):
         if not isinstance(row, list) or not row:
             raise InputError(f"{path}: row {i + 1:,} must be a list of numbers, not empty")
         for j, cell in enumerate(row):
@@ -200,8 +190,25 @@ def _from_json(path: Path) -> NumberTable:
                     f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
                     f"got {cell!r}"
                 )
-    filled = zip(*zip_longest(*found, fillvalue=np.nan), strict=True)
+    filled = zip(*zip_longest(*rows, fillvalue=np.nan), strict=True)
     return NumberTable(path, names, np.array(list(filled), dtype=np.float64), None)
+
+
+def _rows(path: Path, found: Any) -> tuple[tuple[str, ...] | None, Any]:
+    """Give the names of the columns, if they have any, and the rows."""
+    if isinstance(found, dict):
+        lengths = {len(v) if isinstance(v, list) else -1 for v in found.values()}
+        if len(lengths) != 1 or lengths == {-1}:
+            raise InputError(f"{path} must be an object of columns, lists of one length")
+        rows = [list(row) for row in zip(*found.values(), strict=True)]
+        return tuple(str(name).lower() for name in found), rows
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        names = tuple(str(name).lower() for name in found[0])
+        for i, row in enumerate(found):
+            if not isinstance(row, dict) or row.keys() != found[0].keys():
+                raise InputError(f"{path}: row {i + 1:,} must have the keys {', '.join(names)}")
+        return names, [[row[key] for key in found[0]] for row in found]
+    return None, found
 
 
 def _column(names: tuple[str, ...] | None, j: int) -> str:

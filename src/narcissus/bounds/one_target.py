@@ -99,8 +99,9 @@ def profile_cost(
 ) -> tuple[FloatArray, FloatArray]:
     """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
 
-    Exact match, with ``counts`` as in `optimum`; shapes (m,) each. Their sum is a bound for every epsilon of at least 0, and
-    `optimum` at most the least of them. The second is at most ``delta(epsilon) (1 - o)``.
+    Exact match, with ``counts`` as in `optimum`; shapes (m,) each. Their sum is a bound for every
+    epsilon of at least 0, and `optimum` at most the least of them. The second is at most
+    ``delta(epsilon) (1 - o)``.
     """
     rows = prior_rows("priors", priors, counts)
     values = _Values(*likeliest_first(rows, counts))

@@ -25,9 +25,10 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
 
     Exact under pure and approximate DP, else an upper limit as `narcissus.bounds.optimum` gives
     it, of a prior of some thousand groups of values (`narcissus.bounds.ranked_prior.spread`).
-    Under (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the mass of the ``k``
-    likeliest values. It rises with ``k`` as long as ``S_k < p_{k+1} (e^eps - 1 + k)``, and never
-    again after: so the best ``k`` is found by bisection.
+    Under (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the
+    mass of the ``k`` likeliest values. It rises with ``k`` as long as
+    ``S_k < p_{k+1} (e^eps - 1 + k)``, and never again after: so the best ``k`` is found by
+    bisection.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
     for a, b, mass in zip(ends[:-1], ends[1:], np.diff(heads).tolist(), strict=True):
         size, high, low = b - a, prior.probability(a + 1), prior.probability(b)
         many = size if high - low <= _ALIKE * high else (mass - size * low) / (high - low)
-        if size == 1 or many == size:
+        if size in (1, many):
             masses.append(high)
             counts.append(size)
         elif 1 <= many <= size - 1:

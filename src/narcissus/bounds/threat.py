@@ -199,9 +199,7 @@ def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
     )
 
 
-def threat_of_ranked(
-    prior: RankedPrior, *, targets: int = 1, guesses: int | None = None
-) -> Threat:
+def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | None = None) -> Threat:
     """Describe a threat to a secret whose masses by rank are a formula, such as Zipf's law.
 
     Parameters

@@ -109,9 +109,7 @@ class ProfileCurve(ProfileGuarantee):
         first = f"epsilon {self.points[0]:g} with delta {self.deltas[0]:g}"
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
-        return (
-            f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
-        )
+        return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
 
 
 def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:

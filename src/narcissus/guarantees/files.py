@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._number_table import NumberTable, read_number_table
 from narcissus.errors import InputError
@@ -101,15 +102,13 @@ def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileC
     try:
         if "probability" in found:
             return from_losses(losses, found["probability"], adjacency=adjacency)
-        return from_losses_of_orders(
-            losses, found["probability_add"], found["probability_remove"]
-        )
+        return from_losses_of_orders(losses, found["probability_add"], found["probability_remove"])
     except InputError as error:
         raise InputError(f"{table.path}: {error}") from error
 
 
 def _refuse(
-    table: NumberTable, name: str, wrong: FloatArray, values: FloatArray, must: str
+    table: NumberTable, name: str, wrong: NDArray[np.bool_], values: FloatArray, must: str
 ) -> None:
     """Refuse the first wrong cell of a column."""
     rows = np.flatnonzero(wrong)

@@ -61,9 +61,7 @@ def from_losses(
     return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()), adjacency=adjacency)
 
 
-def from_losses_of_orders(
-    losses: ArrayLike, add: ArrayLike, remove: ArrayLike
-) -> ProfileCurve:
+def from_losses_of_orders(losses: ArrayLike, add: ArrayLike, remove: ArrayLike) -> ProfileCurve:
     """Give what holds for a replaced record from the losses of adding and of removing one.
 
     Parameters

@@ -108,10 +108,7 @@ class RenyiDP(Guarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return (
-            f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} "
-            f"({self.neighbours})"
-        )
+        return f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} ({self.neighbours})"
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,11 @@ class Zipf:
         non_negative("s", self.s)
         integer("n", self.n, low=1, high=LARGEST)
 
+    @classmethod
+    def of(cls, s: float, n: float) -> Zipf:
+        """Make it of a number of values that was written as a float, such as 1e9."""
+        return cls(s, integer("n", n, low=1, high=LARGEST))
+
     @cached_property
     def _total(self) -> float:
         return harmonic(self.n, self.s)
