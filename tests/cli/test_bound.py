@@ -212,7 +212,6 @@ def test_bound_draws_a_picture(call, tmp_path):
         ("bound --epsilon 1 --bits 5 --inseparable 0.5", "--bits"),
         ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
         ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
-        ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
     ],
 )

@@ -37,13 +37,21 @@ from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
+from narcissus.bounds.people import People
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.published import humphries_advantage
-from narcissus.bounds.ranked import ranked_optimum
+from narcissus.bounds.ranked import ranked_optimum, ranked_tails
+from narcissus.bounds.ranked_prior import RankedPrior
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat, threat_of_columns, threat_of_likeliest
+from narcissus.bounds.threat import (
+    Threat,
+    threat,
+    threat_of_columns,
+    threat_of_likeliest,
+    threat_of_ranked,
+)
 
 __all__ = [
     "THEOREMS",
@@ -55,8 +63,10 @@ __all__ = [
     "Listing",
     "Needs",
     "OptimumByListing",
+    "People",
     "PoissonBinomial",
     "Question",
+    "RankedPrior",
     "Theorem",
     "Threat",
     "advantage",
@@ -92,6 +102,7 @@ __all__ = [
     "optimum_program",
     "posterior",
     "ranked_optimum",
+    "ranked_tails",
     "reached",
     "reached_number",
     "reached_number_of_threat",
@@ -105,5 +116,6 @@ __all__ = [
     "threat",
     "threat_of_columns",
     "threat_of_likeliest",
+    "threat_of_ranked",
     "typical_priors",
 ]

@@ -115,6 +115,20 @@ def profile_multipliers(
     return values.rows, values.rows - masses, base, costs
 
 
+def profile_cost(
+    priors: ArrayLike, guarantee: Guarantee, epsilon: float, counts: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
+
+    Exact match, with ``counts`` as in `optimum`; shapes (m,) each. Their sum is a bound for every
+    epsilon of at least 0, and `optimum` at most the least of them. The second is at most
+    ``delta(epsilon) (1 - o)``.
+    """
+    rows = prior_rows("priors", priors, counts)
+    values = _Values(*likeliest_first(rows, counts))
+    return values.parts(np.full(rows.shape[0], float(epsilon)), guarantee)
+
+
 class _Values:
     """Priors sorted from the likeliest value on; each entry stands for one value, or several."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,13 +17,14 @@ from narcissus.cli.bound_options import (
     exact_match,
     make_guarantee,
     more_provable,
-    numbers,
+    of_guarantee,
     option_names,
     others,
     others_text,
     percent,
     print_json,
 )
+from narcissus.cli.known import only_one, people_of, threat_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,14 +32,13 @@ if TYPE_CHECKING:
     from narcissus.guarantees import Guarantee
     from narcissus.results import Bound
 
-_MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
-
 HELP = """Say what no attacker can exceed, from a guarantee and what could be guessed anyway.
 
-Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd or
---bayes-security), and what an attacker would guess without the release: the success of the best
-guess (--prior), the whole distribution of the secret (--values), which proves more, or the number
-of its random bits (--bits).
+Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd,
+--bayes-security, or a file: --profile or --pld), and what an attacker would guess without the
+release: the success of the best guess (--prior), the whole distribution of the secret (--values),
+which proves more, Zipf's law over very many values (--zipf), a distribution for each person
+(--priors FILE), or the number of random bits (--bits).
 
 With --prior alone a guess may be right about several values at once, and the bound holds whatever
 counts as success. Where a guess must name the very value, as in membership or for one attribute,
@@ -53,16 +54,28 @@ Examples:
   narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
   narcissus bound --epsilon 2 --bits 8 --confidence 0.95
   narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
+  narcissus bound --mu 1 --zipf 1.1,1e9 --targets 100
+  narcissus bound --epsilon 1 --priors people.csv
+  narcissus bound --profile curve.csv --prior 0.1
+  narcissus bound --pld losses.csv --adjacency add-remove --values 0.7,0.3
+
+\b
+Files are CSV with a line of names, or JSON by their name (.json):
+  --profile  epsilon, delta (or delta_add, delta_remove: the two orders of a removed record)
+  --pld      loss, probability (or probability_add, probability_remove); the loss inf is allowed
+  --priors   a row a person, a column a value; names are not needed; rows sum to 1
 
 DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a little pessimistic.
 Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
 
 \b
 Keys of --json: grade, prior, criterion (exact match, near match, any), success, advantage, theorem,
-assumptions, others (name, value, valid), notes; optimum with --values; leaked_bits and confidence
-with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence (theorem,
-assumptions and others are then about that), and reached, what some mechanism with the guarantee
-reaches of it, where one is known.
+assumptions, others (name, value, valid), notes; optimum with --values and --zipf; leaked_bits and
+confidence with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence
+(theorem, assumptions and others are then about that), with reached, what some mechanism with the
+guarantee reaches of it, where one is known; people and most_exposed (row, prior, success,
+advantage) with --priors, where prior, success and advantage are means; converted_from where the
+guarantee was about added or removed records.
 """
 
 
@@ -76,16 +89,13 @@ reaches of it, where one is known.
     "--dp-sgd", metavar="noise=..,rate=..,steps=..", help="DP-SGD (the extra `accounting`)."
 )
 @click.option("--bayes-security", type=float, metavar="B", help="Bayes security of one record.")
-@click.option(
-    "--adjacency",
-    default="replace-one",
-    show_default=True,
-    metavar="KIND",
-    help="Neighbours that the guarantee is about: replace-one; add-remove is refused, with the "
-    "factor that converts it.",
-)
+@options.file("--profile", "FILE", "A privacy curve: epsilon, delta.", exists=True)
+@options.file("--pld", "FILE", "A privacy loss distribution: loss, probability.", exists=True)
+@options.adjacency
 @options.prior
 @options.values
+@options.zipf
+@options.priors
 @click.option(
     "--bits", type=float, metavar="D", help="The secret is D random bits: a prior of 2^-D."
 )
@@ -116,6 +126,8 @@ def command(
     adjacency: str,
     prior: float | None,
     values: str | None,
+    zipf: str | None,
+    priors: Path | None,
     bits: float | None,
     within: int | None,
     success: str | None,
@@ -129,34 +141,65 @@ def command(
     **given: Any,
 ) -> None:
     """Say what no attacker can exceed."""
-    from narcissus.bounds import compare, threat
+    from narcissus.bounds import compare
 
     check_plot(plot)
-    known: dict[str, object] = {"--prior": prior, "--values": values, "--bits": bits}
+    known: dict[str, object] = {
+        "--prior": prior,
+        "--values": values,
+        "--zipf": zipf,
+        "--priors": priors,
+        "--bits": bits,
+    }
     needing = {"--guesses": guesses, "--at-least": at_least}
     exact = _check(known, success, inseparable, targets, needing)
-    _check_confidence(confidence, at_least, counted=targets is not None or bits is not None)
-    with option_names():
-        guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
-        danger = threat(
-            prior=prior if bits is None else _share(bits),
-            values=None if values is None else numbers("--values", values),
-            within=within,
-            targets=1 if targets is None else targets,
-            guesses=guesses,
-            inseparable=inseparable,
-            exact_match=exact,
-        )
-        asked = _Asked(danger, guarantee, at_least, confidence, bits is not None, targets is None)
-        payload, headline = _answer(asked)
-        if plot is not None:
-            compare(danger, guarantee, at_least).save(plot)
+    counted = any(option is not None for option in (priors, targets, bits))
+    _check_confidence(confidence, at_least, counted=counted)
+    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
+    if priors is not None:
+        needless = {"--targets": targets, "--guesses": guesses, "--within": within, "--plot": plot}
+        payload, lines = _on_people(priors, needless, guarantee, at_least, confidence)
+    else:
+        with option_names():
+            danger = threat_of(
+                known,
+                exact=exact,
+                within=within,
+                targets=targets,
+                guesses=guesses,
+                inseparable=inseparable,
+            )
+            asked = _Asked(
+                danger, guarantee, at_least, confidence, bits is not None, targets is None
+            )
+            payload, headline = _answer(asked)
+            lines = _text(payload, headline, danger)
+            if plot is not None:
+                compare(danger, guarantee, at_least).save(plot)
+                lines.append(f"Picture: {plot}")
     if as_json:
         print_json(payload)
         return
-    click.echo("\n".join(_text(payload, headline, danger)))
-    if plot is not None:
-        click.echo(f"Picture: {plot}")
+    click.echo("\n".join(lines))
+
+
+def _on_people(
+    path: Path,
+    needless: Mapping[str, object],
+    guarantee: Guarantee,
+    at_least: int | None,
+    confidence: float | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Answer for people with a prior each: what is printed as JSON, and as text."""
+    from narcissus.cli.people import bound_on_people, people_text
+
+    people = people_of(path, needless)
+    notes = _of_points(guarantee)
+    with option_names():
+        payload = bound_on_people(people, guarantee, at_least, confidence)
+    payload |= {"notes": notes, **of_guarantee(guarantee)}
+    said = [f"Note: {note}" for note in notes]
+    return payload, people_text(payload) + (["", *said] if said else [])
 
 
 class _Asked(NamedTuple):
@@ -185,7 +228,7 @@ def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
         "advantage": advantage(single.value, danger.prior),
     }
     if danger.known:
-        payload["optimum"] = best(b for b in bounds if THEOREMS[b.id].needs.values).value
+        payload["optimum"] = best(b for b in bounds if THEOREMS[b.id].needs.whole).value
     headline, rest = single, others(bounds, single)
     if asked.bits and asked.one:
         payload |= _leak(guarantee, asked.confidence)
@@ -195,7 +238,9 @@ def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
         "theorem": headline.theorem,
         "assumptions": list(headline.assumptions),
         "others": rest,
-        "notes": [] if asked.bits else _notes(danger, guarantee, single.value),
+        "notes": ([] if asked.bits else _notes(danger, guarantee, single.value))
+        + _of_points(guarantee),
+        **of_guarantee(guarantee),
     }
     return payload, headline
 
@@ -208,18 +253,13 @@ def _check(
     needing: dict[str, int | None],
 ) -> bool:
     """Refuse options that do not go together; tell whether only the prior of exact match counts."""
-    given = [option for option, value in known.items() if value is not None]
-    if len(given) != 1:
-        raise InputError(
-            "`--prior`, `--values` or `--bits` must be given, and only one: the success of the "
-            "best guess, the whole distribution of the secret, or the number of its random bits"
-        )
-    if given != ["--prior"] and inseparable is not None:
-        raise InputError(f"`--inseparable` is computed from `{given[0]}`; drop it")
+    given = only_one(known)
+    if given != "--prior" and inseparable is not None:
+        raise InputError(f"`--inseparable` is computed from `{given}`; drop it")
     for option, value in needing.items():
-        if value is not None and targets is None:
+        if value is not None and targets is None and given != "--priors":
             raise InputError(f"`{option}` needs `--targets`, the number of people attacked")
-    exact = exact_match(success, known=given[0]) or given == ["--bits"]
+    exact = exact_match(success, known=given) or given == "--bits"
     if exact and inseparable is not None:
         raise InputError("`--inseparable` is computed with `--success exact`; drop it")
     return exact
@@ -231,7 +271,8 @@ def _check_confidence(confidence: float | None, at_least: int | None, *, counted
         return
     if not counted:
         raise InputError(
-            "`--confidence` needs `--targets`, the number of people attacked, or `--bits`"
+            "`--confidence` needs `--targets`, the number of people attacked, `--priors` or "
+            "`--bits`"
         )
     if at_least is not None:
         raise InputError("`--at-least` and `--confidence` exclude each other; give one")
@@ -247,11 +288,20 @@ def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
     return more_provable(danger, f"proves {upper(exact)}" if exact < proved * (1 - 1e-6) else None)
 
 
-def _share(bits: float) -> float:
-    """Give ``2^-bits``, which must not underflow."""
-    if not 0 <= bits <= _MOST_BITS:
-        raise InputError(f"`--bits` must be between 0 and {_MOST_BITS}, got {bits}")
-    return 2.0**-bits
+def _of_points(guarantee: Guarantee) -> list[str]:
+    """Say which points of a curve add nothing to the others."""
+    from narcissus.guarantees import ProfileCurve
+
+    if not isinstance(guarantee, ProfileCurve) or guarantee.converted_from:
+        return []
+    above = guarantee.implied()
+    if not above.size:
+        return []
+    return [
+        f"{above.size} of the {len(guarantee.points)} points of the curve, the first at epsilon "
+        f"{above[0]:g}, say less than the chords of the others (in exp(epsilon)): valid, but not "
+        "one mechanism's profile. The chords are used."
+    ]
 
 
 def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
