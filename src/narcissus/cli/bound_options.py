@@ -47,6 +47,7 @@ _OPTIONS = {
     "noise": "--dp-sgd noise",
     "pairs": "--pairs",
     "prior": "--prior",
+    "priors": "--priors",
     "rate": "--dp-sgd rate",
     "rho": "--rho",
     "exact_match": "--success",
