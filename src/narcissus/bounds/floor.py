@@ -152,6 +152,11 @@ def reached_number(
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
     rows, many = _kinds(priors, repeats)
+    if len(rows) > 1:
+        tails = reached_tails(rows, guarantee, repeats=many)
+        if isinstance(tails, NotAssessed):
+            return tails
+        return int(np.argmax(tails[1:] <= 1.0 - level))
     low, high = -1, int(many.sum())
     while high - low > 1:
         middle = (low + high) // 2
