@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import comb
+
 import numpy as np
 import pytest
+from scipy import optimize, sparse
+from scipy.stats import binom
 
-from narcissus.bounds import certify, interpolation, interpolation_tails
+from narcissus.bounds import certify, interpolation, interpolation_tails, reached
 from narcissus.bounds.interpolation import target_multipliers
 from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve
 
@@ -68,3 +73,74 @@ def test_the_table_of_a_hundred_gains_by_the_coin():
         _, _, o, c = target_multipliers([[0.5, 0.5]], guarantee, float(epsilon))
         plain = min(plain, interpolation_tails(np.repeat(o, 100), np.repeat(c, 100))[71])
     assert plain > 0.05
+
+
+def best_of_symmetric_mechanisms(n: int, p: float, curve: ProfileCurve, v: int) -> float:
+    """The exact optimum for ``n`` bits of one prior under all points of a curve, by a program.
+
+    Averaged over the order of people no mechanism and attacker lose: so that all that counts is
+    how many bits are 1 (``k``), and how many of those and of the others (``i``, ``j``) are
+    guessed to be 1.
+    """
+    kinds = [(k, i, j) for k in range(n + 1) for i in range(k + 1) for j in range(n - k + 1)]
+    place = {kind: a for a, kind in enumerate(kinds)}
+    gain = [-binom.pmf(k, n, p) if i + n - k - j >= v else 0.0 for k, i, j in kinds]
+    entries, most, size = [], [], len(kinds)
+    for epsilon, delta in zip(curve.points, curve.deltas, strict=True):
+        for k, back in product(range(1, n + 1), (False, True)):
+            slacks = []
+            for i, j, said in product(range(k + 1), range(n - k + 1), (0, 1)):
+                if not 0 <= i - said <= k - 1:
+                    continue
+                # one person's bit goes from 1 to 0, who was guessed to have ``said``
+                pair = (k, i, j), (k - 1, i - said, j + said)
+                here, there = pair[::-1] if back else pair
+                many = comb(k - 1, i - said) * comb(n - k, j)
+                each = [many / (comb(a, b) * comb(n - a, c)) for a, b, c in (here, there)]
+                row = len(most)
+                entries += [(row, place[here], each[0]), (row, size, -1.0)]
+                entries.append((row, place[there], -float(np.exp(epsilon)) * each[1]))
+                most.append(0.0)
+                slacks.append(size)
+                size += 1
+            entries += [(len(most), slack, 1.0) for slack in slacks]
+            most.append(float(delta))
+    row, column, value = zip(*entries, strict=True)
+    upper = sparse.csr_array((value, (row, column)), shape=(len(most), size))
+    one = np.zeros((n + 1, size))
+    for a, (k, _, _) in enumerate(kinds):
+        one[k, a] = 1.0
+    gain += [0.0] * (size - len(kinds))
+    return -float(optimize.linprog(gain, upper, most, one, np.ones(n + 1)).fun)
+
+
+@HERE
+@pytest.mark.parametrize("worlds", [12, pytest.param(1000, marks=pytest.mark.nightly)])
+def test_it_is_never_below_the_optimum_of_more_people_under_several_points(worlds):
+    rng = np.random.default_rng(2)
+    for _ in range(worlds):
+        n, p = int(rng.integers(3, 7)), float(rng.uniform(0.5, 0.9))
+        guarantee = GaussianDP(float(rng.uniform(0.3, 1.5)))
+        curve = ProfileCurve.from_profile(guarantee.profile, np.sort(rng.uniform(0, 2, 3)))
+        v = int(rng.integers((n + 1) // 2, n + 1))
+        truth = best_of_symmetric_mechanisms(n, p, curve, v)
+        bound = interpolation([[p, 1 - p]], curve, v, repeats=[n]).value
+        assert bound >= truth - 1e-7
+        for epsilon in curve.points:  # at one point it is nearer, and still never below
+            single = ApproximateDP(epsilon, float(curve.profile(epsilon)))
+            truth = best_of_symmetric_mechanisms(n, p, ProfileCurve((epsilon,), (single.delta,)), v)
+            found = interpolation([[p, 1 - p]], single, v, repeats=[n]).value
+            assert truth - 1e-7 <= found <= truth + 0.25
+
+
+@HERE
+def test_the_optimum_lies_between_what_is_reached_and_the_bound():
+    """Gaussian DP, eight bits of .7 and .3: nearer to neither."""
+    guarantee, row = GaussianDP(1.0), [0.7, 0.3]
+    curve = ProfileCurve.from_profile(guarantee.profile, np.linspace(0, 3, 6))
+    truth = best_of_symmetric_mechanisms(8, 0.7, curve, 8)
+    bound = interpolation([row], guarantee, 8, repeats=[8]).value
+    least = reached(row, guarantee, 8, repeats=[8])
+    assert 0.12 < least < 0.13
+    assert 0.16 < truth < 0.175
+    assert 0.195 < bound < 0.2
