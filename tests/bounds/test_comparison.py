@@ -183,3 +183,14 @@ def test_both_pictures_are_saved_side_by_side(tmp_path):
         assert said.count(words) >= 1
     # each theorem has one line in the legend for both pictures
     assert said.count(f">{found.bounds[0].theorem}<") == 1
+
+
+def test_it_says_what_some_mechanism_reaches():
+    guarantee = ApproximateDP(1.0, 0.001)
+    found = compare(threat(values=[0.7, 0.3], targets=12), guarantee, 9)
+    assert found.reached == pytest.approx(0.001 + 0.999 * 0.589582, abs=1e-6)
+    assert found.reached <= found.best.value
+    assert found.to_dict()["reached"] == found.reached
+    assert "0.589991     is reached by some mechanism" in str(found)
+    assert "reached" not in compare(threat(prior=0.5, targets=3), guarantee, 1).to_dict()
+    assert compare(threat(values=[0.7, 0.3]), guarantee).reached is None

@@ -12,9 +12,20 @@ from narcissus.bounds import (
     interpolation,
     optimum,
     reached,
+    reached_number,
+    reached_number_of_threat,
+    reached_of_threat,
     reached_tails,
+    threat,
 )
-from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP
+from narcissus.guarantees import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from narcissus.results import NotAssessed
 
 HERE = pytest.mark.states("Narcissus theory", "4.10")
@@ -93,3 +104,55 @@ def test_of_other_guarantees_none_is_known():
     assert "BayesSecurity" in str(found) or "Bayes" in str(found)
     assert reached([[0.5, 0.5]], PureDP(1.0), 0) == 1
     assert reached([[0.5, 0.5]], ApproximateDP(1.0, 0.1), 5) == 0
+
+
+@HERE
+def test_the_number_is_the_least_that_is_not_exceeded():
+    for guarantee in (ApproximateDP(1.0, 0.01), GaussianDP(0.7)):
+        for rows, many in (([[0.6, 0.4]], [30]), ([[0.6, 0.4], [0.5, 0.5]], [20, 10])):
+            found = reached_number(rows, guarantee, 0.9, repeats=many)
+            assert reached(rows, guarantee, found + 1, repeats=many) <= 0.1
+            assert reached(rows, guarantee, found, repeats=many) > 0.1
+    assert isinstance(reached_number([0.5, 0.5], BayesSecurity(0.8), 0.9), NotAssessed)
+
+
+@HERE
+def test_one_by_one_or_by_kinds_it_is_the_same():
+    rows, many = np.array([[0.6, 0.4], [0.9, 0.1]]), [7, 5]
+    each = np.repeat(rows, many, axis=0)
+    for guarantee in (ApproximateDP(1.0, 0.01), GaussianDP(0.7)):
+        kinds = reached_tails(rows, guarantee, repeats=many)
+        assert kinds == pytest.approx(reached_tails(each, guarantee))
+        alike = reached_tails(rows[:1], guarantee, repeats=[12])
+        for v in range(14):
+            assert reached(rows[:1], guarantee, v, repeats=[12]) == pytest.approx(alike[v])
+
+
+@HERE
+def test_fewer_strengths_reach_less():
+    rows = [[0.6, 0.3, 0.1]] * 20
+    few, many = (reached_tails(rows, GaussianDP(1.0), steps=k) for k in (16, 400))
+    assert (few <= many + 1e-12).all()
+    assert few == pytest.approx(many, abs=0.05)
+
+
+@HERE
+def test_the_gaussian_mechanism_has_the_other_guarantees_too():
+    """Its Renyi divergence of order a is a mu^2 / 2."""
+    rows = [[0.6, 0.4]] * 5
+    gaussian = reached_tails(rows, GaussianDP(0.6))
+    assert reached_tails(rows, ZeroConcentratedDP(0.18)) == pytest.approx(gaussian)
+    assert reached_tails(rows, RenyiDP(4.0, 0.72)) == pytest.approx(gaussian)
+
+
+@HERE
+def test_of_a_threat_it_is_about_those_who_are_guessed():
+    danger = threat(values=[0.6, 0.4], targets=30, guesses=20)
+    guarantee = ApproximateDP(1.0, 0.01)
+    expected = reached([[0.6, 0.4]], guarantee, 15, repeats=[20])
+    assert reached_of_threat(danger, guarantee, 15) == expected
+    number = reached_number([[0.6, 0.4]], guarantee, 0.9, repeats=[20])
+    assert reached_number_of_threat(danger, guarantee, 0.9) == number
+    for other in (threat(prior=0.5, targets=3), threat(values=[0.5, 0.3, 0.2], within=1)):
+        assert isinstance(reached_of_threat(other, guarantee, 1), NotAssessed)
+        assert isinstance(reached_number_of_threat(other, guarantee, 0.9), NotAssessed)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.bounds import reached_number
+from narcissus.guarantees import GaussianDP
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -212,7 +215,6 @@ def test_bound_draws_a_picture(call, tmp_path):
         ("bound --epsilon 1 --bits 5 --inseparable 0.5", "--bits"),
         ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
         ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
-        ("bound --epsilon 1 --adjacency add-remove --prior 0.5", "double"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
     ],
 )
@@ -224,3 +226,17 @@ def test_help_has_examples(call):
     code, out, _ = call("bound --help")
     assert code == 0
     assert out.count("narcissus bound ") >= 3
+
+
+def test_what_some_mechanism_reaches_stands_beside_what_none_exceeds(answer, call):
+    line = "bound --mu 0.3 --values 0.6,0.4 --targets 30"
+    found = answer(line)
+    assert found["reached"] == reached_number([0.6, 0.4], GaussianDP(0.3), 0.95, repeats=[30])
+    assert found["reached"] <= found["at_most"] < 30
+    said = f"at most {found['at_most']} of 30 people fall (proved); some mechanism with this"
+    assert f"{said} guarantee reaches {found['reached']}." in call(line)[1]
+    found = answer(line + " --at-least 22")
+    assert 0 < found["reached"] < found["tail"]
+    out = call("bound --mu 0.3 --prior 0.4 --success exact --targets 20 --at-least 12")[1]
+    assert "with the worst prior that fits" in out
+    assert "reached" not in answer("bound --mu 0.3 --prior 0.5 --targets 20")

@@ -11,7 +11,9 @@ from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP, RenyiDP
 from narcissus.results import Bound
 
-NONE = dict.fromkeys(("epsilon", "mu", "rho", "renyi", "dp_sgd", "bayes_security"))
+NONE = dict.fromkeys(
+    ("epsilon", "mu", "rho", "renyi", "dp_sgd", "bayes_security", "profile", "pld")
+)
 
 
 def made(delta=None, adjacency="replace-one", **given):
@@ -31,6 +33,25 @@ def made(delta=None, adjacency="replace-one", **given):
 )
 def test_each_option_makes_its_guarantee(given, guarantee):
     assert made(**given) == guarantee
+
+
+@pytest.mark.parametrize(
+    ("given", "guarantee"),
+    [
+        ({"epsilon": 1.0}, PureDP(2.0)),
+        ({"epsilon": 1.0, "delta": 1e-5}, ApproximateDP(2.0, 1e-5 * (1 + math.e))),
+        ({"mu": 0.5}, GaussianDP(1.0)),
+        ({"bayes_security": 0.9}, BayesSecurity(0.8)),
+    ],
+)
+def test_what_is_known_of_added_records_is_converted_and_said_to_be(given, guarantee):
+    found = made(adjacency="add-remove", **given)
+    assert found.profile(0.3) == pytest.approx(float(guarantee.profile(0.3)), rel=1e-12)
+    said = options.of_guarantee(found)["converted_from"]
+    assert said in found.describe()
+    assert said.endswith("(add-remove neighbours)")
+    assert "one removed and one added" in found.describe()
+    assert options.of_guarantee(made(**given)) == {}
 
 
 def test_zero_concentration_is_gaussian_noise_at_its_worst():
@@ -60,7 +81,8 @@ def test_a_coarse_interval_of_dp_sgd_is_above_a_fine_one():
         ({"dp_sgd": "noise=1,noise=1,rate=0.1,steps=1"}, "each once"),
         ({"dp_sgd": "noise=1,rate=0.1,stpes=1"}, "each once, such as"),
         ({"dp_sgd": "noise=x,rate=0.1,steps=1"}, "--dp-sgd noise"),
-        ({"epsilon": 1.0, "adjacency": "add-remove"}, "replace"),
+        ({"epsilon": 1.0, "adjacency": "add"}, "did you mean `add-remove`"),
+        ({"dp_sgd": "noise=1,rate=0.1,steps=1", "adjacency": "add-remove"}, "as it is; drop it"),
     ],
 )
 def test_what_makes_no_guarantee_is_refused(given, says):

@@ -104,3 +104,40 @@ def test_help_has_examples(call):
     code, out, _ = call("refute --help")
     assert code == 0
     assert out.count("narcissus refute ") >= 3
+
+
+def test_a_prior_for_each_canary(answer, call, tmp_path):
+    path = tmp_path / "priors.csv"
+    path.write_text("in,out\n" + "0.7,0.3\n" * 60 + "0.5,0.5\n" * 60)
+    found = answer("refute --correct 105 --delta 1e-5", "--priors", str(path))
+    assert found["epsilon"] == pytest.approx(1.477, abs=2e-3)
+    assert (found["canaries"], found["guesses"]) == (120, 120)
+    assert {m["id"] for m in found["methods"]} == {"interpolation", "swap"}
+    assert "its own prior" in " ".join(found["assumptions"])
+    for options, said in (
+        ("refute", "`--correct` is missing"),
+        ("refute --correct 3 --guesses 5", "`--guesses` follows from `--priors`"),
+    ):
+        code, _, err = call(options, "--priors", str(path))
+        assert code == 2
+        assert said in err
+
+
+def test_scores_with_a_prior_for_each_canary(answer, call, tmp_path):
+    rng = np.random.default_rng(2)
+    prior = rng.choice([0.1, 0.5], 900)
+    member = (rng.random(900) < prior).astype(int)
+    score = rng.normal(size=900) + 2 * member
+    path = tmp_path / "scores.csv"
+    rows = "\n".join(f"{s},{m},{p}" for s, m, p in zip(score, member, prior, strict=True))
+    path.write_text("score,member,prior\n" + rows + "\n")
+    found = answer("refute --seed 1", "--scores", str(path))
+    assert found["methods"][0]["id"] == "swanberg-3.2"
+    assert found["epsilon"] > 1
+    code, _, err = call("refute --pairs", "--scores", str(path))
+    assert code == 2
+    assert 'a column "prior"' in err
+    path.write_text("score,member,prior\n" + "1,1,0.01\n" * 20)
+    code, _, err = call("refute", "--scores", str(path))
+    assert code == 2
+    assert "20 of 20 are in" in err

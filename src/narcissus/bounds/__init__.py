@@ -22,21 +22,36 @@ from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
 from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
-from narcissus.bounds.floor import reached, reached_tails
+from narcissus.bounds.floor import (
+    reached,
+    reached_number,
+    reached_number_of_threat,
+    reached_of_threat,
+    reached_tails,
+)
 from narcissus.bounds.interpolation import interpolation, interpolation_tails
+from narcissus.bounds.interpolation_coins import coin_spent, coin_tails, split_chances
 from narcissus.bounds.listed import Listing, OptimumByListing, listed_optimum, optimum_by_listing
 from narcissus.bounds.listed_priors import ListedPriors
 from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
+from narcissus.bounds.people import People
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.published import humphries_advantage
-from narcissus.bounds.ranked import ranked_optimum
+from narcissus.bounds.ranked import ranked_optimum, ranked_tails
+from narcissus.bounds.ranked_prior import RankedPrior
 from narcissus.bounds.swap import swap_program, swap_tail
 from narcissus.bounds.theorem import Needs, Question, Theorem
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat, threat_of_columns, threat_of_likeliest
+from narcissus.bounds.threat import (
+    Threat,
+    threat,
+    threat_of_columns,
+    threat_of_likeliest,
+    threat_of_ranked,
+)
 
 __all__ = [
     "THEOREMS",
@@ -48,8 +63,10 @@ __all__ = [
     "Listing",
     "Needs",
     "OptimumByListing",
+    "People",
     "PoissonBinomial",
     "Question",
+    "RankedPrior",
     "Theorem",
     "Threat",
     "advantage",
@@ -59,6 +76,8 @@ __all__ = [
     "bounds_on",
     "certify",
     "cherubin",
+    "coin_spent",
+    "coin_tails",
     "column_shares",
     "compare",
     "domination",
@@ -83,14 +102,20 @@ __all__ = [
     "optimum_program",
     "posterior",
     "ranked_optimum",
+    "ranked_tails",
     "reached",
+    "reached_number",
+    "reached_number_of_threat",
+    "reached_of_threat",
     "reached_tails",
     "sampled_reconstruction",
     "smallest_noise",
+    "split_chances",
     "swap_program",
     "swap_tail",
     "threat",
     "threat_of_columns",
     "threat_of_likeliest",
+    "threat_of_ranked",
     "typical_priors",
 ]

@@ -5,20 +5,31 @@ Source: Narcissus theory 4.8; Swanberg et al. 2025, section 4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
+from narcissus.bounds.people import People
 from narcissus.bounds.theorems import advantage, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
 from narcissus.errors import InputError
-from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, dp_sgd
+from narcissus.guarantees import (
+    Adjacency,
+    ApproximateDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    as_replace_one,
+    dp_sgd,
+)
 
 _LARGEST = 1e4
+_LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are too large to be told apart
 _FEW = 100  # guesses up to which linear programs are solved at every step of a search
 _HOPELESS = (
     "`at_most` is exceeded even by an attacker who sees no release; "
@@ -33,7 +44,8 @@ class Limit:
     Attributes
     ----------
     advantage
-        Largest ``(success - prior) / (1 - prior)`` on one target; None for no such limit.
+        Largest ``(success - prior) / (1 - prior)`` on one target, whichever of several people it
+        is; None for no such limit.
     at_most, confidence
         With this confidence at most so many targets fall; None for no such limit.
     """
@@ -51,8 +63,10 @@ class Limit:
             integer("at_most", self.at_most, low=0)
         between("confidence", self.confidence, 0, 1, open_high=True)
 
-    def kept(self, danger: Threat, guarantee: Guarantee) -> bool:
+    def kept(self, danger: Threat | People, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
+        if isinstance(danger, People):
+            return self._kept_by_people(danger, guarantee)
         if self.advantage is not None:
             success = best(bounds_on(danger, guarantee, dear=False)).value
             # A success equal to the prior is rounded by a unit in the last place.
@@ -67,9 +81,37 @@ class Limit:
                 return True
         return False
 
+    def _kept_by_people(self, people: People, guarantee: Guarantee) -> bool:
+        """Tell the same of people with a prior each: of every one, and of the count."""
+        if self.advantage is not None:
+            worst = float(people.advantage(guarantee).max())
+            if worst > self.advantage + 1e-15:
+                return False
+        if self.at_most is None:
+            return True
+        allowed = 1.0 - self.confidence
+        return self.at_most >= people.n or bool(
+            people.tails(guarantee, allowed)[self.at_most + 1] <= allowed
+        )
 
-def largest_epsilon(danger: Threat, limit: Limit, *, delta: float = 0.0) -> float:
+
+def largest_epsilon(
+    danger: Threat | People,
+    limit: Limit,
+    *,
+    delta: float = 0.0,
+    adjacency: Adjacency = "replace-one",
+) -> float:
     """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
+
+    Parameters
+    ----------
+    danger, limit
+        What may happen, and what must not.
+    delta
+        Of the guarantee.
+    adjacency
+        Which neighbours the guarantee is about; what holds for a replaced record is derived.
 
     Raises
     ------
@@ -84,7 +126,9 @@ def largest_epsilon(danger: Threat, limit: Limit, *, delta: float = 0.0) -> floa
     d = between("delta", delta, 0, 1, open_high=True)
 
     def make(epsilon: float) -> Guarantee:
-        return ApproximateDP(epsilon, d) if d > 0 else PureDP(epsilon)
+        around: Any = {"adjacency": adjacency}
+        once = ApproximateDP(epsilon, d, **around) if d > 0 else PureDP(epsilon, **around)
+        return as_replace_one(once)
 
     found = largest(make, danger, limit)
     if found is None and d == 0:
@@ -97,16 +141,26 @@ def largest_epsilon(danger: Threat, limit: Limit, *, delta: float = 0.0) -> floa
     return found
 
 
-def largest_mu(danger: Threat, limit: Limit) -> float:
+def largest_mu(
+    danger: Threat | People, limit: Limit, *, adjacency: Adjacency = "replace-one"
+) -> float:
     """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
-    found = largest(GaussianDP, danger, limit)
+
+    def make(mu: float) -> Guarantee:
+        return as_replace_one(GaussianDP(mu, adjacency=adjacency))
+
+    found = largest(make, danger, limit)
     if found is None:
         raise InputError(_HOPELESS)
     return found
 
 
 def largest(
-    make: Callable[[float], Guarantee], danger: Threat, limit: Limit, *, digits: int = 9
+    make: Callable[[float], Guarantee],
+    danger: Threat | People,
+    limit: Limit,
+    *,
+    digits: int = 9,
 ) -> float | None:
     """Give the largest parameter that keeps a limit, by bisection; None if 0 does not.
 
@@ -129,23 +183,61 @@ def largest(
 
 
 def smallest_noise(
-    danger: Threat, limit: Limit, *, rate: float, steps: int, digits: int = 3
+    danger: Threat | People,
+    limit: Limit,
+    *,
+    rate: float,
+    steps: int,
+    digits: int = 4,
+    interval: float = 1e-3,
 ) -> float:
-    """Give the smallest noise multiplier of DP-SGD that keeps the limit, to so many digits.
+    """Give the smallest noise multiplier of DP-SGD that keeps the limit, in so many digits.
 
-    The profile is dp-accounting's (the extra ``accounting``), for a replaced record.
+    The number is rounded up to a decimal of so many digits, and *that* decimal was checked: what
+    `narcissus.guarantees.dp_sgd` says of it keeps the limit, and of a decimal a little smaller
+    does not, as far as the accountant's discretisation tells them apart.
+
+    Parameters
+    ----------
+    danger, limit
+        What may happen, and what must not.
+    rate, steps, interval
+        See `narcissus.guarantees.dp_sgd`: the profile is dp-accounting's (the extra
+        ``accounting``), for a replaced record.
+    digits
+        Significant digits.
+
+    Raises
+    ------
+    InputError
+        No noise keeps the limit, or none above 10^-3 is needed.
     """
 
-    def make(inverse: float) -> Guarantee:
-        if inverse == 0:
-            return PureDP(0.0)
-        # A coarse interval is valid, and within the digits asked for.
-        return dp_sgd(1.0 / inverse, rate, steps, interval=1e-3)
+    def kept(noise: Decimal) -> bool:
+        return limit.kept(danger, dp_sgd(float(noise), rate, steps, interval=interval))
 
-    found = largest(make, danger, limit, digits=digits)
-    if found is None:
-        raise InputError("`at_most` is exceeded even by an attacker who sees no release")
-    return 1.0 / found if found > 0 else math.inf
+    if not limit.kept(danger, PureDP(0.0)):
+        raise InputError(_HOPELESS)
+    up = Context(prec=integer("digits", digits, low=1, high=9), rounding=ROUND_CEILING)
+    low, high = Decimal(0), Decimal(1)
+    while not kept(high):
+        low, high = high, 2 * high
+        if high > _LARGEST:
+            raise InputError(
+                f"`advantage` or `at_most` is not kept by any noise multiplier up to "
+                f"{_LARGEST:g}; take a higher limit, or fewer steps"
+            )
+    while low == 0 and high > _LEAST_NOISE:
+        half = up.create_decimal(high / 2)
+        low, high = (Decimal(0), half) if kept(half) else (half, high)
+    if low == 0:
+        raise InputError(
+            f"`advantage` or `at_most` is kept even by a noise multiplier of {high:g}: such a "
+            "limit asks for no noise"
+        )
+    while (middle := up.create_decimal((low + high) / 2)) < high:
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return float(high)
 
 
 @dataclass(frozen=True)

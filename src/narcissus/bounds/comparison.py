@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
+from narcissus.bounds.floor import reached_of_threat
 from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, ZeroConcentratedDP
-from narcissus.results import Bound, Grade, Result
+from narcissus.results import Bound, Grade, NotAssessed, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +40,15 @@ class Comparison(Result):
         What they are about.
     at_least
         The count, or None for the success on one target.
+    reached
+        With a count: what some mechanism with the guarantee reaches; None where none is known.
     """
 
     bounds: tuple[Bound, ...]
     threat: Threat
     guarantee: Guarantee = field(repr=False)
     at_least: int | None
+    reached: float | None = None
 
     @property
     def grade(self) -> Grade:
@@ -58,11 +62,12 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the bounds and what they are about."""
-        return {
+        found = {
             "bounds": [b.to_dict() for b in self.bounds],
             "guarantee": self.guarantee.describe(),
             "at_least": self.at_least,
         }
+        return found if self.reached is None else {**found, "reached": self.reached}
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a bound, tightest first, the invalid ones last."""
@@ -75,6 +80,8 @@ class Comparison(Result):
         for _, row in self.to_frame().iterrows():
             mark = "" if row["valid"] else "   (not a bound: known not to hold)"
             lines.append(f"  {upper(row['value']):<12} {row['bound']}{mark}")
+        if self.reached is not None:
+            lines.append(f"  {lower(self.reached):<12} is reached by some mechanism with it")
         return "\n".join(lines)
 
     def plot(self, ax: Axes | None = None, *, against: str = "prior") -> Axes:
@@ -181,7 +188,9 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
     'Narcissus theory 4.3 (swap bound)'
     """
     found = bounds_on(danger, guarantee, at_least)
-    return Comparison(tuple(found), danger, guarantee, at_least)
+    least = None if at_least is None else reached_of_threat(danger, guarantee, at_least)
+    least = None if isinstance(least, NotAssessed) else least
+    return Comparison(tuple(found), danger, guarantee, at_least, least)
 
 
 def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, float] | None:

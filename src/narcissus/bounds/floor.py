@@ -5,34 +5,78 @@ Source: Narcissus theory 4.10.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from narcissus._validation import integer
-from narcissus.bounds.domination import exact_match_optimum
+from narcissus._validation import between, integer
+from narcissus.bounds.binomial import upper_tail
+from narcissus.bounds.domination import optimum_of_heads
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows
-from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, require_replace_one
+from narcissus.bounds.threat import Threat
+from narcissus.errors import InputError
+from narcissus.guarantees import (
+    ApproximateDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    require_replace_one,
+)
 from narcissus.results import NotAssessed
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-STEPS = 400  # strengths of the mechanism among which a Gaussian one is shared out
+STEPS = 400
+"""Strengths of the mechanism among which a Gaussian one is shared out."""
+
+_WHAT = "the count that some mechanism reaches"
+_SMALL = 1024  # targets up to which all strengths are summed in one go
+_RARE = (2.0, 9.0)  # log odds of the shares of strengths where tails are made
 
 
-def reached_tails(priors: ArrayLike, guarantee: Guarantee) -> FloatArray | NotAssessed:
+class _Strengths(NamedTuple):
+    """A mixture of pure mechanisms, one strength for all targets.
+
+    Attributes
+    ----------
+    epsilons, weights
+        Shapes (k,).
+    told
+        Chance that everything is told.
+    """
+
+    epsilons: FloatArray
+    weights: FloatArray
+    told: float = 0.0
+
+
+def reached_tails(
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    *,
+    repeats: ArrayLike | None = None,
+    steps: int = STEPS,
+) -> FloatArray | NotAssessed:
     """Give ``Pr[at least v fall]`` that some mechanism with the guarantee reaches, exact match.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V) or (V,); zeros pad. Targets are independent.
+        One distribution a target, shape (m, V) or (V,); zeros pad. Targets are independent.
     guarantee
-        About replace-one neighbours: pure, approximate or Gaussian DP; of others no such
-        mechanism is known here.
+        About replace-one neighbours: pure, approximate, Gaussian, zero-concentrated or Renyi DP;
+        of others no such mechanism is known here.
+    repeats
+        How many targets each row stands for, shape (m,); default one each.
+    steps
+        Strengths among which a Gaussian mechanism is shared out, even; more only raise the tails.
 
     Returns
     -------
@@ -44,7 +88,9 @@ def reached_tails(priors: ArrayLike, guarantee: Guarantee) -> FloatArray | NotAs
     itself. Approximate DP: with probability delta everything is told, else that. Gaussian DP with
     ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2 / 2, mu^2)``, then the pure mechanism of that
     epsilon, with one ``Lambda`` for all targets. Its tail rises with ``|Lambda|``, which is rounded
-    down, so that the number is never above what is reached.
+    down, so that the number is never above what is reached. It is no less private than the
+    Gaussian mechanism, whose Renyi divergence of order a is ``a mu^2 / 2``: so under the other two
+    it is run with that ``mu``.
 
     Examples
     --------
@@ -52,49 +98,141 @@ def reached_tails(priors: ArrayLike, guarantee: Guarantee) -> FloatArray | NotAs
     >>> round(float(reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9]), 6)
     0.589582
     """
-    require_replace_one(guarantee)
-    rows = prior_rows("priors", priors)
-    different, back = np.unique(rows, axis=0, return_inverse=True)
-    who = np.ravel(back)
+    rows, many = _kinds(priors, repeats)
+    mixture = _mixture(guarantee, steps)
+    if mixture is None:
+        return _none(guarantee)
+    chances = _chances(rows, mixture)
+    found = _tails(np.repeat(chances, many, axis=1), mixture.weights)
+    found = mixture.told + (1.0 - mixture.told) * np.minimum(found, 1.0)
+    found[0], found[-1] = 1.0, 0.0
+    return found
 
-    def pure(epsilon: float) -> FloatArray:
-        return PoissonBinomial(exact_match_optimum(different, epsilon)[who]).tails()
 
-    if isinstance(guarantee, PureDP):
-        return pure(guarantee.epsilon)
-    if isinstance(guarantee, ApproximateDP):
-        found = guarantee.delta + (1.0 - guarantee.delta) * pure(guarantee.epsilon)
-        found[-1] = 0.0
-        return found
-    if isinstance(guarantee, GaussianDP):
-        return _gaussian(guarantee.mu, pure)
+def reached(
+    priors: ArrayLike, guarantee: Guarantee, at_least: int, *, repeats: ArrayLike | None = None
+) -> float | NotAssessed:
+    """Give one of `reached_tails`: the chance of at least so many.
+
+    Where all targets are alike there may be any number of them.
+    """
+    v = integer("at_least", at_least)
+    rows, many = _kinds(priors, repeats)
+    n = int(many.sum())
+    if len(rows) > 1:
+        tails = reached_tails(rows, guarantee, repeats=many)
+        return tails if isinstance(tails, NotAssessed) else float(tails[min(max(v, 0), n + 1)])
+    mixture = _mixture(guarantee, STEPS)
+    if mixture is None:
+        return _none(guarantee)
+    if v <= 0 or v > n:
+        return float(v <= 0)
+    odds = special.logit(_chances(rows, mixture)[:, 0])
+    tail = min(1.0, float(upper_tail(n, v, odds) @ mixture.weights))
+    return mixture.told + (1.0 - mixture.told) * tail
+
+
+def reached_number(
+    priors: ArrayLike,
+    guarantee: Guarantee,
+    confidence: float,
+    *,
+    repeats: ArrayLike | None = None,
+) -> int | NotAssessed:
+    """Give the number that some mechanism does not stay below with more than that confidence.
+
+    The least ``v`` that `reached` exceeds with a chance of at most ``1 - confidence``: what
+    `narcissus.bounds.at_most` can not go below.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import GaussianDP
+    >>> reached_number([0.5, 0.5], GaussianDP(0.5), 0.95, repeats=[100])
+    75
+    """
+    level = between("confidence", confidence, 0, 1, open_high=True)
+    rows, many = _kinds(priors, repeats)
+    if len(rows) > 1:
+        tails = reached_tails(rows, guarantee, repeats=many)
+        if isinstance(tails, NotAssessed):
+            return tails
+        return int(np.argmax(tails[1:] <= 1.0 - level))
+    low, high = -1, int(many.sum())
+    while high - low > 1:
+        middle = (low + high) // 2
+        tail = reached(rows, guarantee, middle + 1, repeats=many)
+        if isinstance(tail, NotAssessed):
+            return tail
+        low, high = (low, middle) if tail <= 1.0 - level else (middle, high)
+    return high
+
+
+def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
+    """Give `reached` for the targets that are guessed of a threat; exact match.
+
+    Where only the best guess is known it is about the worst prior that fits.
+    """
+    if threat.values is None or not threat.exact_match or threat.guesses == 0:
+        return _unknown_prior()
+    return reached(threat.values, guarantee, at_least, repeats=[threat.guesses])
+
+
+def reached_number_of_threat(
+    threat: Threat, guarantee: Guarantee, confidence: float
+) -> int | NotAssessed:
+    """Give `reached_number` for the targets that are guessed of a threat; exact match."""
+    if threat.values is None or not threat.exact_match or threat.guesses == 0:
+        return _unknown_prior()
+    return reached_number(threat.values, guarantee, confidence, repeats=[threat.guesses])
+
+
+def _unknown_prior() -> NotAssessed:
     return NotAssessed(
-        "the count that some mechanism reaches",
+        _WHAT, "it takes the prior of the targets' values, and guesses that name the very value"
+    )
+
+
+def _none(guarantee: Guarantee) -> NotAssessed:
+    return NotAssessed(
+        _WHAT,
         f"no mechanism that is as strong as {guarantee.describe()} allows is known here",
     )
 
 
-def reached(priors: ArrayLike, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
-    """Give one of `reached_tails`: the chance of at least so many."""
-    v = integer("at_least", at_least)
-    tails = reached_tails(priors, guarantee)
-    if isinstance(tails, NotAssessed):
-        return tails
-    return float(tails[min(max(v, 0), tails.size - 1)])
+def _kinds(priors: ArrayLike, repeats: ArrayLike | None) -> tuple[FloatArray, IntArray]:
+    """Give the different priors, and how many targets have each."""
+    rows = prior_rows("priors", priors)
+    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
+    if counts.shape != (len(rows),) or (counts < 1).any():
+        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
+    different, back = np.unique(rows, axis=0, return_inverse=True)
+    return different, np.bincount(np.ravel(back), weights=counts).astype(np.int64)
 
 
-def _gaussian(mu: float, pure: Callable[[float], FloatArray]) -> FloatArray:
-    """Average over the strengths, each rounded down to one of some hundred.
+def _mixture(guarantee: Guarantee, steps: int) -> _Strengths | None:
+    require_replace_one(guarantee)
+    if isinstance(guarantee, PureDP | ApproximateDP):
+        told = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
+        return _Strengths(np.array([guarantee.epsilon]), np.ones(1), told)
+    if isinstance(guarantee, GaussianDP):
+        return _gaussian(guarantee.mu, steps)
+    if isinstance(guarantee, ZeroConcentratedDP):
+        return _gaussian(math.sqrt(2.0 * guarantee.rho), steps)
+    if isinstance(guarantee, RenyiDP):
+        return _gaussian(math.sqrt(2.0 * guarantee.gamma / guarantee.alpha), steps)
+    return None
 
-    The steps are equally likely parts of the law of ``|Lambda|``.
-    """
-    shares = np.arange(STEPS) / STEPS
-    edges = _strengths(mu, shares)
-    laws = np.array([pure(float(edge)) for edge in edges])
-    return laws.mean(axis=0)
+
+def _gaussian(mu: float, steps: int) -> _Strengths:
+    """Share the law of ``|Lambda|`` out: half evenly, half where it is rare and tails are made."""
+    if mu == 0:
+        return _Strengths(np.zeros(1), np.ones(1))
+    half = max(1, steps // 2)
+    shares = np.union1d(np.arange(half) / half, special.expit(np.linspace(*_RARE, half)))
+    return _Strengths(_quantiles(mu, shares), np.diff(np.append(shares, 1.0)))
 
 
-def _strengths(mu: float, shares: FloatArray) -> FloatArray:
+def _quantiles(mu: float, shares: FloatArray) -> FloatArray:
     """Give quantiles of ``|Lambda|``, rounded down; shape as ``shares``, in [0, 1)."""
     low, high = np.zeros_like(shares), np.full_like(shares, mu**2 / 2 + 40 * mu)
     for _ in range(80):
@@ -102,3 +240,26 @@ def _strengths(mu: float, shares: FloatArray) -> FloatArray:
         below = special.ndtr(middle / mu - mu / 2) - special.ndtr(-middle / mu - mu / 2)
         low, high = np.where(below <= shares, middle, low), np.where(below <= shares, high, middle)
     return low
+
+
+def _chances(rows: FloatArray, mixture: _Strengths) -> FloatArray:
+    """Give each kind's chance to fall at each strength, shape (strengths, m)."""
+    heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
+    one = np.ones(len(rows))
+    return np.array([optimum_of_heads(heads, e * one) for e in mixture.epsilons])
+
+
+def _tails(chances: FloatArray, weights: FloatArray) -> FloatArray:
+    """Average the tails over strengths; ``chances`` has shape (strengths, n)."""
+    n = chances.shape[1]
+    if n > _SMALL:
+        return sum((w * PoissonBinomial(p).tails() for p, w in zip(chances, weights, strict=True)),
+                   np.zeros(n + 2))  # fmt: skip
+    law = np.zeros((n + 2, weights.size))
+    law[0] = weights
+    with np.errstate(under="ignore"):
+        for i, p in enumerate(chances.T):
+            fallen = law[: i + 1] * p
+            law[: i + 1] -= fallen
+            law[1 : i + 2] += fallen
+    return np.cumsum(law.sum(axis=1)[::-1])[::-1]

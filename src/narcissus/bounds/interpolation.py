@@ -8,16 +8,16 @@ Source: Narcissus theory 4.10.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft, special
+from scipy import fft
 
 from narcissus._validation import integer, probabilities
-from narcissus.bounds.binomial import mass, upper_tail
 from narcissus.bounds.domination_point import dominate_point
-from narcissus.bounds.one_target import profile_cost
+from narcissus.bounds.interpolation_search import Multipliers, Search
+from narcissus.bounds.one_target import profile_multipliers
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.theorem import Needs, Question, Theorem
@@ -30,7 +30,6 @@ FloatArray = NDArray[np.float64]
 _SMALL = 512  # targets up to which all sums are of positive terms, one target after the other
 _NEGLIGIBLE = 1e-17  # tails may be too large by so little, which is quicker
 _ROUNDING = 1e-12  # far above what transforms of numbers up to 1 lose; added where they are used
-_EXCHANGES = 3  # rounds in which every target chooses a point of the profile of its own
 _FEW = 20  # points at which programs are solved, where success is not exact match
 
 
@@ -66,15 +65,20 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
         raise InputError("`costs` must be numbers of at least 0")
     n = o.size
     table = PoissonBinomial(o).tails(_NEGLIGIBLE)
-    if c.any():
-        c = np.minimum(c, 1.0)
-        alike = n > _SMALL and (o == o[0]).all()
-        table[1 : n + 1] += _nearness(_alike(o, c) if alike else _left_out(o, c))
+    table[1 : n + 1] += _added(o, np.minimum(c, 1.0))
     if np.isnan(table).any():
         raise InputError("`optima` and `costs` give no numbers")
     table = np.minimum.accumulate(np.minimum(table, 1.0))
     table[0], table[-1] = 1.0, 0.0
     return table
+
+
+def _added(o: FloatArray, c: FloatArray) -> FloatArray:
+    """Give what leaks add to the tails for ``v = 1 .. n``."""
+    if not c.any():
+        return np.zeros(o.size)
+    alike = o.size > _SMALL and (o == o[0]).all()
+    return _nearness(_alike(o, c) if alike else _left_out(o, c))
 
 
 def _alike(o: FloatArray, c: FloatArray) -> FloatArray:
@@ -127,10 +131,10 @@ def _near(n: int) -> FloatArray:
     return 1.0 / (1.0 + np.abs(places[:, None] - places))
 
 
-def target_costs(
+def target_multipliers(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float, success: ArrayLike | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Give each target's ``o`` and cost for `interpolation_tails`, at one epsilon of the profile.
+) -> Multipliers:
+    """Give what the theorem takes of each target, at one epsilon of the profile.
 
     Parameters
     ----------
@@ -143,16 +147,17 @@ def target_costs(
     success
         None for exact match; else a 0/1 matrix, shape (V, Z).
 
-    Returns
-    -------
-    o, costs
-        Shapes (m,) each. For exact match the cost uses the whole profile, and is never above
-        ``delta (1 - o)``; else it is ``delta Theta`` of the domination theorem.
+    Notes
+    -----
+    For exact match the costs use the whole profile, and are never above ``delta (1 - o)``; else
+    they are ``delta Theta`` of the domination theorem.
     """
     if success is None:
-        return profile_cost(priors, guarantee, epsilon)
+        return Multipliers(*profile_multipliers(priors, guarantee, epsilon))
     mu, theta = dominate_point(priors, success, epsilon)
-    return np.minimum(mu.sum(axis=1), 1.0), float(guarantee.profile(epsilon)) * theta
+    optima = np.minimum(mu.sum(axis=1), 1.0)
+    costs = float(guarantee.profile(epsilon)) * theta
+    return Multipliers(prior_rows("priors", priors), mu, optima, costs)
 
 
 def interpolation(
@@ -191,7 +196,7 @@ def interpolation(
     --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> round(interpolation([[0.7, 0.3]] * 12, ApproximateDP(1.0, 0.001), 9).value, 6)
-    0.591428
+    0.591314
     """
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)
@@ -201,59 +206,25 @@ def interpolation(
         raise InputError("`repeats` must be whole numbers from 1, one for each prior")
     rows, back = np.unique(rows, axis=0, return_inverse=True)
     rows = rows / rows.sum(axis=1, keepdims=True)
-    who = np.repeat(np.ravel(back), counts)
+    many = np.bincount(np.ravel(back), weights=counts).astype(np.int64)
     if epsilons is not None:
         points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     else:
         points = guarantee.tangents() if success is None else guarantee.tangents(_FEW)
+    points, n = np.unique(np.maximum(points, 0.0)), int(many.sum())
+
+    def multipliers(k: int) -> Multipliers:
+        return target_multipliers(rows, guarantee, float(points[k]), success)
+
+    at = multipliers if success is None else cache(multipliers)  # the others take programs
     value = 1.0 if v <= 0 else 0.0
-    if 0 < v <= who.size:
-        value = _least(rows, who, guarantee, v, success=success, points=np.maximum(points, 0.0))
+    if 0 < v <= n:
+        value = Search(at, points.size, many, v, _added).least()
     return INTERPOLATION.claim(
         value,
-        f"probability that at least {v} of {who.size} targets fall",
+        f"probability that at least {v} of {n} targets fall",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
-
-
-def _least(
-    rows: FloatArray,
-    who: NDArray[np.int64],
-    guarantee: Guarantee,
-    v: int,
-    *,
-    success: ArrayLike | None,
-    points: FloatArray,
-) -> float:
-    """Take the best common point; then let every target choose by what both numbers cost there."""
-    each = [target_costs(rows, guarantee, float(e), success) for e in np.unique(points)]
-    o, c = np.array([o for o, _ in each]), np.array([c for _, c in each])
-    values = [_tail(o[k][who], c[k][who], v) for k in range(len(each))]
-    best, k = min((value, k) for k, value in enumerate(values))
-    chosen = np.full(rows.shape[0], k)
-    own = np.arange(rows.shape[0])
-    for _ in range(_EXCHANGES if len(rows) > 1 else 0):
-        # what a little more of either number adds to the tail, for all targets alike
-        now_o, now_c = o[chosen, own][who], c[chosen, own][who]
-        step = 1e-4
-        more_o = (_tail(np.minimum(now_o + step, 1.0), now_c, v) - best) / step
-        more_c = (_tail(now_o, now_c + step, v) - best) / step
-        chosen = (more_o * o + more_c * c).argmin(axis=0)
-        value = _tail(o[chosen, own][who], c[chosen, own][who], v)
-        if value >= best:
-            break
-        best = value
-    return best
-
-
-def _tail(o: FloatArray, c: FloatArray, v: int) -> float:
-    """Give the limit at one count; a sum over one law where all targets are alike."""
-    n = o.size
-    if n <= 64 or (o != o[0]).any() or not 0 < o[0] < 1:
-        return float(interpolation_tails(o, c)[v])
-    odds, others = special.logit(o[0]), np.arange(n)
-    near = mass(n - 1, others, odds) / (1.0 + np.abs(others - (v - 1)))
-    return min(1.0, float(upper_tail(n, v, odds)) + min(1.0, float(c.mean())) * n * near.sum())
 
 
 def _of_threat(q: Question) -> float:

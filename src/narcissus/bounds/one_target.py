@@ -94,16 +94,38 @@ def optimum(
     return np.clip(value, values.rows[:, 0], 1.0)
 
 
-def profile_cost(
+def profile_multipliers(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float
-) -> tuple[FloatArray, FloatArray]:
-    """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Give the multipliers of the bound at one epsilon, and its two parts; exact match.
 
-    Exact match; shapes (m,) each. Their sum is a bound for every epsilon of at least 0, and
-    `optimum` at most the least of them. The second is at most ``delta(epsilon) (1 - o)``.
+    Returns
+    -------
+    priors, multipliers
+        Shapes (m, V), each row from the likeliest value on.
+    o, costs
+        Shapes (m,): the sum of the multipliers, and what the profile adds to it. Their sum is a
+        bound for every epsilon of at least 0, and `optimum` at most the least of them. The second
+        is at most ``delta(epsilon) (1 - o)``.
     """
     rows = prior_rows("priors", priors)
     values = _Values(*likeliest_first(rows, None))
+    masses, level, base = values.terms(np.full(rows.shape[0], float(epsilon)))
+    costs = (masses * guarantee.profile(level)).sum(axis=1)
+    return values.rows, values.rows - masses, base, costs
+
+
+def profile_cost(
+    priors: ArrayLike, guarantee: Guarantee, epsilon: float, counts: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
+
+    Exact match, with ``counts`` as in `optimum`; shapes (m,) each. Their sum is a bound for every
+    epsilon of at least 0, and `optimum` at most the least of them. The second is at most
+    ``delta(epsilon) (1 - o)``.
+    """
+    rows = prior_rows("priors", priors, counts)
+    values = _Values(*likeliest_first(rows, counts))
     return values.parts(np.full(rows.shape[0], float(epsilon)), guarantee)
 
 

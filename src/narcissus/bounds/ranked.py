@@ -6,34 +6,29 @@ Source: Narcissus theory 4.6 and 4.11.
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from functools import lru_cache
 
-from narcissus.guarantees import ApproximateDP, PureDP, require_replace_one
+import numpy as np
+from numpy.typing import NDArray
 
+from narcissus.bounds.interpolation import LARGEST, interpolation_tails
+from narcissus.bounds.one_target import optimum, profile_cost
+from narcissus.bounds.ranked_prior import RankedPrior, spread
+from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
 
-class RankedPrior(Protocol):
-    """A distribution of a secret, by the ranks of its values from the likeliest on."""
-
-    @property
-    def n(self) -> int:
-        """How many values there are."""
-        ...
-
-    def probability(self, rank: int) -> float:
-        """Give the probability of the value of a rank, from 1; it falls with the rank."""
-        ...
-
-    def head(self, k: int) -> float:
-        """Give the probability of the ``k`` likeliest values together, ``0 <= k <= n``."""
-        ...
+FloatArray = NDArray[np.float64]
 
 
-def ranked_optimum(prior: RankedPrior, guarantee: PureDP | ApproximateDP) -> float:
-    """Give the success of the best attacker on the best mechanism, exact match; exact.
+def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
+    """Give the success of the best attacker on the best mechanism, exact match.
 
-    ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the mass of the ``k``
-    likeliest values. It rises with ``k`` as long as ``S_k < p_{k+1} (e^eps - 1 + k)``, and never
-    again after: so the best ``k`` is found by bisection.
+    Exact under pure and approximate DP, else an upper limit as `narcissus.bounds.optimum` gives
+    it, of a prior of some thousand groups of values (`narcissus.bounds.ranked_prior.spread`).
+    Under (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the
+    mass of the ``k`` likeliest values. It rises with ``k`` as long as
+    ``S_k < p_{k+1} (e^eps - 1 + k)``, and never again after: so the best ``k`` is found by
+    bisection.
 
     Parameters
     ----------
@@ -51,8 +46,15 @@ def ranked_optimum(prior: RankedPrior, guarantee: PureDP | ApproximateDP) -> flo
     >>> from narcissus.priors import Zipf
     >>> round(ranked_optimum(Zipf(1.2, 10**9), ApproximateDP(3.0, 1e-5)), 10)
     0.3143734043
+    >>> from narcissus.guarantees import GaussianDP
+    >>> curve = GaussianDP.from_epsilon_delta(10.0, 1e-5)
+    >>> round(ranked_optimum(Zipf(1.1, 10**9), curve), 9)
+    0.2028339
     """
     require_replace_one(guarantee)
+    if not isinstance(guarantee, PureDP | ApproximateDP):
+        masses, counts = spread(prior)
+        return float(optimum(masses, guarantee, counts=counts)[0])
     delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
     shrink = math.exp(-guarantee.epsilon)
 
@@ -68,3 +70,60 @@ def ranked_optimum(prior: RankedPrior, guarantee: PureDP | ApproximateDP) -> flo
         low, high = (middle, high) if rises(middle) else (low, middle)
     pure = prior.head(high) / (1.0 + (high - 1) * shrink)
     return min(1.0, delta + (1.0 - delta) * pure)
+
+
+@lru_cache(maxsize=4)
+def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray:
+    """Limit ``Pr[at least v of n targets fall]``, ``v = 0 .. n + 1``, shape (n + 2,).
+
+    The interpolation theorem at each of some points of the profile; under pure DP the exact
+    optimum, each target attacked by itself.
+
+    Parameters
+    ----------
+    prior
+        Of each of the targets, which are independent.
+    guarantee
+        About replace-one neighbours.
+    n
+        How many targets there are.
+    """
+    require_replace_one(guarantee)
+    if isinstance(guarantee, PureDP):
+        exact = np.full(n, ranked_optimum(prior, guarantee))
+        return interpolation_tails(exact, np.zeros(n))
+    masses, counts = spread(prior)
+    least = np.ones(n + 2)
+    for epsilon in np.unique(np.maximum(guarantee.tangents(), 0.0)):
+        base, cost = profile_cost(masses, guarantee, float(epsilon), counts)
+        tails = interpolation_tails(np.full(n, base[0]), np.full(n, cost[0]))
+        least = np.minimum(least, tails)
+    return least
+
+
+def _ranked(q: Question) -> RankedPrior:
+    assert q.threat.ranked is not None
+    return q.threat.ranked
+
+
+RANKED = Theorem(
+    id="one-target-optimum-ranked",
+    source="Narcissus theory 4.11",
+    title="one-target optimum, by rank",
+    says="The success on one target whose values are too many to list, their masses a formula.",
+    about=("success",),
+    limit=lambda q: ranked_optimum(_ranked(q), q.guarantee),
+    needs=Needs(ranked=True),
+    own=True,
+)
+
+RANKED_TAIL = Theorem(
+    id="interpolation-ranked",
+    source="Narcissus theory 4.10",
+    title="interpolation, by rank",
+    says="A tail of targets whose values are too many to list, their masses a formula.",
+    about=("tail",),
+    limit=lambda q: float(ranked_tails(_ranked(q), q.guarantee, q.n)[q.v]),
+    needs=Needs(ranked=True, most_targets=LARGEST),
+    own=True,
+)

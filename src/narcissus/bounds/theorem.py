@@ -126,6 +126,8 @@ class Needs:
         The whole prior of a target's value must be known, or the worst one (see `threat`).
     likeliest
         The likeliest values must be known, and a limit of the others (see `threat_of_likeliest`).
+    ranked
+        The masses of the values must be known by rank (see `threat_of_ranked`).
     exact_match, uniform
         A guess must name the very value; and the values must be equally likely.
     prior
@@ -147,6 +149,7 @@ class Needs:
     guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
     values: bool = False
     likeliest: bool = False
+    ranked: bool = False
     exact_match: bool = False
     uniform: bool = False
     prior: float | None = None
@@ -160,6 +163,11 @@ class Needs:
     most_at_least: int | None = None
     at_least: int | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether more of the prior is needed than its best guess."""
+        return self.values or self.likeliest or self.ranked
+
     def lacking(self, q: Question) -> str | None:
         """Say the first thing that a question lacks; None if nothing."""
         threat, guarantee = q.threat, q.guarantee
@@ -172,6 +180,10 @@ class Needs:
             (
                 not self.likeliest or threat.likeliest is not None,
                 "the likeliest values of priors too long to list",
+            ),
+            (
+                not self.ranked or threat.ranked is not None,
+                "the masses of too many values to list, by rank",
             ),
             (not self.exact_match or threat.exact_match, "guesses that name the very value"),
             (not self.uniform or threat.uniform, "equally likely values, named exactly"),
@@ -332,7 +344,7 @@ class Theorem:
         said = [q.guarantee.describe()]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")
-        if self.needs.values or self.needs.likeliest or q.about == "columns":
+        if self.needs.whole or q.about == "columns":
             said.append(q.threat.about_prior)
         else:
             said.append(

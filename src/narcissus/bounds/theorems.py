@@ -65,6 +65,7 @@ from narcissus.bounds.published import (
     THEOREM_3_5,
     YEOM,
 )
+from narcissus.bounds.ranked import RANKED, RANKED_TAIL
 from narcissus.bounds.swap import ONE_TARGET, SWAP, SWAP_PROGRAM
 from narcissus.bounds.theorem import Question, Theorem
 from narcissus.bounds.threat import Threat
@@ -80,11 +81,13 @@ THEOREMS: dict[str, Theorem] = {
         OPTIMUM,
         OPTIMUM_PROGRAM,
         LISTED,
+        RANKED,
         COLUMNS,
         ONE_TARGET,
         SWAP,
         SWAP_PROGRAM,
         INTERPOLATION,
+        RANKED_TAIL,
         DOMINATION,
         F_DP_ONE_RUN,
         RENYI,

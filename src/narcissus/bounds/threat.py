@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import distribution, integer, probability
 from narcissus.bounds.listed_priors import ListedPriors
+from narcissus.bounds.ranked_prior import RankedPrior
 from narcissus.bounds.rows import success_matrix
 from narcissus.errors import InputError
 
@@ -49,6 +50,9 @@ class Threat:
     columns
         Where the target has several unknown columns, and success is the share of them that is
         right: each column's distribution; see `threat_of_columns`.
+    ranked
+        Where the values are too many to list and their masses by rank are a formula; see
+        `threat_of_ranked`.
     """
 
     prior: float
@@ -62,6 +66,7 @@ class Threat:
     likeliest: tuple[float, ...] | None = None
     unlisted: float = 0.0
     columns: tuple[tuple[float, ...], ...] | None = None
+    ranked: RankedPrior | None = None
 
     @property
     def uniform(self) -> bool:
@@ -74,6 +79,8 @@ class Threat:
         """What is assumed of the prior where the whole of it is used."""
         if self.columns is not None:
             return "each column's distribution given what the attacker knows is as given"
+        if self.ranked is not None:
+            return f"the target's value follows {self.ranked.describe()}"
         if self.known:
             return "the prior of the target's value is as given"
         if self.likeliest is not None:
@@ -189,6 +196,30 @@ def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
         known=False,
         likeliest=tuple(listed.tolist()),
         unlisted=mass,
+    )
+
+
+def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | None = None) -> Threat:
+    """Describe a threat to a secret whose masses by rank are a formula, such as Zipf's law.
+
+    Parameters
+    ----------
+    prior
+        Of each target, such as `narcissus.priors.Zipf`; of any number of values. A guess must
+        name the very value. Up to a thousand values are listed.
+    targets, guesses
+        See `Threat`.
+    """
+    if prior.n <= _MOST_VALUES:
+        heads = np.array([prior.probability(k) for k in range(1, prior.n + 1)])
+        listed = threat(values=heads / heads.sum(), targets=targets, guesses=guesses)
+        return replace(listed, ranked=prior)
+    return replace(
+        threat(prior=prior.probability(1), targets=targets, guesses=guesses),
+        inseparable=prior.collision(),
+        exact_match=True,
+        known=True,
+        ranked=prior,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
@@ -16,13 +17,14 @@ from narcissus.cli.bound_options import (
     exact_match,
     make_guarantee,
     more_provable,
-    numbers,
+    of_guarantee,
     option_names,
     others,
     others_text,
     percent,
     print_json,
 )
+from narcissus.cli.known import only_one, people_of, threat_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,14 +32,13 @@ if TYPE_CHECKING:
     from narcissus.guarantees import Guarantee
     from narcissus.results import Bound
 
-_MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
-
 HELP = """Say what no attacker can exceed, from a guarantee and what could be guessed anyway.
 
-Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd or
---bayes-security), and what an attacker would guess without the release: the success of the best
-guess (--prior), the whole distribution of the secret (--values), which proves more, or the number
-of its random bits (--bits).
+Give one guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd,
+--bayes-security, or a file: --profile or --pld), and what an attacker would guess without the
+release: the success of the best guess (--prior), the whole distribution of the secret (--values),
+which proves more, Zipf's law over very many values (--zipf), a distribution for each person
+(--priors FILE), or the number of random bits (--bits).
 
 With --prior alone a guess may be right about several values at once, and the bound holds whatever
 counts as success. Where a guess must name the very value, as in membership or for one attribute,
@@ -53,15 +54,28 @@ Examples:
   narcissus bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.01
   narcissus bound --epsilon 2 --bits 8 --confidence 0.95
   narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
+  narcissus bound --mu 1 --zipf 1.1,1e9 --targets 100
+  narcissus bound --epsilon 1 --priors people.csv
+  narcissus bound --profile curve.csv --prior 0.1
+  narcissus bound --pld losses.csv --adjacency add-remove --values 0.7,0.3
+
+\b
+Files are CSV with a line of names, or JSON by their name (.json):
+  --profile  epsilon, delta (or delta_add, delta_remove: the two orders of a removed record)
+  --pld      loss, probability (or probability_add, probability_remove); the loss inf is allowed
+  --priors   a row a person, a column a value; names are not needed; rows sum to 1
 
 DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a little pessimistic.
 Add interval=1e-4 to --dp-sgd for more digits, ten times as slow.
 
 \b
 Keys of --json: grade, prior, criterion (exact match, near match, any), success, advantage, theorem,
-assumptions, others (name, value, valid), notes; optimum with --values; leaked_bits and confidence
-with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence (theorem,
-assumptions and others are then about that).
+assumptions, others (name, value, valid), notes; optimum with --values and --zipf; leaked_bits and
+confidence with --bits under pure DP; tail or at_most with --targets, --at-least or --confidence
+(theorem, assumptions and others are then about that), with reached, what some mechanism with the
+guarantee reaches of it, where one is known; people and most_exposed (row, prior, success,
+advantage) with --priors, where prior, success and advantage are means; converted_from where the
+guarantee was about added or removed records.
 """
 
 
@@ -75,16 +89,13 @@ assumptions and others are then about that).
     "--dp-sgd", metavar="noise=..,rate=..,steps=..", help="DP-SGD (the extra `accounting`)."
 )
 @click.option("--bayes-security", type=float, metavar="B", help="Bayes security of one record.")
-@click.option(
-    "--adjacency",
-    default="replace-one",
-    show_default=True,
-    metavar="KIND",
-    help="Neighbours that the guarantee is about: replace-one; add-remove is refused, with the "
-    "factor that converts it.",
-)
+@options.file("--profile", "FILE", "A privacy curve: epsilon, delta.", exists=True)
+@options.file("--pld", "FILE", "A privacy loss distribution: loss, probability.", exists=True)
+@options.adjacency
 @options.prior
 @options.values
+@options.zipf
+@options.priors
 @click.option(
     "--bits", type=float, metavar="D", help="The secret is D random bits: a prior of 2^-D."
 )
@@ -115,6 +126,8 @@ def command(
     adjacency: str,
     prior: float | None,
     values: str | None,
+    zipf: str | None,
+    priors: Path | None,
     bits: float | None,
     within: int | None,
     success: str | None,
@@ -128,34 +141,65 @@ def command(
     **given: Any,
 ) -> None:
     """Say what no attacker can exceed."""
-    from narcissus.bounds import compare, threat
+    from narcissus.bounds import compare
 
     check_plot(plot)
-    known: dict[str, object] = {"--prior": prior, "--values": values, "--bits": bits}
+    known: dict[str, object] = {
+        "--prior": prior,
+        "--values": values,
+        "--zipf": zipf,
+        "--priors": priors,
+        "--bits": bits,
+    }
     needing = {"--guesses": guesses, "--at-least": at_least}
     exact = _check(known, success, inseparable, targets, needing)
-    _check_confidence(confidence, at_least, counted=targets is not None or bits is not None)
-    with option_names():
-        guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
-        danger = threat(
-            prior=prior if bits is None else _share(bits),
-            values=None if values is None else numbers("--values", values),
-            within=within,
-            targets=1 if targets is None else targets,
-            guesses=guesses,
-            inseparable=inseparable,
-            exact_match=exact,
-        )
-        asked = _Asked(danger, guarantee, at_least, confidence, bits is not None, targets is None)
-        payload, headline = _answer(asked)
-        if plot is not None:
-            compare(danger, guarantee, at_least).save(plot)
+    counted = any(option is not None for option in (priors, targets, bits))
+    _check_confidence(confidence, at_least, counted=counted)
+    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
+    if priors is not None:
+        needless = {"--targets": targets, "--guesses": guesses, "--within": within, "--plot": plot}
+        payload, lines = _on_people(priors, needless, guarantee, at_least, confidence)
+    else:
+        with option_names():
+            danger = threat_of(
+                known,
+                exact=exact,
+                within=within,
+                targets=targets,
+                guesses=guesses,
+                inseparable=inseparable,
+            )
+            asked = _Asked(
+                danger, guarantee, at_least, confidence, bits is not None, targets is None
+            )
+            payload, headline = _answer(asked)
+            lines = _text(payload, headline, danger)
+            if plot is not None:
+                compare(danger, guarantee, at_least).save(plot)
+                lines.append(f"Picture: {plot}")
     if as_json:
         print_json(payload)
         return
-    click.echo("\n".join(_text(payload, headline, danger)))
-    if plot is not None:
-        click.echo(f"Picture: {plot}")
+    click.echo("\n".join(lines))
+
+
+def _on_people(
+    path: Path,
+    needless: Mapping[str, object],
+    guarantee: Guarantee,
+    at_least: int | None,
+    confidence: float | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Answer for people with a prior each: what is printed as JSON, and as text."""
+    from narcissus.cli.people import bound_on_people, people_text
+
+    people = people_of(path, needless)
+    notes = _of_points(guarantee)
+    with option_names():
+        payload = bound_on_people(people, guarantee, at_least, confidence)
+    payload |= {"notes": notes, **of_guarantee(guarantee)}
+    said = [f"Note: {note}" for note in notes]
+    return payload, people_text(payload) + (["", *said] if said else [])
 
 
 class _Asked(NamedTuple):
@@ -184,7 +228,7 @@ def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
         "advantage": advantage(single.value, danger.prior),
     }
     if danger.known:
-        payload["optimum"] = best(b for b in bounds if THEOREMS[b.id].needs.values).value
+        payload["optimum"] = best(b for b in bounds if THEOREMS[b.id].needs.whole).value
     headline, rest = single, others(bounds, single)
     if asked.bits and asked.one:
         payload |= _leak(guarantee, asked.confidence)
@@ -194,7 +238,9 @@ def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
         "theorem": headline.theorem,
         "assumptions": list(headline.assumptions),
         "others": rest,
-        "notes": [] if asked.bits else _notes(danger, guarantee, single.value),
+        "notes": ([] if asked.bits else _notes(danger, guarantee, single.value))
+        + _of_points(guarantee),
+        **of_guarantee(guarantee),
     }
     return payload, headline
 
@@ -207,18 +253,13 @@ def _check(
     needing: dict[str, int | None],
 ) -> bool:
     """Refuse options that do not go together; tell whether only the prior of exact match counts."""
-    given = [option for option, value in known.items() if value is not None]
-    if len(given) != 1:
-        raise InputError(
-            "`--prior`, `--values` or `--bits` must be given, and only one: the success of the "
-            "best guess, the whole distribution of the secret, or the number of its random bits"
-        )
-    if given != ["--prior"] and inseparable is not None:
-        raise InputError(f"`--inseparable` is computed from `{given[0]}`; drop it")
+    given = only_one(known)
+    if given != "--prior" and inseparable is not None:
+        raise InputError(f"`--inseparable` is computed from `{given}`; drop it")
     for option, value in needing.items():
-        if value is not None and targets is None:
+        if value is not None and targets is None and given != "--priors":
             raise InputError(f"`{option}` needs `--targets`, the number of people attacked")
-    exact = exact_match(success, known=given[0]) or given == ["--bits"]
+    exact = exact_match(success, known=given) or given == "--bits"
     if exact and inseparable is not None:
         raise InputError("`--inseparable` is computed with `--success exact`; drop it")
     return exact
@@ -230,7 +271,8 @@ def _check_confidence(confidence: float | None, at_least: int | None, *, counted
         return
     if not counted:
         raise InputError(
-            "`--confidence` needs `--targets`, the number of people attacked, or `--bits`"
+            "`--confidence` needs `--targets`, the number of people attacked, `--priors` or "
+            "`--bits`"
         )
     if at_least is not None:
         raise InputError("`--at-least` and `--confidence` exclude each other; give one")
@@ -246,11 +288,20 @@ def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
     return more_provable(danger, f"proves {upper(exact)}" if exact < proved * (1 - 1e-6) else None)
 
 
-def _share(bits: float) -> float:
-    """Give ``2^-bits``, which must not underflow."""
-    if not 0 <= bits <= _MOST_BITS:
-        raise InputError(f"`--bits` must be between 0 and {_MOST_BITS}, got {bits}")
-    return 2.0**-bits
+def _of_points(guarantee: Guarantee) -> list[str]:
+    """Say which points of a curve add nothing to the others."""
+    from narcissus.guarantees import ProfileCurve
+
+    if not isinstance(guarantee, ProfileCurve) or guarantee.converted_from:
+        return []
+    above = guarantee.implied()
+    if not above.size:
+        return []
+    return [
+        f"{above.size} of the {len(guarantee.points)} points of the curve, the first at epsilon "
+        f"{above[0]:g}, say less than the chords of the others (in exp(epsilon)): valid, but not "
+        "one mechanism's profile. The chords are used."
+    ]
 
 
 def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
@@ -272,21 +323,38 @@ def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str,
     None where every guess may be right, about which there is no theorem.
     """
     from narcissus.bounds import at_most, best, bounds_on
+    from narcissus.bounds import reached_number_of_threat as number_reached
+    from narcissus.bounds import reached_of_threat as tail_reached
+    from narcissus.results import NotAssessed
 
     danger, guarantee, at_least = asked.threat, asked.guarantee, asked.at_least
     if at_least is not None:
         bounds = bounds_on(danger, guarantee, at_least)
         chosen = best(bounds)
         payload |= {"at_least": at_least, "tail": chosen.value}
+        least = tail_reached(danger, guarantee, at_least)
+        payload |= {} if isinstance(least, NotAssessed) else {"reached": least}
         return chosen, others(bounds, chosen)
     level = 0.95 if asked.confidence is None else asked.confidence
     number = at_most(danger, guarantee, level)
     payload |= {"confidence": level, "at_most": int(number.value)}
+    most = number_reached(danger, guarantee, level)
+    payload |= {} if isinstance(most, NotAssessed) else {"reached": most}
     if number.value >= danger.guesses:
         return None
     # What the others say about the chance of exceeding that number.
     bounds = bounds_on(danger, guarantee, int(number.value) + 1)
     return number, others(bounds, best(bounds))
+
+
+def _reached(payload: dict[str, Any], danger: Threat) -> str:
+    """Say how far the number could fall at most."""
+    if "reached" not in payload:
+        return ""
+    most = payload["reached"]
+    said = str(most) if "at_most" in payload else lower(most)
+    fits = "" if danger.known else " with the worst prior that fits"
+    return f" (proved); some mechanism with this guarantee reaches {said}{fits}"
 
 
 def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:
@@ -302,7 +370,7 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
-            f"{upper(payload['tail'])}."
+            f"{upper(payload['tail'])}{_reached(payload, danger)}."
         )
     if "leaked_bits" in payload:
         lines.append(
@@ -318,7 +386,7 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     elif "at_most" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
-            "people fall."
+            f"people fall{_reached(payload, danger)}."
         )
     lines += ["", f"PROVED by {headline.theorem}"]
     lines += [f"  assuming {said}" for said in headline.assumptions]

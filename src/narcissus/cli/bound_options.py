@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from narcissus._outwards import upper
-from narcissus._validation import one_of
+from narcissus._validation import did_you_mean, one_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.bounds import Threat
-    from narcissus.guarantees import Guarantee
+    from narcissus.guarantees import Adjacency, Guarantee
     from narcissus.results import Bound
 
 _INTERVAL = 1e-3  # of privacy losses, for DP-SGD
@@ -47,6 +47,7 @@ _OPTIONS = {
     "noise": "--dp-sgd noise",
     "pairs": "--pairs",
     "prior": "--prior",
+    "priors": "--priors",
     "rate": "--dp-sgd rate",
     "rho": "--rho",
     "exact_match": "--success",
@@ -88,7 +89,7 @@ def criterion_text(threat: Threat) -> str:
 
 def more_provable(threat: Threat, exact: str | None) -> list[str]:
     """Say what else would prove more; ``exact`` says what exact match does, None for nothing."""
-    if threat.values is not None and threat.known:
+    if threat.known:
         return []
     notes: list[str] = []
     if exact is not None and not threat.exact_match:
@@ -130,19 +131,14 @@ def make_guarantee(given: dict[str, Any], *, delta: float | None, adjacency: str
     Parameters
     ----------
     given
-        ``epsilon``, ``mu``, ``rho``, ``renyi``, ``dp_sgd`` and ``bayes_security``, None where the
-        option was not used.
+        ``epsilon``, ``mu``, ``rho``, ``renyi``, ``dp_sgd``, ``bayes_security``, ``profile`` and
+        ``pld``, None where the option was not used.
+    delta
+        Of ``epsilon``.
+    adjacency
+        Which neighbours it is about; one about added or removed records is converted.
     """
-    from narcissus.guarantees import (
-        ApproximateDP,
-        BayesSecurity,
-        GaussianDP,
-        PureDP,
-        RenyiDP,
-        ZeroConcentratedDP,
-        dp_sgd,
-        require_replace_one,
-    )
+    from narcissus.guarantees import as_replace_one, read_losses, read_profile
 
     named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
     known = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -151,52 +147,80 @@ def make_guarantee(given: dict[str, Any], *, delta: float | None, adjacency: str
         raise InputError(f"exactly one guarantee must be given ({known}), {what}")
     if delta is not None and given["epsilon"] is None:
         raise InputError(f"`--delta` goes with `--epsilon` only, not with `{named[0]}`; drop it")
-    around: Any = {"adjacency": adjacency}
-    guarantee: Guarantee
-    if given["epsilon"] is not None:
-        if delta:
-            guarantee = ApproximateDP(given["epsilon"], delta, **around)
-        else:
-            guarantee = PureDP(given["epsilon"], **around)
-    elif given["mu"] is not None:
-        guarantee = GaussianDP(given["mu"], **around)
-    elif given["rho"] is not None:
-        guarantee = ZeroConcentratedDP(given["rho"], **around)
-    elif given["renyi"] is not None:
-        parts = given["renyi"].split(":")
-        if len(parts) != 2:
-            raise InputError(
-                f"`--renyi` must be ALPHA:GAMMA, such as 4:0.5; got {given['renyi']!r}"
-            )
-        alpha, gamma = (numbers("--renyi", part)[0] for part in parts)
-        guarantee = RenyiDP(alpha, gamma, **around)
-    elif given["bayes_security"] is not None:
-        guarantee = BayesSecurity(given["bayes_security"], **around)
-    else:
-        guarantee = dp_sgd(**_settings(given["dp_sgd"]), **around)
-    require_replace_one(guarantee)
-    return guarantee
+    one_of("--adjacency", adjacency, ("replace-one", "add-remove"))
+    for option, read in (("profile", read_profile), ("pld", read_losses)):
+        if given[option] is not None:
+            try:  # the names in these errors are those of columns
+                return as_replace_one(read(given[option], adjacency=cast("Adjacency", adjacency)))
+            except InputError as error:
+                raise type(error)(f"`--{option}`: {error}") from error
+    if given["dp_sgd"] is not None and adjacency != "replace-one":
+        raise InputError(
+            "`--adjacency` does not go with `--dp-sgd`, which is accounted for a replaced "
+            "record as it is; drop it"
+        )
+    with option_names():
+        return as_replace_one(_of_parameters(given, delta, {"adjacency": adjacency}))
 
 
-def _settings(text: str) -> dict[str, float]:
+def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> Guarantee:
+    """Make the guarantee that is named by its parameters."""
+    from narcissus.guarantees import (
+        ApproximateDP,
+        BayesSecurity,
+        GaussianDP,
+        PureDP,
+        RenyiDP,
+        ZeroConcentratedDP,
+        dp_sgd,
+    )
+
+    if given["epsilon"] is not None and delta:
+        return ApproximateDP(given["epsilon"], delta, **around)
+    one: dict[str, Callable[..., Guarantee]] = {
+        "epsilon": PureDP,
+        "mu": GaussianDP,
+        "rho": ZeroConcentratedDP,
+        "bayes_security": BayesSecurity,
+    }
+    for option, kind in one.items():
+        if given[option] is not None:
+            return kind(given[option], **around)
+    if given["dp_sgd"] is not None:
+        return dp_sgd(**dp_sgd_settings(given["dp_sgd"], ("noise", "rate", "steps")))
+    parts = given["renyi"].split(":")
+    if len(parts) != 2:
+        raise InputError(f"`--renyi` must be ALPHA:GAMMA, such as 4:0.5; got {given['renyi']!r}")
+    alpha, gamma = (numbers("--renyi", part)[0] for part in parts)
+    return RenyiDP(alpha, gamma, **around)
+
+
+def of_guarantee(guarantee: Guarantee) -> dict[str, str]:
+    """Give what ``--json`` says of a guarantee that was converted; nothing of others."""
+    return {"converted_from": guarantee.converted_from} if guarantee.converted_from else {}
+
+
+def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
     """Read ``noise=..,rate=..,steps=..``, and ``interval=..`` where it is given.
 
     Losses are rounded up to multiples of the interval, so a coarse one is valid; ten times the
     library's own is ten times faster and costs about 1e-5 of success.
     """
-    wanted = {"noise", "rate", "steps"}
-    found: dict[str, float] = {}
+    form = ",".join(f"{name}=.." for name in wanted)
+    example = {"noise": "1.1", "rate": "0.01", "steps": "1000"}
+    found: dict[str, Any] = {}
     for part in text.split(","):
         name, sign, value = part.strip().partition("=")
-        if not sign or name not in wanted | {"interval"} or name in found:
+        if not sign or name not in {*wanted, "interval"} or name in found:
             raise InputError(
-                "`--dp-sgd` must be noise=..,rate=..,steps=.., each once, such as "
-                f"noise=1.1,rate=0.01,steps=1000; got {text!r}"
+                f"`--dp-sgd` must be {form}, each once, such as "
+                f"{','.join(f'{w}={example[w]}' for w in wanted)}; got {text!r}"
+                f"{did_you_mean(name, wanted) if name not in found else ''}"
             )
         found[name] = numbers(f"--dp-sgd {name}", value)[0]
-    if not wanted <= set(found):
-        missing = ", ".join(sorted(wanted - set(found)))
-        raise InputError(f"`--dp-sgd` lacks {missing}: give noise=..,rate=..,steps=..")
+    missing = ", ".join(sorted(set(wanted) - set(found)))
+    if missing:
+        raise InputError(f"`--dp-sgd` lacks {missing}: give {form}")
     return {"interval": _INTERVAL, **found}
 
 

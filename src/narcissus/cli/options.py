@@ -28,6 +28,17 @@ prior = click.option(
 values = click.option(
     "--values", metavar="P1,P2,...", help="Distribution of the secret, value by value."
 )
+zipf = click.option(
+    "--zipf", metavar="S,N", help="The secret follows Zipf's law: exponent S, N values."
+)
+adjacency = click.option(
+    "--adjacency",
+    default="replace-one",
+    show_default=True,
+    metavar="KIND",
+    help="Neighbours that the guarantee is about: replace-one or add-remove; what the latter says "
+    "of a replaced record, one removed and one added, is derived and said.",
+)
 success = click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
 targets = click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
 
@@ -50,6 +61,9 @@ def file(option: str, metavar: str, text: str, *, exists: bool = False) -> Optio
         metavar=metavar,
         help=text,
     )
+
+
+priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a person.", exists=True)
 
 
 def records(text: str) -> Option:

@@ -3,55 +3,77 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
 from narcissus._outwards import lower, upper
+from narcissus._validation import one_of
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
     criterion,
     criterion_text,
+    dp_sgd_settings,
     exact_match,
     more_provable,
-    numbers,
+    of_guarantee,
     option_names,
     print_json,
 )
+from narcissus.cli.known import only_one, people_of, threat_of
+from narcissus.cli.people import mean_text, reached
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.bounds import Limit, Threat
-    from narcissus.guarantees import Guarantee
+    from narcissus.bounds import Limit, People, Threat
+    from narcissus.guarantees import Adjacency, Guarantee
 
-HELP = """Find the largest epsilon (and mu) that keeps the risk below a limit.
+HELP = """Find the largest epsilon (and mu), or the least noise of DP-SGD, that keeps the risk low.
 
 The limit is an advantage on one person, (success - prior) / (1 - prior), or a number of people
 that may fall with a confidence, or both. With --prior alone a guess may be right about several
 values at once; where it must name the very value, as in membership, --success exact proves more
-and so asks for less noise.
+and so asks for less noise. With --priors FILE (a row a person, a column a value) the advantage is
+kept for every one of them.
 
 \b
 Examples:
   narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5
   narcissus protect --values 0.7,0.2,0.1 --advantage 0.1
   narcissus protect --prior 0.5 --success exact --delta 1e-6 --targets 100 --at-most 70
+  narcissus protect --zipf 1.1,1e9 --advantage 0.05 --delta 1e-5
+  narcissus protect --priors people.csv --advantage 0.05 --at-most 300
+  narcissus protect --dp-sgd rate=0.01,steps=1000 --prior 0.01 --advantage 0.05 --delta 1e-5
+  narcissus protect --prior 0.1 --advantage 0.05 --adjacency add-remove
   narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5 --plot protect.svg
+
+--dp-sgd asks for the least noise multiplier (standard deviation over the clipping norm). The number
+that is printed was itself given to the accountant and keeps the limit; --delta then only says the
+epsilon that it has there. Add interval=1e-4 for a sharper accountant, ten times as slow.
 
 \b
 Keys of --json: grade, prior, criterion (exact match, any), epsilon, delta, mu, success, advantage
-(reached at epsilon), theorem, assumptions, notes; at_most, confidence and exceeded with --targets;
-by_value (least, median, most likely value) with --values and --advantage alone.
+(reached at epsilon), theorem, assumptions, notes; at_most, confidence and exceeded with --at-most;
+by_value (least, median, most likely value) with --values and --advantage alone; noise, rate, steps
+and interval with --dp-sgd, without mu, and epsilon only with --delta; people and most_exposed with
+--priors, where prior, success and advantage are means; adjacency and converted_from where epsilon
+and mu are about added or removed records.
 """
 
 
 @click.command(help=HELP, short_help="How much noise keeps the risk below a limit.")
 @options.prior
 @options.values
+@options.zipf
+@options.priors
 @options.success
 @click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
+@click.option(
+    "--dp-sgd", metavar="rate=..,steps=..", help="Find the noise of DP-SGD (extra `accounting`)."
+)
+@options.adjacency
 @options.targets
 @click.option("--at-most", type=int, metavar="V", help="Largest number of people that may fall.")
 @click.option("--confidence", type=float, metavar="C", help="How surely no more fall.  [0.95]")
@@ -59,40 +81,34 @@ by_value (least, median, most likely value) with --values and --advantage alone.
 @options.as_json("Print JSON in full precision.")
 def command(
     *,
-    prior: float | None,
-    values: str | None,
     success: str | None,
     advantage: float | None,
     delta: float,
+    dp_sgd: str | None,
+    adjacency: str,
     targets: int | None,
     at_most: int | None,
     confidence: float | None,
     plot: Path | None,
     as_json: bool,
+    **about: Any,
 ) -> None:
-    """Find the largest epsilon that keeps the risk below a limit."""
+    """Find the largest epsilon, or the least noise, that keeps the risk below a limit."""
     from narcissus import bounds
 
     check_plot(plot)
-    exact = _check(
-        prior=prior,
-        values=values,
-        success=success,
-        advantage=advantage,
-        targets=targets,
-        at_most=at_most,
-        confidence=confidence,
-    )
+    known = {f"--{name}": about[name] for name in ("prior", "values", "zipf", "priors")}
+    exact = _check(known, success, advantage, targets, at_most, confidence)
+    goal = _goal(delta, dp_sgd, adjacency)
+    danger: Threat | People
+    if known["--priors"] is not None:
+        danger = people_of(known["--priors"], {"--targets": targets, "--plot": plot})
+    else:
+        danger = threat_of(known, exact=exact, targets=targets)
     with option_names():
-        danger = bounds.threat(
-            prior=prior,
-            values=None if values is None else numbers("--values", values),
-            targets=1 if targets is None else targets,
-            exact_match=exact,
-        )
         limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
-        payload, guarantee = _answer(danger, limit, delta)
-        if plot is not None:
+        payload, guarantee = _answer(danger, limit, goal)
+        if plot is not None and not isinstance(danger, bounds.People):
             count = None if at_most is None else at_most + 1
             bounds.compare(danger, guarantee, count).save(plot)
     if as_json:
@@ -103,10 +119,33 @@ def command(
         click.echo(f"Picture: {plot}")
 
 
+class _Goal(NamedTuple):
+    """What is looked for: an epsilon at a delta, or the noise of DP-SGD."""
+
+    delta: float
+    dp_sgd: dict[str, Any] | None
+    adjacency: Adjacency
+
+    @property
+    def simple(self) -> bool:
+        """Whether it is an epsilon of a guarantee about replaced records."""
+        return self.dp_sgd is None and self.adjacency == "replace-one"
+
+
+def _goal(delta: float, dp_sgd: str | None, adjacency: str) -> _Goal:
+    """Read what is looked for."""
+    kind = one_of("--adjacency", adjacency, ("replace-one", "add-remove"))
+    if dp_sgd is not None and kind != "replace-one":
+        raise InputError(
+            "`--adjacency` does not go with `--dp-sgd`, which is accounted for a replaced record "
+            "as it is; drop it"
+        )
+    settings = None if dp_sgd is None else dp_sgd_settings(dp_sgd, ("rate", "steps"))
+    return _Goal(delta, settings, cast("Adjacency", kind))
+
+
 def _check(
-    *,
-    prior: float | None,
-    values: str | None,
+    known: dict[str, Any],
     success: str | None,
     advantage: float | None,
     targets: int | None,
@@ -114,48 +153,37 @@ def _check(
     confidence: float | None,
 ) -> bool:
     """Refuse options that do not go together; tell whether only the prior of exact match counts."""
-    if (prior is None) == (values is None):
-        raise InputError("`--prior` or `--values` must be given, and not both")
-    if (targets is None) != (at_most is None):
+    given = only_one(known)
+    people = given == "--priors"
+    if not people and (targets is None) != (at_most is None):
         raise InputError("`--targets` and `--at-most` go together: V of N people may fall")
     if advantage is None and at_most is None:
         raise InputError("a limit must be given: `--advantage`, or `--targets` with `--at-most`")
     if confidence is not None and at_most is None:
         raise InputError("`--confidence` goes with `--targets` and `--at-most` only; drop it")
-    if targets is not None and at_most is not None and at_most >= targets:
+    if targets is not None and at_most is not None and at_most >= targets and not people:
         raise InputError(
             f"`--at-most` must be below the {targets} targets, got {at_most}: "
             "no more than all of them can fall, whatever is released"
         )
-    exact = exact_match(success, known="--prior" if values is None else "--values")
-    if prior == 1:
+    exact = exact_match(success, known=given)
+    if known["--prior"] == 1:
         raise InputError("`--prior` must be below 1: nothing is left to protect")
     return exact
 
 
-def _answer(danger: Threat, limit: Limit, delta: float) -> tuple[dict[str, Any], Guarantee]:
+def _answer(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[str, Any], Guarantee]:
     """Give what is printed, and the guarantee that was found."""
     from narcissus import bounds
-    from narcissus.guarantees import ApproximateDP, PureDP
 
-    epsilon = bounds.largest_epsilon(danger, limit, delta=delta)
-    guarantee = ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
-    single = bounds.best(bounds.bounds_on(danger, guarantee))
-    payload: dict[str, Any] = {
-        "grade": single.grade,
-        "prior": danger.prior,
-        "criterion": criterion(danger),
-        "epsilon": epsilon,
-        "delta": delta,
-        "mu": bounds.largest_mu(danger, limit),
-        "success": single.value,
-        "advantage": bounds.advantage(single.value, danger.prior),
-        "theorem": single.theorem,
-        "assumptions": list(single.assumptions),
-        "notes": more_provable(danger, "may ask for less noise"),
-    }
+    found, guarantee = _found(danger, limit, goal)
+    payload = _reached(danger, guarantee) | found
     if limit.at_most is not None:
-        tail = bounds.best(bounds.bounds_on(danger, guarantee, limit.at_most + 1))
+        count = limit.at_most + 1
+        if isinstance(danger, bounds.People):
+            tail = danger.tail(guarantee, count)
+        else:
+            tail = bounds.best(bounds.bounds_on(danger, guarantee, count))
         payload |= {
             "at_most": limit.at_most,
             "confidence": limit.confidence,
@@ -163,24 +191,92 @@ def _answer(danger: Threat, limit: Limit, delta: float) -> tuple[dict[str, Any],
             "theorem": tail.theorem,
             "assumptions": list(tail.assumptions),
         }
-    elif danger.values is not None and danger.known:
-        payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=delta)
-    return payload, guarantee
+    elif not isinstance(danger, bounds.People) and goal.simple and danger.values and danger.known:
+        payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=goal.delta)
+    return payload | of_guarantee(guarantee), guarantee
 
 
-def _text(payload: dict[str, Any], danger: Threat) -> list[str]:
-    """Say it in words."""
+def _found(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[str, Any], Guarantee]:
+    """Search what is looked for; give it by its keys, and what holds for a replaced record."""
+    from narcissus import bounds
+    from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_replace_one, dp_sgd
+
+    if goal.dp_sgd is not None:
+        noise = bounds.smallest_noise(danger, limit, **goal.dp_sgd)
+        curve = dp_sgd(noise, **goal.dp_sgd)
+        found: dict[str, Any] = {"noise": noise, **goal.dp_sgd}
+        if goal.delta > 0:
+            epsilon = as_approximate(curve, delta=goal.delta).epsilon
+            found |= {"epsilon": epsilon, "delta": goal.delta}
+        return found, curve
+    delta, around = goal.delta, goal.adjacency
+    epsilon = bounds.largest_epsilon(danger, limit, delta=delta, adjacency=around)
+    mu = bounds.largest_mu(danger, limit, adjacency=around)
+    found = {"epsilon": epsilon, "delta": delta, "mu": mu}
+    if around != "replace-one":
+        found["adjacency"] = around
+    once: Guarantee = PureDP(epsilon, adjacency=around)
+    if delta > 0:
+        once = ApproximateDP(epsilon, delta, adjacency=around)
+    return found, as_replace_one(once)
+
+
+def _reached(danger: Threat | People, guarantee: Guarantee) -> dict[str, Any]:
+    """Give what an attacker reaches at most under what was found."""
+    from narcissus import bounds
+
+    if isinstance(danger, bounds.People):
+        return {**reached(danger, guarantee), "notes": []}
+    single = bounds.best(bounds.bounds_on(danger, guarantee))
+    return {
+        "grade": single.grade,
+        "prior": danger.prior,
+        "criterion": criterion(danger),
+        "success": single.value,
+        "advantage": bounds.advantage(single.value, danger.prior),
+        "theorem": single.theorem,
+        "assumptions": list(single.assumptions),
+        "notes": more_provable(danger, "may ask for less noise"),
+    }
+
+
+def _enough(payload: dict[str, Any]) -> str:
+    """Say what is enough."""
+    if "noise" in payload:
+        at = ""
+        if "epsilon" in payload:
+            at = f" (epsilon {upper(payload['epsilon'])} at delta {payload['delta']:g})"
+        return (
+            f"A noise multiplier of {payload['noise']:g} is enough protection for "
+            f"{payload['steps']:g} steps of DP-SGD at the rate {payload['rate']:g}{at}. "
+            "The accountant was asked about this very number."
+        )
     most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
-    lines = [
+    about = f" ({payload['adjacency']} neighbours)" if "adjacency" in payload else ""
+    return (
         f"epsilon {lower(payload['epsilon'])} with delta {payload['delta']:g} is enough protection"
-        f"{most}; so is Gaussian DP with mu {lower(payload['mu'])}.",
-        f"At that epsilon no attacker is right about one person with probability above "
-        f"{upper(payload['success'])}, where {payload['prior']:.6g} is reached without the release "
-        f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}",
-    ]
+        f"{most}; so is Gaussian DP with mu {lower(payload['mu'])}{about}."
+    )
+
+
+def _text(payload: dict[str, Any], danger: Threat | People) -> list[str]:
+    """Say it in words."""
+    from narcissus.bounds import People
+
+    lines = [_enough(payload)]
+    if isinstance(danger, People):
+        lines += mean_text(payload)
+    else:
+        lines.append(
+            f"{'Then' if 'noise' in payload else 'At that epsilon'} no attacker is right about one "
+            f"person with probability above {upper(payload['success'])}, where "
+            f"{payload['prior']:.6g} is reached without the release "
+            f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}"
+        )
+    n = danger.n if isinstance(danger, People) else danger.targets
     if "at_most" in payload:
         lines.append(
-            f"More than {payload['at_most']} of {danger.targets} people fall with probability "
+            f"More than {payload['at_most']} of {n:,} people fall with probability "
             f"at most {upper(payload['exceeded'])}."
         )
     if "by_value" in payload:

@@ -26,6 +26,10 @@ If exactly half of the canaries were drawn into the data in place of a coin each
 If one of each pair was drawn, the pairs are the canaries, with two values each: give --canaries
 the number of pairs, or --pairs with --scores. Records of pairs counted singly refute falsely.
 
+If the values were not uniform, give each canary's prior: --priors FILE with the counts, where all
+canaries were guessed (then --correct is all that is needed), or the column `prior` in the file of
+--scores, the chance with which each canary was in.
+
 R must be fixed before the release is seen. Say --guesses-chosen after if it was not: with a delta
 above 0 the test is then at half the level; at delta 0 it makes no difference.
 
@@ -36,12 +40,14 @@ Examples:
   narcissus refute --canaries 500 --guesses 500 --correct 330 --claim 1
   narcissus refute --scores canaries.csv --delta 1e-5 --seed 1
   narcissus refute --scores pairs.csv --pairs --delta 1e-5
+  narcissus refute --priors canaries.csv --correct 240 --delta 1e-5
 
 The file of --scores is a CSV with the columns `score` (larger: more likely in) and `member` (1 in,
 0 out), one row a canary, in any order. The rows are shuffled; a third of them chooses the
 thresholds and so the number of guesses, after the release, the others are counted. With --pairs
 the column `pair` says which two rows belong together; without that column rows 1 and 2 do, 3 and
-4, and so on.
+4, and so on. The file of --priors has a row a canary, a column a value (CSV, or JSON by its name);
+rows sum to 1.
 
 \b
 Keys of --json: grade, epsilon, mu, noise, p_value, confidence, delta, claim, canaries, guesses,
@@ -61,6 +67,7 @@ chosen_on, and seed with --scores. The p-values are about the epsilon of --claim
     is_flag=True,
     help="With --scores: exactly one row of each pair was in; a pair is a canary.",
 )
+@options.file("--priors", "FILE", "Each canary's prior; all were guessed.", exists=True)
 @options.seed("With --scores: of the shuffle.  [drawn, and printed]")
 @click.option(
     "--guesses-chosen",
@@ -83,6 +90,7 @@ def command(
     values: int | None,
     scores: Path | None,
     pairs: bool,
+    priors: Path | None,
     seed: int | None,
     guesses_chosen: Chosen | None,
     delta: float,
@@ -91,21 +99,29 @@ def command(
     as_json: bool,
 ) -> None:
     """Find the largest epsilon that the counts of an audit refute."""
-    from narcissus.evidence import refute, refute_scores
+    from narcissus.evidence import refute, refute_prior_scores, refute_priors, refute_scores
+    from narcissus.priors import read_priors
 
     counts = {"--canaries": canaries, "--guesses": guesses, "--correct": correct}
     instead = {**counts, "--values": values, "--guesses-chosen": guesses_chosen}
-    _check(scores, instead, {"--pairs": pairs or None, "--seed": seed})
-    with option_names():
+    _check(scores, {**instead, "--priors": priors}, {"--pairs": pairs or None, "--seed": seed})
+    asked: dict[str, Any] = {"delta": delta, "confidence": confidence, "claimed": claim}
+    with option_names(**({} if scores is None else {"priors": "--scores"})):
         if scores is not None:
             seed = secrets.randbits(32) if seed is None else seed
-            found = refute_scores(
-                **_read(scores, pairs=pairs),
-                delta=delta,
-                confidence=confidence,
-                claimed=claim,
-                rng=seed,
-            )
+            columns = _read(scores, pairs=pairs)
+            test = refute_prior_scores if "priors" in columns else refute_scores
+            found = test(**columns, **asked, rng=seed)
+        elif priors is not None:
+            if correct is None:
+                raise InputError("`--correct` is missing: how many guesses were right")
+            needless = [n for n, x in instead.items() if x is not None and n != "--correct"]
+            if needless:
+                raise InputError(
+                    f"`{needless[0]}` follows from `--priors`: all its canaries were guessed; "
+                    "drop it"
+                )
+            found = refute_priors(read_priors(priors), correct, **asked)
         else:
             missing = [name for name, value in counts.items() if value is None]
             if canaries is None or guesses is None or correct is None:
@@ -118,9 +134,7 @@ def command(
                 guesses,
                 correct,
                 values=2 if values is None else values,
-                delta=delta,
-                confidence=confidence,
-                claimed=claim,
+                **asked,
                 guesses_chosen="before" if guesses_chosen is None else guesses_chosen,
             )
     if as_json:
@@ -168,6 +182,13 @@ def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
             f"`--scores`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
             "pair was in, or drop the column"
         )
+    if "prior" in table.columns:
+        if pairs:
+            raise InputError(
+                f'`--scores`: {path} has a column "prior", and `--pairs` says that fair coins '
+                "chose between two rows; give one of the two"
+            )
+        columns["priors"] = table["prior"].to_numpy()
     if pairs:
         columns["pairs"] = table["pair"].to_numpy() if named else np.arange(len(table)) // 2
     return columns

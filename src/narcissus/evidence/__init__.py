@@ -14,6 +14,8 @@ from narcissus.evidence.population import population_mean_upper, population_tail
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.scores import refute_scores
 from narcissus.evidence.sequential import Bets, anytime_limits
+from narcissus.evidence.unequal import refute_guesses, refute_priors
+from narcissus.evidence.unequal_scores import refute_prior_scores
 
 __all__ = [
     "Bets",
@@ -36,6 +38,9 @@ __all__ = [
     "population_mean_upper",
     "population_tail",
     "refute",
+    "refute_guesses",
+    "refute_prior_scores",
+    "refute_priors",
     "refute_scores",
     "studentised_advantage",
     "studentised_limits",

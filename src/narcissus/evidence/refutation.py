@@ -25,7 +25,7 @@ from narcissus.results import Grade, Result
 
 _LARGEST_PROGRAM = 300  # guesses up to which linear programs are solved, some dozens for one answer
 _LARGEST_EPSILON = 1e4
-_LARGEST_MU = 100.0
+LARGEST_MU = 100.0
 
 Chosen = Literal["before", "after"]
 
@@ -308,11 +308,11 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
                 least = min(least, theorem.value(asked))
         return least
 
-    closed = largest_refuted(lambda mu: p_value(mu, dear=False), alpha, 1e-6, largest=_LARGEST_MU)
+    closed = largest_refuted(lambda mu: p_value(mu, dear=False), alpha, 1e-6, largest=LARGEST_MU)
     if v == 0 or not any(theorem.dear for theorem in tests):
         return closed
     refined = largest_refuted(
-        lambda mu: p_value(mu, dear=True), alpha, 1e-3, start=closed, largest=_LARGEST_MU
+        lambda mu: p_value(mu, dear=True), alpha, 1e-3, start=closed, largest=LARGEST_MU
     )
     return max(closed, refined)
 
@@ -324,7 +324,7 @@ def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: floa
         epsilon = GaussianDP(mu).epsilon_beyond(delta)
         return closed_p_value(m, r, v, epsilon, delta, values=k)
 
-    return largest_refuted(p_value, alpha, 1e-6, largest=_LARGEST_MU)
+    return largest_refuted(p_value, alpha, 1e-6, largest=LARGEST_MU)
 
 
 def largest_refuted(

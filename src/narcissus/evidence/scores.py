@@ -29,7 +29,7 @@ BoolArray = NDArray[np.bool_]
 _RATIO = math.sqrt(2.0)
 _FEWEST = 8  # fewer guesses than this refute little at any useful confidence
 _EVERY = 3  # one canary in so many chooses the threshold
-_UNBELIEVABLE = 1e-6  # coins that would fall so with at most this probability were not fair
+UNBELIEVABLE = 1e-6  # coins that would fall so with at most this probability were not fair
 _ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
 _HALF = (
     "membership was drawn by fair coins although exactly half of the canaries are in (nearly "
@@ -87,7 +87,7 @@ def refute_scores(
     canaries. As ``m`` grows the answer rises towards the epsilon of the profile at
     ``2 delta / (1 - confidence)``, the most that one run can refute.
     """
-    score, inside = _checked(scores, members)
+    score, inside = checked_scores(scores, members)
     allowed = between("delta", delta, 0, 1, open_high=True)
     level = fraction("confidence", confidence)
     source = generator(rng)
@@ -180,7 +180,7 @@ def _count(
     return m, a + b, right
 
 
-def _checked(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
+def checked_scores(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
     """Check the two columns."""
     try:
         score = np.asarray(scores, dtype=np.float64)
@@ -204,14 +204,14 @@ def _checked(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArr
 def _check_coins(inside: BoolArray) -> None:
     """Refuse members that fair coins would give with probability below 1e-6."""
     m, ones = inside.size, int(inside.sum())
-    if m % 2 == 0 and 0.5 ** (m // 2) <= _UNBELIEVABLE:
+    if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE:
         of_two = inside[0::2].astype(int) + inside[1::2]
         if (of_two == 1).all():
             raise InputError(
                 "`members` must be drawn by independent fair coins, but one of each two rows is "
                 "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
             )
-    if 2 * float(upper_tail(m, max(ones, m - ones), 0.0)) <= _UNBELIEVABLE:
+    if 2 * float(upper_tail(m, max(ones, m - ones), 0.0)) <= UNBELIEVABLE:
         raise InputError(
             f"`members` must be drawn by independent fair coins, but {ones} of {m} are in; "
             "give all canaries, those that were left out as well"

@@ -17,7 +17,10 @@ from narcissus.guarantees.conversions import (
     as_zero_concentrated,
 )
 from narcissus.guarantees.curve import ProfileCurve
+from narcissus.guarantees.files import read_losses, read_profile
 from narcissus.guarantees.gaussian import GaussianDP
+from narcissus.guarantees.losses import from_losses, from_losses_of_orders
+from narcissus.guarantees.orders import from_orders
 from narcissus.guarantees.pure import PureDP
 from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP
 
@@ -39,6 +42,11 @@ __all__ = [
     "as_zero_concentrated",
     "dp_sgd",
     "from_event",
+    "from_losses",
+    "from_losses_of_orders",
+    "from_orders",
     "from_privacy_loss",
+    "read_losses",
+    "read_profile",
     "require_replace_one",
 ]

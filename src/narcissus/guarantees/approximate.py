@@ -78,5 +78,5 @@ class ApproximateDP(Guarantee):
         """Say the guarantee in words."""
         return (
             f"approximate DP with epsilon {self.epsilon:g} and delta {self.delta:g} "
-            f"({self.adjacency} neighbours)"
+            f"({self.neighbours})"
         )

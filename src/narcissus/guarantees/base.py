@@ -46,12 +46,26 @@ class Guarantee(ABC):
         Which data sets are neighbours: ``"replace-one"`` (one record has another value) or
         ``"add-remove"`` (one record is there or not). The bounds of this package are about
         replaced records; see `require_replace_one`.
+    converted_from
+        What was known, where this follows from a guarantee about other neighbours; see
+        `narcissus.guarantees.as_replace_one`. It takes no part in comparisons.
     """
 
     adjacency: Adjacency = field(default="replace-one", kw_only=True)
+    converted_from: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of("adjacency", self.adjacency, get_args(Adjacency))
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbours in words, with what it was converted from, if anything."""
+        if not self.converted_from:
+            return f"{self.adjacency} neighbours"
+        return (
+            f"{self.adjacency} neighbours, a replaced record being one removed and one added: "
+            f"from {self.converted_from}"
+        )
 
     @abstractmethod
     def profile(self, epsilon: ArrayLike) -> FloatArray:

@@ -60,4 +60,4 @@ class BayesSecurity(Guarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return f"Bayes security with beta* {self.beta_star:g} ({self.adjacency} neighbours)"
+        return f"Bayes security with beta* {self.beta_star:g} ({self.neighbours})"

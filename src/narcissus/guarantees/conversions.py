@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from scipy import special
 
 from narcissus._validation import non_negative, probability
@@ -14,8 +14,8 @@ from narcissus.errors import InputError
 from narcissus.guarantees.approximate import ApproximateDP
 from narcissus.guarantees.base import Guarantee
 from narcissus.guarantees.bayes_security import BayesSecurity
-from narcissus.guarantees.curve import ProfileCurve
 from narcissus.guarantees.gaussian import GaussianDP
+from narcissus.guarantees.orders import one_after_another
 from narcissus.guarantees.pure import PureDP
 from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP, order
 
@@ -129,20 +129,28 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     """Give what holds for a replaced record when the guarantee is about added or removed ones.
 
     Replacing is removing and adding: epsilon and mu double, rho is multiplied by 4, and the
-    profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``.
+    profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``. What comes out says
+    what it was converted from.
 
     Notes
     -----
     Source: Dwork and Roth 2014, Theorem 2.2 (the profile form is its proof); Dong, Roth and Su
     2022, Theorem 2.14 (Gaussian); Bun and Steinke 2016, Proposition 1.9 (zCDP); Mironov 2017,
     Proposition 11 with Hoelder exponents ``(alpha - 1, (alpha - 1)/(alpha - 2))`` (Renyi).
+
+    Examples
+    --------
+    >>> as_replace_one(PureDP(0.5, adjacency="add-remove")).describe().split(", ")[0]
+    'pure DP with epsilon 1 (replace-one neighbours'
     """
     if guarantee.adjacency == "replace-one":
         return guarantee
     for kind, twice in _TWICE.items():
         if isinstance(guarantee, kind):
-            return twice(guarantee)
-    return _two_steps(guarantee)
+            return replace(twice(guarantee), converted_from=guarantee.describe())
+    once = guarantee.profile
+    last = float(guarantee.tangents(200)[-1])
+    return replace(one_after_another(once, once, last), converted_from=guarantee.describe())
 
 
 def _renyi_twice(guarantee: RenyiDP) -> RenyiDP:
@@ -171,22 +179,6 @@ _TWICE: dict[type[Guarantee], Callable[[Any], Guarantee]] = {
     ApproximateDP: _approximate_twice,
     RenyiDP: _renyi_twice,
 }
-
-
-def _two_steps(guarantee: Guarantee) -> ProfileCurve:
-    """Compose a profile with itself at the best split of epsilon."""
-    half = guarantee.tangents(200)
-    first, second = half[:, None], half[None, :]
-    total = (first + second).ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        delta = guarantee.profile(first) + np.exp(np.minimum(first, 700)) * guarantee.profile(
-            second
-        )
-    points = np.linspace(0.0, float(total.max()), 400)
-    order_of = np.argsort(total)
-    least = np.minimum.accumulate(np.minimum(delta.ravel(), 1.0)[order_of])
-    at = np.searchsorted(total[order_of], points, side="right") - 1
-    return ProfileCurve(tuple(points.tolist()), tuple(least[np.maximum(at, 0)].tolist()))
 
 
 def _rho(guarantee: Guarantee) -> float | None:

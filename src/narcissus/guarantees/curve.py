@@ -89,6 +89,14 @@ class ProfileCurve(ProfileGuarantee):
             at_size = delta[right - 1] + (delta[right] - delta[right - 1]) * share
         return mirrored(e, at_size)
 
+    def implied(self, tolerance: float = 1e-6) -> FloatArray:
+        """Give the points whose delta is above what the others imply, by more than a share of it.
+
+        Each is a true statement that says nothing more; the points of one profile have none.
+        """
+        where, delta = np.array(self.points), np.array(self.deltas)
+        return where[delta > self.profile(where) * (1 + tolerance) + 1e-12]
+
     def tangents(self, count: int = 40) -> FloatArray:
         """Give the points themselves, or ``count`` of them where there are more."""
         where = self._hull[0]  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
@@ -101,9 +109,7 @@ class ProfileCurve(ProfileGuarantee):
         first = f"epsilon {self.points[0]:g} with delta {self.deltas[0]:g}"
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
-        return (
-            f"a privacy profile of {count} points, {first} to {last} ({self.adjacency} neighbours)"
-        )
+        return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
 
 
 def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -117,6 +123,16 @@ def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]
     t = np.exp(where[~far])
     xs = np.concatenate([[0.0], 1 / t[::-1], t])
     ys = np.concatenate([[1.0], (1 - 1 / t + delta[~far] / t)[::-1], delta[~far]])
+    x, y = lower_hull(xs, ys)
+    at_zero = float(np.interp(1.0, x, y))
+    right = x > 1.0
+    hull_e = np.concatenate([[0.0], np.log(x[right]), where[far]])
+    hull_d = np.concatenate([[at_zero], y[right], delta[far]])
+    return hull_e, hull_d
+
+
+def lower_hull(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the corners of the largest convex function through or below points sorted by ``xs``."""
     corners: list[int] = []
     for i in range(xs.size):
         if corners and xs[i] <= xs[corners[-1]]:
@@ -129,9 +145,4 @@ def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]
                 break
             corners.pop()
         corners.append(i)
-    x, y = xs[corners], ys[corners]
-    at_zero = float(np.interp(1.0, x, y))
-    right = x > 1.0
-    hull_e = np.concatenate([[0.0], np.log(x[right]), where[far]])
-    hull_d = np.concatenate([[at_zero], y[right], delta[far]])
-    return hull_e, hull_d
+    return xs[corners], ys[corners]

@@ -95,7 +95,7 @@ class GaussianDP(Guarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return f"Gaussian DP with mu {self.mu:g} ({self.adjacency} neighbours)"
+        return f"Gaussian DP with mu {self.mu:g} ({self.neighbours})"
 
 
 def _profile(epsilon: FloatArray, mu: float) -> FloatArray:

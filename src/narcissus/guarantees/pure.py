@@ -81,4 +81,4 @@ class PureDP(Guarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return f"pure DP with epsilon {self.epsilon:g} ({self.adjacency} neighbours)"
+        return f"pure DP with epsilon {self.epsilon:g} ({self.neighbours})"

@@ -108,10 +108,7 @@ class RenyiDP(Guarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return (
-            f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} "
-            f"({self.adjacency} neighbours)"
-        )
+        return f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} ({self.neighbours})"
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ class ZeroConcentratedDP(ProfileGuarantee):
 
     def describe(self) -> str:
         """Say the guarantee in words."""
-        return f"zero-concentrated DP with rho {self.rho:g} ({self.adjacency} neighbours)"
+        return f"zero-concentrated DP with rho {self.rho:g} ({self.neighbours})"
 
 
 def _tangent_points(

@@ -4,6 +4,7 @@ from narcissus.priors.base import RecordPrior
 from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network
 from narcissus.priors.empirical import EmpiricalRows, fit_empirical
 from narcissus.priors.factors import Factored, Factors
+from narcissus.priors.files import read_priors
 from narcissus.priors.independent import IndependentColumns, fit_independent
 from narcissus.priors.zipf import Zipf
 
@@ -18,4 +19,5 @@ __all__ = [
     "fit_bayesian_network",
     "fit_empirical",
     "fit_independent",
+    "read_priors",
 ]

@@ -82,6 +82,11 @@ class Zipf:
         non_negative("s", self.s)
         integer("n", self.n, low=1, high=LARGEST)
 
+    @classmethod
+    def of(cls, s: float, n: float) -> Zipf:
+        """Make it of a number of values that was written as a float, such as 1e9."""
+        return cls(s, integer("n", n, low=1, high=LARGEST))
+
     @cached_property
     def _total(self) -> float:
         return harmonic(self.n, self.s)
@@ -93,6 +98,14 @@ class Zipf:
     def head(self, k: int) -> float:
         """Give the probability of the ``k`` likeliest values together, ``0 <= k <= n``."""
         return min(1.0, harmonic(integer("k", k, low=0, high=self.n), self.s) / self._total)
+
+    def collision(self) -> float:
+        """Give the probability that two independent draws are the same value."""
+        return min(1.0, harmonic(self.n, 2 * self.s) / self._total**2)
+
+    def describe(self) -> str:
+        """Say the distribution in words."""
+        return f"Zipf's law with exponent {self.s:g} over {self.n:,} values"
 
     def rank_at(self, share: float) -> int:
         """Give the least ``k`` whose `head` is at least a share in (0, 1]: the quantile by mass."""

@@ -61,6 +61,13 @@ def test_the_reported_level_is_the_highest(single):
     assert "at most 78 of 100, with 99% confidence" in limits
 
 
+def test_what_some_mechanism_reaches_stands_beside_the_limit(single):
+    record = single(lambda r: r["bounds"][0].update(reached=69))
+    limits = page_of(record).verdict.numbers[3][2]
+    assert "with 95% confidence (some mechanism with this guarantee reaches 69)" in limits
+    assert "mechanism" not in page_of(single()).verdict.numbers[3][2]
+
+
 def test_odds_are_said_once(table_record):
     odds = table_record(1).results.settings[0].odds
     record = changed(table_record(1), verdict=f"It is met. {odds} Proved, too.")

@@ -158,6 +158,14 @@ def test_a_verdict_says_what_limits_everybody_unless_it_is_contradicted():
 
 
 def test_a_count_is_claimed_where_one_is_proved():
+    near = count().model_copy(update={"reached": 6})
+    words = verdict_words(numbers(bounds=(share(), near)), None, judged())
+    assert "at most 8); some mechanism with this guarantee reaches 6." in words
+    program = count(5, None).model_copy(update={"name": "swap-program"})
+    bounds = (share(), count(), program)  # of others like them the first one's limit is left
+    words = verdict_words(numbers(bounds=bounds), None, judged())
+    assert "no attacker gets more than 5 of these 10" in words
+    assert "at most 8)" in words
     words = verdict_words(numbers(bounds=(share(), count(7, 10))), None, judged())
     assert "within sampling limits, no limit is shown)" in words
     everybody = verdict_words(numbers(bounds=(share(), count(10, 10))), None, judged())

@@ -103,7 +103,10 @@ def _sure(bound: CountBound) -> str:
 def _count(bound: CountBound) -> str:
     """Give a bound on a count in words."""
     most, people = number(bound.at_most), number(bound.of)
-    return f"at most {most} of {people}, with {_sure(bound)} confidence"
+    said = f"at most {most} of {people}, with {_sure(bound)} confidence"
+    if bound.reached is None:
+        return said
+    return f"{said} (some mechanism with this guarantee reaches {number(bound.reached)})"
 
 
 def _verdict(record: Record, settings: Sequence[SettingResult], setting: SettingResult) -> Verdict:

@@ -40,6 +40,7 @@ LATER = frozenset(
         "search",
         "precision",
         "share_of_columns",
+        "reached",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

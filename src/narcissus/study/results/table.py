@@ -62,15 +62,24 @@ class ShareBound(_TableBound):
 class CountBound(_TableBound):
     """A limit on how many are recovered in one release."""
 
+    later = ByTheorem.later | {"reached"}
+
     limits: Literal["count"]
     confidence: Level
     at_most: Count = Field(description="Of the people played.")
     of: Positive
     at_most_of_population: Count | None = Field(description="Of others like them; sampled.")
+    reached: Count | None = Field(
+        None,
+        description="What some mechanism with this guarantee reaches of the people played, with "
+        "the same confidence; null: not known.",
+    )
 
     @model_validator(mode="after")
     def _within(self) -> Self:
         require_order(None, max(self.at_most, self.at_most_of_population or 0), self.of)
+        if self.reached is not None and self.counts:
+            require_order(self.reached, self.at_most, None)
         return self
 
 
@@ -308,6 +317,15 @@ class SettingNumbers(ResultModel):
         """The least that is proved of the count, at the highest level."""
         found = [b for b in self.bounds if isinstance(b, CountBound) and b.counts]
         return min(found, key=lambda b: (-b.confidence, b.at_most), default=None)
+
+    def count_of_population(self, confidence: float) -> int | None:
+        """Give the least limit of the count of others like those played; None where none is."""
+        found = [
+            b.at_most_of_population
+            for b in self.bounds
+            if isinstance(b, CountBound) and b.counts and b.confidence == confidence
+        ]
+        return min((most for most in found if most is not None), default=None)
 
     @property
     def population_share(self) -> float:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import Theorem
+from narcissus.bounds import THEOREMS, Theorem
 from narcissus.bounds.columns import COLUMNS
 from narcissus.guarantees import Guarantee
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import column_proofs, factored_proofs, proofs
+from narcissus.study.table.counts import at_most_if_fair
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.tails import mean_tails, unpacked
@@ -32,6 +33,9 @@ def bound_results(
     guarantee = setting.guarantee.describe()
     share_theorem, tail_theorem = theorems_of(experiment, setting.guarantee)
     bounds: list[TableBound] = []
+    floor = None
+    if "reached" in trials[0]:  # less a hair, as limits have one more: they are equal under pure DP
+        floor = mean_tails(trials, "reached", n) * (1 - 2e-12)
     for place, level in enumerate(_levels(experiment)):
         tails = mean_tails(trials, f"tails/{place}", n)
         whole = tail_of_population(experiment, number, trials, place)
@@ -47,8 +51,10 @@ def bound_results(
                 at_most=proofs.not_exceeded(tails, level),
                 of=n,
                 at_most_of_population=proofs.not_exceeded(whole, level),
+                reached=None if floor is None else proofs.not_exceeded(floor, level),
             )
         )
+    bounds += _if_fair(experiment, number, trials, bounds)
     for theorem, tails, whole in other_tails(experiment, number, trials):
         bounds += [
             CountBound(
@@ -79,6 +85,33 @@ def bound_results(
     )
     columns = _of_columns(experiment, number, trials)
     return (*bounds, share, *columns, *_for_comparison(experiment, number, trials, share))
+
+
+def _if_fair(
+    experiment: Experiment, number: int, trials: Sequence[Trial], known: Sequence[TableBound]
+) -> list[TableBound]:
+    """Give the limits of the swap program where they are less than those known.
+
+    They are about people no less fair than all those played: of others nothing is claimed, unless
+    the people played are all that there are.
+    """
+    guarantee = experiment.settings[number].guarantee
+    assert guarantee is not None
+    if "evenness" not in trials[0]:
+        return []
+    each = np.array([t["evenness"] for t in trials])
+    even = np.array([each[:, 0].max(), each[:, 1].min()])
+    found: list[TableBound] = []
+    for bound in known:
+        assert isinstance(bound, CountBound)
+        most = at_most_if_fair(even, bound.of, guarantee, bound.confidence)
+        if most is None or most.value >= bound.at_most:
+            continue
+        theorem, count = THEOREMS[most.id], int(most.value)
+        changes: dict[str, Any] = {**_by(theorem), "name": theorem.id, "at_most": count}
+        changes["at_most_of_population"] = count if experiment.everybody else None
+        found.append(bound.model_copy(update=changes))
+    return found
 
 
 def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:

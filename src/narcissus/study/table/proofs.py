@@ -26,7 +26,7 @@ from narcissus.bounds import (
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.domination_point import dominate_point
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.one_target import profile_cost
+from narcissus.bounds.one_target import profile_multipliers
 from narcissus.bounds.published import COROLLARY_3_4, THEOREM_3_2
 from narcissus.bounds.single_guess import optimum_at_points
 from narcissus.bounds.theorems import for_each, of_tails
@@ -169,7 +169,9 @@ def costs(targets: Targets, guarantee: Guarantee, epsilon: float, theta: Floats)
     if isinstance(guarantee, PureDP):
         return np.zeros_like(theta)
     if targets.success.exact:
-        return targets.each(lambda rows: profile_cost(rows, guarantee, epsilon)[1]).clip(0, 1)
+        return targets.each(lambda rows: profile_multipliers(rows, guarantee, epsilon)[3]).clip(
+            0, 1
+        )
     return float(guarantee.profile(epsilon)) * theta
 
 

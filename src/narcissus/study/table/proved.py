@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
-from narcissus.bounds import interpolation_tails
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.study.table import column_proofs, factored_proofs, proofs
+from narcissus.study.table import column_proofs, counts, factored_proofs, proofs
 from narcissus.study.table.groups import Members
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.tails import packed
@@ -62,10 +61,17 @@ def proved(
         delta = float(setting.guarantee.profile(point))
         o, theta = theory.single_success(targets, point, delta)
         cost = theory.costs(targets, setting.guarantee, point, theta)
-        found |= packed(f"tails/{place}", interpolation_tails(o, cost))
+        tails = counts.count_tails(targets, setting.guarantee, point, o, cost)
+        found |= packed(f"tails/{place}", tails)
         # in [0, 1], so that a mean over people is limited as nearly as that of o
         part = cost / delta if delta > 0 else np.zeros_like(cost)
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
+    floor = counts.reached(targets, setting.guarantee)
+    if floor is not None:
+        found["reached"] = floor
+    even = counts.evenness(targets)
+    if even is not None:
+        found["evenness"] = even
     for name, table in theory.other_tails(targets, setting.guarantee).items():
         found |= packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
-from narcissus.study.results.table import Excess, SettingNumbers
+from narcissus.study.results.table import CountBound, Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
 from narcissus.study.table.criteria import criteria
 from narcissus.study.table.schema import ThresholdSpec
@@ -115,13 +115,20 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
     if bound.at_most >= people:
         return [f"Nothing below all {people} is proved with confidence {level}."]
     head = f"Proved if {numbers.proved_if}" if numbers.proved_if else "Proved"
-    whole = bound.at_most_of_population
+    whole = numbers.count_of_population(bound.confidence)
     like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
     others = f" (of any {people} like them, within sampling limits, {like})"
     return [
         f"{head}: with confidence {level}, no attacker gets more than {bound.at_most} of these "
-        f"{people}{'' if numbers.everybody else others}."
+        f"{people}{'' if numbers.everybody else others}{_reached_words(bound)}."
     ]
+
+
+def _reached_words(bound: CountBound) -> str:
+    """Say how far the bound could fall at most."""
+    if bound.reached is None:
+        return ""
+    return f"; some mechanism with this guarantee reaches {bound.reached}"
 
 
 def _threshold_words(
@@ -196,7 +203,7 @@ def in_favour(
                 "."
                 if numbers.everybody
                 else f" (of any {people} like them, within sampling limits, "
-                f"{count.at_most_of_population})."
+                f"{numbers.count_of_population(count.confidence)})."
             )
             for _ in below[:1]
             if count is not None

@@ -1,0 +1,215 @@
+"""Tables of numbers that a user wrote, CSV or JSON: what is wrong is said by row and column."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._files import open_text, parsing, read_bytes
+from narcissus._validation import did_you_mean
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTable:
+    """A table of numbers and where it stood.
+
+    Attributes
+    ----------
+    path
+        The file.
+    names
+        What the columns are called, in lower case; None where the file does not say.
+    values
+        Shape (rows, columns); NaN where a cell is empty.
+    first_line
+        The line of a text file on which the first row stood; None in JSON.
+    """
+
+    path: Path
+    names: tuple[str, ...] | None
+    values: NDArray[np.float64]
+    first_line: int | None
+
+    def place(self, row: int, column: int | None = None) -> str:
+        """Say where a cell is: the file, its row from 1, its line, its column."""
+        said = f"{self.path}: row {row + 1:,}"
+        if self.first_line is not None:
+            said += f" (line {row + self.first_line:,})"
+        if column is None:
+            return said
+        return f"{said}, column {_column(self.names, column)}"
+
+    def columns(self, *wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+        """Give the columns of the first of some sets of names that the file has.
+
+        Raises
+        ------
+        InputError
+            It has none of the sets whole, has other columns, or a cell is empty.
+        """
+        sets = " or ".join(", ".join(f"`{name}`" for name in names) for names in wanted)
+        have = self.names
+        if have is None:
+            raise InputError(f"{self.path} must name its columns in its first line: {sets}")
+        for names in wanted:
+            if set(names) == set(have) and len(have) == len(names):
+                break
+        else:
+            known = list(dict.fromkeys(name for names in wanted for name in names))
+            other = next((name for name in have if name not in known), None)
+            hint = "" if other is None else did_you_mean(other, known)
+            if len(have) == 1 and (";" in have[0] or "\t" in have[0]):
+                hint = "; separate the columns by commas"
+            raise InputError(
+                f"{self.path} must have the columns {sets}, each once and no others; "
+                f"it has {', '.join(f'`{name}`' for name in have)}{hint}"
+            )
+        empty = np.argwhere(np.isnan(self.values))
+        if empty.size:
+            raise InputError(f"{self.place(*empty[0])}, is empty; write a number or drop the row")
+        return {name: self.values[:, have.index(name)] for name in names}
+
+
+def read_number_table(path: Path) -> NumberTable:
+    """Read a table of numbers: JSON where the name ends in .json, else CSV (also .gz).
+
+    A CSV names its columns in its first line or begins with numbers. JSON is a list of rows, a
+    list of objects, or an object of columns; infinite numbers are the word "inf".
+
+    Raises
+    ------
+    InputError
+        It is no such table, is empty, or a cell is no number: the message names row and column.
+    """
+    if path.name.lower().endswith(".json"):
+        return _from_json(path)
+    import pandas as pd
+
+    names, skipped = _header(path)
+    frame: Any = None
+    with parsing(path, "a CSV table"), open_text(path) as file:
+        try:
+            frame = pd.read_csv(
+                file,
+                header=None,
+                names=None if names is None else list(names),
+                skiprows=skipped,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                index_col=False,
+            )
+        except pd.errors.EmptyDataError:
+            frame = pd.DataFrame()
+        except pd.errors.ParserError as error:
+            raise InputError(
+                f"{path} is not a table of numbers: {str(error).strip()}; write every row with as "
+                "many cells as the first, empty ones included"
+            ) from error
+    if frame.empty:
+        raise InputError(f"{path} has no rows of numbers")
+    return _numbers(path, names, frame, skipped + 1)
+
+
+def _numbers(
+    path: Path, names: tuple[str, ...] | None, frame: pd.DataFrame, line: int
+) -> NumberTable:
+    """Give the cells as numbers, or name the first that is none."""
+    import pandas as pd
+
+    # Lines without anything at the end are the end of the file.
+    while len(frame) and frame.iloc[-1].isna().all():
+        frame = frame.iloc[:-1]
+    if frame.empty:
+        raise InputError(f"{path} has no rows of numbers")
+    values = np.empty(frame.shape)
+    for j in range(frame.shape[1]):
+        cells = frame.iloc[:, j]
+        found = pd.to_numeric(cells, errors="coerce")
+        wrong = np.flatnonzero((found.isna() & cells.notna()).to_numpy())
+        table = NumberTable(path, names, values, line)
+        if wrong.size or cells.dtype == bool:
+            row = int(wrong[0]) if wrong.size else 0
+            cell = str(cells.iloc[row])
+            remedy = "names of rows and units are not read: leave them out"
+            if ";" in cell or "\t" in cell:
+                remedy = "separate the columns by commas, and write decimals with a point"
+            raise InputError(f"{table.place(row, j)}, must be a number, got {cell!r}; {remedy}")
+        values[:, j] = found.to_numpy(dtype=np.float64)
+    return NumberTable(path, names, values, line)
+
+
+def _header(path: Path) -> tuple[tuple[str, ...] | None, int]:
+    """Give the names of the columns, None where the first line holds numbers, and lines to skip."""
+    skipped = 0
+    with parsing(path, "a CSV table"), open_text(path) as file:
+        for line in file:
+            if line.strip():
+                break
+            skipped += 1
+        else:
+            raise InputError(f"{path} is empty")
+    cells = [cell.strip().strip('"').strip() for cell in line.split(",")]
+    if any(_is_number(cell) for cell in cells):
+        return None, skipped
+    return tuple(cell.lower() for cell in cells), skipped + 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _from_json(path: Path) -> NumberTable:
+    """Read a list of rows, a list of objects, or an object of columns."""
+    found: Any = None
+    with parsing(path, "JSON"):
+        found = json.loads(read_bytes(path))
+    names, rows = _rows(path, found)
+    if not isinstance(rows, list) or not rows:
+        raise InputError(f"{path} has no rows of numbers: it must be a list of rows, not empty")
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or not row:
+            raise InputError(f"{path}: row {i + 1:,} must be a list of numbers, not empty")
+        for j, cell in enumerate(row):
+            infinite = isinstance(cell, str) and cell.lower() in {"inf", "infinity"}
+            if not infinite and (isinstance(cell, bool) or not isinstance(cell, int | float)):
+                raise InputError(
+                    f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
+                    f"got {cell!r}"
+                )
+    filled = zip(*zip_longest(*rows, fillvalue=np.nan), strict=True)
+    return NumberTable(path, names, np.array(list(filled), dtype=np.float64), None)
+
+
+def _rows(path: Path, found: Any) -> tuple[tuple[str, ...] | None, Any]:
+    """Give the names of the columns, if they have any, and the rows."""
+    if isinstance(found, dict):
+        lengths = {len(v) if isinstance(v, list) else -1 for v in found.values()}
+        if len(lengths) != 1 or lengths == {-1}:
+            raise InputError(f"{path} must be an object of columns, lists of one length")
+        rows = [list(row) for row in zip(*found.values(), strict=True)]
+        return tuple(str(name).lower() for name in found), rows
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        names = tuple(str(name).lower() for name in found[0])
+        for i, row in enumerate(found):
+            if not isinstance(row, dict) or row.keys() != found[0].keys():
+                raise InputError(f"{path}: row {i + 1:,} must have the keys {', '.join(names)}")
+        return names, [[row[key] for key in found[0]] for row in found]
+    return None, found
+
+
+def _column(names: tuple[str, ...] | None, j: int) -> str:
+    return f"`{names[j]}`" if names is not None and j < len(names) else f"{j + 1}"

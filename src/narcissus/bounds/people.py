@@ -1,0 +1,192 @@
+"""Many people, each with a prior of their own: how many fall, and what each of them risks.
+
+Source: Narcissus theory 4.6 for one person, 4.4 and 4.10 for the count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from narcissus._validation import between, integer
+from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.interpolation import INTERPOLATION, interpolation, interpolation_tails
+from narcissus.bounds.one_target import OPTIMUM, profile_cost
+from narcissus.bounds.rows import prior_rows
+from narcissus.bounds.theorem import Theorem
+from narcissus.bounds.theorems import each_success
+from narcissus.errors import TooLargeError
+from narcissus.guarantees import Guarantee, PureDP, require_replace_one
+from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
+
+MOST_PEOPLE = 1_000_000
+"""Most people whose count is limited: each point of a profile takes a sum over all counts."""
+
+_CELLS = 2**22  # prior probabilities that are looked at together
+_FEW = 1000  # people up to which every point of the profile is tried for the count
+_OWN = 200  # people up to which each of them takes a point of the profile of their own
+_BEST = 3  # points that are tried beyond, those that promise most for so many people
+
+
+class People:
+    """People with a prior each, all of whom are attacked; a guess must name the very value.
+
+    Parameters
+    ----------
+    priors
+        One distribution a person, shape (n, V); zeros pad. They are kept once where several
+        people have the same.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import PureDP
+    >>> people = People([[0.5, 0.5], [0.9, 0.1]])
+    >>> people.success(PureDP(1.0)).round(6)
+    array([0.731059, 0.9     ])
+    """
+
+    def __init__(self, priors: ArrayLike) -> None:
+        rows = prior_rows("priors", priors)
+        if len(rows) > MOST_PEOPLE:
+            raise TooLargeError(
+                f"`priors` are of {len(rows):,} people, at most {MOST_PEOPLE:,} are counted; "
+                "take a part of them"
+            )
+        rows = rows / rows.sum(axis=1, keepdims=True)
+        self._rows, back, self._repeats = np.unique(
+            rows, axis=0, return_inverse=True, return_counts=True
+        )
+        self._who = np.ravel(back)
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return self._who.size
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """The chance of the best guess about each without the release, shape (n,)."""
+        return self._rows.max(axis=1)[self._who]
+
+    def success(self, guarantee: Guarantee) -> FloatArray:
+        """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
+        blocks = [each_success(rows, guarantee) for rows in self._blocks()]
+        return np.maximum(np.concatenate(blocks)[self._who], self.prior)
+
+    def advantage(self, guarantee: Guarantee) -> FloatArray:
+        """Limit each one's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
+        left = 1.0 - self.prior
+        gained = self.success(guarantee) - self.prior
+        # A success that equals the prior but for rounding is no advantage.
+        gained[gained <= 4 * np.finfo(float).eps] = 0.0
+        return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
+
+    def mean(self, guarantee: Guarantee) -> Bound:
+        """Limit the mean share of people that fall."""
+        value = float(self.success(guarantee).mean())
+        return OPTIMUM.claim(
+            value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
+        )
+
+    def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
+        """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+
+        Parameters
+        ----------
+        guarantee
+            About replace-one neighbours.
+        about
+            Where the table is to be sharp, for many people: near a chance of so much.
+
+        Notes
+        -----
+        Source: Narcissus theory 4.10; each of some points of the profile gives a table that
+        holds, and so does the least of them. Under pure DP it is the exact optimum.
+        """
+        require_replace_one(guarantee)
+        if isinstance(guarantee, PureDP):
+            o, _ = self._numbers(guarantee, guarantee.epsilon)
+            return interpolation_tails(o[self._who], np.zeros(self.n))
+        points = np.unique(np.maximum(guarantee.tangents(), 0.0))
+        if self.n > _FEW:
+            reach = [self._reach(guarantee, float(e), about) for e in points]
+            points = points[np.argsort(reach, kind="stable")[:_BEST]]
+        least = np.ones(self.n + 2)
+        for epsilon in points:
+            o, cost = self._numbers(guarantee, float(epsilon))
+            least = np.minimum(least, interpolation_tails(o[self._who], cost[self._who]))
+        return least
+
+    def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
+        """Limit the chance that at least so many fall."""
+        v = integer("at_least", at_least)
+        value = float(v <= 0)
+        if 0 < v <= self.n:
+            # each of these tables holds; for many people it is sharp near one chance
+            value = min(float(self.tails(guarantee, about)[v]) for about in (0.5, 0.05, 1e-6))
+            value = min(value, self._own(guarantee, v))
+        return self._theorem(guarantee).claim(
+            value,
+            f"probability that at least {v} of {self.n} people fall",
+            self._assumptions(guarantee, many=True),
+        )
+
+    def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
+        """Give the number of people that is not exceeded with a confidence, in [0, 1)."""
+        allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
+        # that more than all fall has no chance: the last entry is 0
+        number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
+        while number > 0 and self._own(guarantee, number) <= allowed:
+            number -= 1
+        claim = self._theorem(guarantee).claim(
+            float(number),
+            f"number of {self.n} people that fall, with confidence {confidence:g}",
+            self._assumptions(guarantee, many=True),
+        )
+        return claim if number < self.n else replace(claim, theorem="every one may fall")
+
+    def _own(self, guarantee: Guarantee, v: int) -> float:
+        """Limit the chance of at least ``v``, each person at a point of their own; 1 for many."""
+        if self.n > _OWN or isinstance(guarantee, PureDP):
+            return 1.0
+        return interpolation(self._rows, guarantee, v, repeats=self._repeats).value
+
+    def _blocks(self) -> list[FloatArray]:
+        size = max(1, _CELLS // self._rows.shape[1])
+        return [self._rows[start : start + size] for start in range(0, len(self._rows), size)]
+
+    def _numbers(self, guarantee: Guarantee, epsilon: float) -> tuple[FloatArray, FloatArray]:
+        """Give ``o`` and the cost of each different prior at one point of the profile."""
+        found = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
+        return np.concatenate([o for o, _ in found]), np.concatenate([c for _, c in found])
+
+    def _reach(self, guarantee: Guarantee, epsilon: float, about: float) -> float:
+        """Give roughly which number is exceeded with a chance of ``about``: it only chooses."""
+        some = np.linspace(0, self.n - 1, _FEW).astype(np.intp)
+        o, cost = profile_cost(self._rows[self._who[some]], guarantee, epsilon)
+        scale = self.n / _FEW
+        deviation = max(float(np.sqrt(scale * (o * (1 - o)).sum())), 1e-9)
+        centre, spent = scale * float(o.sum()), scale * float(cost.sum())
+        # At a distance of d the chance is about the normal one and spent / (1 + d).
+        distance = np.geomspace(1.0, self.n + 1.0, 400)
+        chance = special.ndtr(-distance / deviation) + spent / (1.0 + distance)
+        return (
+            centre
+            + float(distance[min(int(np.argmax(chance <= about)), 399)])
+            + (0.0 if chance[-1] <= about else self.n + spent)
+        )
+
+    def _theorem(self, guarantee: Guarantee) -> Theorem:
+        return DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
+
+    def _assumptions(self, guarantee: Guarantee, *, many: bool = False) -> tuple[str, ...]:
+        said = [guarantee.describe()]
+        if many:
+            said.append("the targets' values are independent given what the attacker knows")
+        return (*said, f"the priors of {self.n:,} people are as given")

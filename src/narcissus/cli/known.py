@@ -1,0 +1,102 @@
+"""What an attacker knows beforehand, as `bound` and `protect` are told by options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narcissus.cli.bound_options import numbers, option_names
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.bounds import People, Threat
+    from narcissus.priors import Zipf
+
+_MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
+
+
+def only_one(known: Mapping[str, object]) -> str:
+    """Give the one option that was used of those that say what is known."""
+    given = [option for option, value in known.items() if value is not None]
+    if len(given) == 1:
+        return given[0]
+    *others, last = (f"`{option}`" for option in known)
+    got = f"got {' and '.join(given)}" if given else "got none"
+    raise InputError(
+        f"{', '.join(others)} or {last} must be given, and only one, {got}: what the attacker "
+        "knows beforehand, from the success of the best guess to the whole distribution"
+    )
+
+
+def threat_of(
+    known: Mapping[str, Any],
+    *,
+    exact: bool,
+    within: int | None = None,
+    targets: int | None = None,
+    guesses: int | None = None,
+    inseparable: float | None = None,
+) -> Threat:
+    """Describe the threat that the options name.
+
+    Parameters
+    ----------
+    known
+        The options ``--prior``, ``--values``, ``--zipf`` and ``--bits``, None where not used.
+    exact, within, targets, guesses, inseparable
+        See `narcissus.bounds.threat`.
+    """
+    from narcissus.bounds import threat, threat_of_ranked
+
+    n = 1 if targets is None else targets
+    law, values, bits = known["--zipf"], known["--values"], known.get("--bits")
+    if law is not None and within is not None:
+        raise InputError("`--within` needs `--values`, the whole prior; drop it")
+    with option_names():
+        if law is not None:
+            return threat_of_ranked(zipf_law(law), targets=n, guesses=guesses)
+        return threat(
+            prior=known["--prior"] if bits is None else _share(bits),
+            values=None if values is None else numbers("--values", values),
+            within=within,
+            targets=n,
+            guesses=guesses,
+            inseparable=inseparable,
+            exact_match=exact,
+        )
+
+
+def zipf_law(text: str) -> Zipf:
+    """Read ``--zipf``: the exponent and how many values."""
+    from narcissus.priors import Zipf
+
+    parts = numbers("--zipf", text)
+    if len(parts) != 2:
+        raise InputError(f"`--zipf` must be S,N, such as 1.1,1e9; got {text!r}")
+    with option_names(s="--zipf S", n="--zipf N"):
+        return Zipf.of(*parts)
+
+
+def people_of(path: Path, needless: Mapping[str, object]) -> People:
+    """Read the people of ``--priors``; options that say something else of them are refused."""
+    from narcissus.bounds import People
+    from narcissus.priors import read_priors
+
+    for option, value in needless.items():
+        if value is not None:
+            raise InputError(
+                f"`{option}` does not go with `--priors`: every row is a person who is attacked, "
+                "by a guess that must name the value; drop it"
+            )
+    try:
+        return People(read_priors(path))
+    except InputError as error:
+        raise type(error)(f"`--priors`: {error}") from error
+
+
+def _share(bits: float) -> float:
+    """Give ``2^-bits``, which must not underflow."""
+    if not 0 <= bits <= _MOST_BITS:
+        raise InputError(f"`--bits` must be between 0 and {_MOST_BITS}, got {bits}")
+    return 2.0**-bits
