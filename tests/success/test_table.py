@@ -186,3 +186,14 @@ def test_a_criterion_is_told_with_what_it_allows():
     within = ColumnsRight((2, 3), (0, 1.5)).describe()
     assert within.startswith("at least 2 of 2 unknown columns right")
     assert "1.5" in within
+
+
+@pytest.mark.parametrize("within", [None, (0.0, 1.0), (1.0, 1.0)])
+def test_the_ends_of_a_column_are_those_of_all_guesses_about_it(within):
+    success = ColumnsRight((2, 4), within)
+    beliefs = np.random.default_rng(3).dirichlet(np.ones(8) / 3, 50)
+    guesses = np.arange(success.guesses)
+    each = np.stack([success.column_chances(beliefs, np.full(50, z)) for z in guesses])
+    found = success.column_ends(beliefs)
+    assert found[..., 0] == pytest.approx(each.max(axis=0))
+    assert found[..., 1] == pytest.approx(each.min(axis=0))

@@ -271,6 +271,17 @@ class ColumnsRight:
                 found[block, c] = marginal[np.arange(len(marginal)), said[c][block]]
         return np.clip(found, 0.0, 1.0)
 
+    def column_ends(self, beliefs: Floats) -> Floats:
+        """Give how likely a column can be right at most and at least, shape (people, columns, 2).
+
+        The largest and the smallest chance of a guess about that column alone.
+        """
+        found = np.empty((len(beliefs), len(self.shape), 2))
+        for c in range(len(self.shape)):
+            each = self.window_sum(self.marginal(beliefs, c), 1, c)
+            found[:, c] = np.stack([each.max(axis=1), each.min(axis=1)], axis=1)
+        return np.clip(found, 0.0, 1.0)
+
     def matrix(self) -> Scores:
         """Give the table of what counts, shape (values, guesses).
 

@@ -63,7 +63,9 @@ class MadeUp:
             "groups": own.sum(axis=1),
             "guess": np.array([g.sum(), (g**2).sum()]),
             "guessed": np.array(self.guessed[t].mean()),
+            "guessed_chance": np.array(self.guessed[t] @ g),
             "group_guess": own @ g,
+            "group_guess_squares": own @ g**2,
             "control": self.control[t],
             "bound": moments.sum(axis=0),
             "group_bound": own @ moments,
@@ -72,6 +74,10 @@ class MadeUp:
             "published": self.tails[t, -1],
             "share_single": np.array(((1 + x) / 2).mean()),
         }
+        told = self.experiment.groups.by_secret(self.experiment.queries.unknown)
+        told |= not self.experiment.knows_guess
+        for key in ("group_guess", "group_guess_squares"):
+            found[key] = np.where(told, own @ self.guessed[t], found[key])
         for place in range(len(self.experiment.levels)):
             o, theta = self.single[t], self.theta[t]
             found[f"tails/{place}"] = self.tails[t, place]

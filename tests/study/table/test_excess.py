@@ -86,7 +86,9 @@ def test_the_bound_of_the_singled_out_treats_a_trial_as_one_value(study):
         g = names.index(excess.group)
         values = [t["group_bound"][g, 0] / t["groups"][g] for t in trials if t["groups"][g]]
         assert excess.value == pytest.approx(np.mean(values) - 0.9)
-        assert excess.high == pytest.approx(mean_limits(values).high - 0.9, abs=1e-9)
+        assert excess.high == pytest.approx(
+            mean_limits(values, people=experiment.targets).high - 0.9, abs=1e-9
+        )
         seen += 1
     assert seen
 
@@ -199,8 +201,11 @@ def extremes(share=None, advantage=None):
     return (-share, 1 - share) if advantage is None else (-1.0, 1 - advantage)
 
 
-def held(values, threshold, confidence, people):
-    """Limit the mean of values; plan what is open by the value's own distance from 0."""
+def held(values, threshold, confidence, people, alike=None):
+    """Limit the mean of values; plan what is open by the value's own distance from 0.
+
+    ``alike`` people are expected in the only trial there is.
+    """
     low, high = extremes(**threshold)
     scaled = (np.asarray(values) - low) / (high - low)
     found = mean_limits(scaled, confidence=confidence, people=people)
@@ -208,7 +213,7 @@ def held(values, threshold, confidence, people):
     value = float(np.mean(values))
     if ends[0] > 0 or ends[1] <= 0:
         return value, *ends, None
-    variance = scaled.var(ddof=1) if scaled.size > 1 else 0.25 / people
+    variance = scaled.var(ddof=1) if scaled.size > 1 else 0.25 / (alike or people)
     needed = trials_for(abs(value) / (high - low), variance, confidence=confidence)
     return value, *ends, max(needed, 2 * scaled.size)
 
@@ -326,7 +331,7 @@ def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, li
                 - allowed(made.guess[t, members[t]].mean(), **threshold)
                 for t in some
             ]
-            *limits, needed = held(values, threshold, 0.9 if attack.informed else joint, 1)
+            *limits, needed = held(values, threshold, 0.9 if attack.informed else joint, 12, 1)
             needed = None if needed is None else ceil(needed * count / len(some))
             same(excess, (*limits, needed))
         [bound] = own.values()
@@ -337,7 +342,7 @@ def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, li
         ]
         if groups.by_others[g]:
             value, _, high, needed = held(
-                [one.mean() for one in each if one.size], threshold, 0.9, 1
+                [one.mean() for one in each if one.size], threshold, 0.9, 12, 1
             )
             some = sum(one.size > 0 for one in each)
             needed = None if needed is None else ceil(needed * 40 / some)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.evidence import difference_limits, mean_limits
+from narcissus.evidence import clopper_pearson, difference_limits, mean_limits
 from narcissus.study.table.group_summary import group_results
 
 STUDY = {
@@ -36,9 +36,17 @@ def test_every_group_from_its_members_trial_by_trial(ready, made_up):
         def means(values, count, members=members, some=some):
             return np.array([v[m].mean() for v, m, s in zip(values[:count], members, some) if s])
 
-        guess = mean_limits(means(made.guess, 40), confidence=joint)
-        assert own.guess.share == pytest.approx(guess.value)
-        assert [own.guess.low, own.guess.high] == pytest.approx([guess.low, guess.high])
+        guessed = made.guessed if own.by_secret else made.guess
+        assert own.guess.share == pytest.approx(means(guessed, 40).mean())
+        among = [one[m] for one, m in zip(guessed, members, strict=True)]
+        if own.by_secret:  # hits, one by one
+            right = clopper_pearson(int(sum(map(sum, among))), members.sum(), confidence=joint)
+            limits = [right.low, right.high]
+        else:  # trial by trial: nobody is in a release of their own
+            trialwise = mean_limits(means(guessed, 40), confidence=joint, people=10)
+            limits = [trialwise.low, trialwise.high]
+        limits = [min(limits[0], own.guess.share), max(limits[1], own.guess.share)]
+        assert [own.guess.low, own.guess.high] == pytest.approx(limits)
         attacks = {**own.attacks, **({"ceiling": own.ceiling} if own.ceiling else {})}
         assert own.ceiling is not None
         assert "ceiling" not in own.attacks
@@ -46,10 +54,10 @@ def test_every_group_from_its_members_trial_by_trial(ready, made_up):
         for attack, one in attacks.items():
             count = 25 if attack == "posterior" else 40
             shares = means(made.share[attack], count)
-            limits = mean_limits(shares, confidence=joint)
+            limits = mean_limits(shares, confidence=joint, people=10)
             assert one.share == pytest.approx(limits.value)
             assert [one.low, one.high] == pytest.approx([limits.low, limits.high])
-            over = difference_limits(shares, means(made.guess, count), confidence=joint)
+            over = difference_limits(shares, means(guessed, count), confidence=joint, people=10)
             assert [one.over_guess, one.over_guess_low] == pytest.approx([over.value, over.low])
             assert one.baseline == pytest.approx(means(made.fresh[attack], count).mean())
             assert one.people == members[:count].sum()
@@ -62,7 +70,7 @@ def test_a_study_without_a_ceiling_has_none_of_any_group(ready, made_up):
 
 def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
     made = made_up(ready(**STUDY), 4)
-    made.share["prior"][:], made.guess[:] = 1 + 1e-12, -1e-12
+    made.share["prior"][:], made.guess[:], made.guessed[:] = 1 + 1e-12, -1e-12, 0
     made.share["posterior"][:] = -1e-12
     for one in group_results(made.experiment, made.trials):
         assert one.attacks["prior"].share == 1
@@ -98,7 +106,7 @@ def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(ready, 
             real = [t[f"{name}/group_share"][g] / t["groups"][g] for t in some]
             fresh = [t[f"{name}/group_decoy"][g] / t["strangers"][g] for t in some]
             joint = 1 - 0.1 / (2 * 2 * len(made.experiment.groups.names))
-            over = difference_limits(np.clip(real, 0, 1), fresh, confidence=joint)
+            over = difference_limits(np.clip(real, 0, 1), fresh, confidence=joint, people=10)
             assert own.by_chance.share == pytest.approx(np.mean(fresh))
             assert own.by_chance.gain == pytest.approx(over.value)
             assert own.by_chance.gain_low == pytest.approx(over.low)

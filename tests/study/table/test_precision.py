@@ -59,6 +59,35 @@ def test_most_trials_are_not_exceeded_and_what_was_not_reached_is_said(study, na
     assert "not reached" in " ".join(text.split())
 
 
+def test_a_run_waits_for_the_gain_and_the_groups_that_a_threshold_limits(study, narcissus):
+    """Groups that are told, with two members a trial or more; others would hold up the run."""
+    changes = {
+        "run": {"trials": None, "precision": 12, "seed": 3},
+        "threat": {"targets": 40},
+        "groups": {"columns": ["sex", "ill"], "unusual": False},
+    }
+    code, out, err = narcissus("audit", study(**changes), "--json")
+    assert code == 0, err
+    alone = json.loads(out)["results"]
+    threshold = {"gain": 0.9, "worst_group": 0.9, "reason": "a test", "origin": "a test"}
+    path = study("more.toml", **changes, threshold=threshold)
+    code, out, err = narcissus("audit", path, "--json", "--out", "more")
+    assert code == 0, err
+    result = json.loads(out)["results"]
+    assert result["trials"] > alone["trials"]
+    reached = result["precision"]["reached"]
+    assert reached <= 0.12
+    best = result["attacks"][result["best"]]
+    waited = [(best["gain_high"] - best["gain_low"]) / 2]
+    for group in result["groups"]:
+        if not group["by_secret"] and group["share_of_people"] * 40 >= 2:
+            own = [group["attacks"][result["best"]], group["ceiling"]]
+            waited += [(one["high"] - one["low"]) / 2 for one in own]
+    assert len(waited) > 5
+    assert max(waited) <= reached + 1e-12
+    assert result["confidence"] == 0.95
+
+
 def test_each_look_spends_its_part_of_the_error(study):
     """Limits of a look are those of its trials at a level of its own; the parts add up to one."""
     loaded = package.load_study(study(run={"trials": 2}))

@@ -33,8 +33,31 @@ def test_the_exact_score_has_the_mean_of_the_hits_and_less_noise(study, epsilon)
         gap = hits - share
         assert abs(gap.mean()) <= 4.9 * gap.std() / 20 + 1e-12
         assert share.var() <= hits.var() + 1e-12
+        # of one unknown column nothing else is asked than of the whole
+        assert [t[f"{name}/columns"] for t in trials] == pytest.approx(share[:, None])
     control = np.array([t["control"] for t in trials])
     assert abs(control.mean()) <= 4.9 * control.std() / 20
+
+
+def test_each_columns_chance_has_the_mean_of_its_hits_and_less_noise(study):
+    """50 trials; z-test of the paired difference at 1e-6 for each column."""
+    path = study(
+        threat={"unknown": ["ill", "town"], "at_least": 1},
+        attacks={"posterior": {}},
+        mechanism={"epsilon": 4.0},
+        run={"trials": 50},
+    )
+    experiment, trials = played(path, 50)
+    right = []
+    for t in range(50):
+        once = experiment.round(t, 0)
+        [attempt] = once.turns["posterior"].attempts.values
+        secrets = once.known[0].secrets(once.draw.data[0])
+        right.append(experiment.success.columns_right(secrets, attempt).mean(axis=0))
+    chance = np.array([t["posterior/columns"] for t in trials])
+    gap = np.array(right) - chance
+    assert (np.abs(gap.mean(axis=0)) <= 4.9 * gap.std(axis=0) / 50**0.5).all()
+    assert (chance.var(axis=0) < np.var(right, axis=0)).all()
 
 
 def test_no_attack_is_above_the_ceiling_in_any_trial(study):

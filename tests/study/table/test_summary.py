@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.evidence import mean_limits, population_mean_upper
+from narcissus.evidence import PeopleSums, clopper_pearson, population_mean_upper
 from narcissus.study.table.attack_summary import attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
 from narcissus.study.table.group_summary import group_results
@@ -16,6 +16,10 @@ STUDY = {
     "run": {"trials": 40, "confidence": 0.9},
 }
 ROWS = {"threat": {**STUDY["threat"], "people": "rows"}}
+
+
+def width(test):
+    return test.off_high - test.off_low
 
 
 def slope(x, y):
@@ -110,10 +114,13 @@ def test_of_real_people_the_guess_is_what_it_got_right_beside_what_the_prior_say
     made = made_up(ready(**{**STUDY, **ROWS}), 40)
     found = summarise(made.experiment, 0, made.trials)
     real, said = made.guessed.mean(axis=1), made.guess.mean(axis=1)
-    limits = mean_limits(real, confidence=0.9, people=10)
+    limits = clopper_pearson(int(made.guessed.sum()), 400, confidence=0.9)
     assert found.guess.share == pytest.approx(limits.value)
     assert [found.guess.low, found.guess.high] == pytest.approx([limits.low, limits.high])
-    expected = prior_test(made.experiment, real, said)
+    off = made.guessed - made.guess
+    people = PeopleSums(off.sum(axis=1), (off**2).sum(axis=1), 10, -1.0, 1.0)
+    expected = prior_test(made.experiment, real, said, people)
+    assert width(expected) < 0.85 * width(prior_test(made.experiment, real, said))
     assert found.guess.by_the_prior.model_dump() == pytest.approx(expected.model_dump())
     assert not found.prior_is_exact
     made.guess[:] = 1 + 1e-12  # sums of chances are rounded

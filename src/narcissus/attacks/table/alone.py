@@ -1,8 +1,8 @@
 """What an insider sees of people each of whom is in a release of their own.
 
 To who is told everybody else's secrets, noisy counts are each person's own contribution and noise:
-the others are subtracted. So the chances of guesses have the same distribution whether people share
-a release, and so its noise, or not; and if they do not, people are independent.
+the others are subtracted. So what is believed of each has the same distribution whether people
+share a release, and so its noise, or not; and if they do not, people are independent.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import Noise
 
 
-def chances_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats:
-    """Draw the exact chances of all guesses in an insider's eyes, for each person by themselves.
+def beliefs_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats:
+    """Draw an insider's exact posterior of each person by themselves.
 
     Each person's secret is drawn from what the prior says of them, and the noise on each cell that
     they could fall into anew for each person.
@@ -35,7 +35,8 @@ def chances_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> F
     Returns
     -------
     ndarray
-        Shape (n, guesses); rows are independent given ``targets``.
+        Probabilities of the joint values, shape (n, values); rows are independent given
+        ``targets``.
     """
     return np.concatenate(
         [_of_some(part, noise, rng) for part in (first(targets, one) for one in chunks(targets))]
@@ -58,4 +59,4 @@ def _of_some(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats
         shape = (n, pattern.tables, pattern.size)
         cells = noise.sample(n * pattern.tables * pattern.size, rng).reshape(shape) + mine
         fields.append(noise.gain(cells).sum(axis=1))
-    return targets.success.chances(softmax(targets.log_prior + queries.spread(fields)))
+    return softmax(targets.log_prior + queries.spread(fields))

@@ -46,7 +46,13 @@ class Ceiling:
 @lru_cache(maxsize=1)  # the ceiling decides by it, and other attempts are scored by it
 def insider_chances(release: Cells, known: Insider) -> Floats:
     """Give the exact chance of each guess in the insider's eyes, shape (n, guesses)."""
-    return known.targets.success.chances(insider_beliefs(release, known))
+    return known.targets.success.chances(kept_beliefs(release, known))
+
+
+@lru_cache(maxsize=1)
+def kept_beliefs(release: Cells, known: Insider) -> Floats:
+    """Give `insider_beliefs`, worked out once for all that ask about a release."""
+    return insider_beliefs(release, known)
 
 
 def insider_beliefs(release: Cells, known: Insider) -> Floats:

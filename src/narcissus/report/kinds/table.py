@@ -262,12 +262,12 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
     if (precision := setting.precision) is not None:
         reached = "reached" if precision.is_reached else "not reached"
         text.append(
-            f"Precision: half the distance between the limits of the headline was to be at most "
-            f"{100 * precision.aimed:.3g} points, and is {100 * precision.reached:.3g} at the "
-            f"widest: {reached}, after {number(setting.trials)} trials of at most "
-            f"{number(precision.most)} (look {precision.look}). The looks at the limits were fixed "
-            "beforehand, and each spends its part of the error: they hold at their level "
-            "whenever the run ends."
+            "Precision: half the distance between the limits of the headline, and of what the "
+            f"threshold limits, was to be at most {100 * precision.aimed:.3g} points, and is "
+            f"{100 * precision.reached:.3g} at the widest: {reached}, after "
+            f"{number(setting.trials)} trials of at most {number(precision.most)} (look "
+            f"{precision.look}). The looks at the limits were fixed beforehand, and each spends "
+            "its part of the error: they hold at their level whenever the run ends."
         )
     if not setting.prior_is_exact:
         text.append(

@@ -157,7 +157,10 @@ class PrecisionResult(ResultModel):
     """How near the limits of the headline came, where the study asks for a precision."""
 
     aimed: Share = Field(description="Half the distance between limits, at most.")
-    reached: Share = Field(description="Half the widest distance, of guess, best and ceiling.")
+    reached: Share = Field(
+        description="Half the widest distance, of guess, best and ceiling, and of what the "
+        "threshold limits: a gain, groups."
+    )
     look: Positive = Field(description="At which the run ended.")
     most: Positive = Field(description="Trials that it could have had.")
 

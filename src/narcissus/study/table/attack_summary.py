@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
+    PeopleSums,
     difference_limits,
     each_confidence,
     mean_limits,
     median_limits,
     studentised_limits,
 )
+from narcissus.results import Estimate
 from narcissus.study.results.table import ShareBound, TableBound
 from narcissus.study.results.table_attacks import (
     AttackResult,
@@ -42,19 +45,37 @@ SURE = 0.99
 
 def limited(values: Floats, level: float, *, people: int) -> LimitedMean:
     """Limit a mean share from its values in the trials, each the mean over so many people."""
-    found = mean_limits(np.clip(values, 0, 1), confidence=level, people=people)
+    return as_mean(mean_limits(np.clip(values, 0, 1), confidence=level, people=people))
+
+
+def as_mean(found: Estimate) -> LimitedMean:
+    """Give a limited mean as a result holds it."""
     return LimitedMean.model_validate({"share": found.value, "low": found.low, "high": found.high})
 
 
-def prior_test(experiment: Experiment, real: Floats, said: Floats) -> PriorTest:
+def prior_test(
+    experiment: Experiment, real: Floats, said: Floats, people: PeopleSums | None = None
+) -> PriorTest:
     """Hold what guesses without the release really score against what the prior says of them.
 
     Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
     and at no less than 99%, since a right prior that is called refuted is a headline.
+
+    Parameters
+    ----------
+    experiment
+        What was played.
+    real, said
+        What was scored, and what should have been, in each trial, shape (trials,).
+    people
+        Of the one less the other, where nobody's depends on others; None: trials count.
     """
     sure = max(experiment.confidence, 1 - (1 - SURE) * experiment.spent)
     level = each_confidence(sure, family(experiment) + 1)
     off = difference_limits(real, said, confidence=level, people=experiment.targets)
+    if people is not None and not experiment.everybody:
+        low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
+        off = replace(off, low=min(off.value, low), high=max(off.value, high))
     return PriorTest.model_validate(
         {
             "by_the_prior": float(said.mean()),
@@ -113,7 +134,7 @@ def attack_result(
         "trials": len(trials),
         "method": f"{share.method}, on {scored}",
         "distribution": None if experiment.success.by_column else _distribution(hits),
-        "columns": _columns(experiment, name, trials),
+        "columns": _columns(experiment, name, trials, share),
         "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
         "is_estimated": attack.informed and experiment.estimates_ceiling,
@@ -130,17 +151,22 @@ def _distribution(hits: Sequence[float]) -> HitCounts:
     return HitCounts(targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted))
 
 
-def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
-    values = np.array([t[f"{name}/columns"] for t in trials])
-    fresh = np.array([t[f"{name}/columns_fresh"] for t in trials]).mean(axis=0)
-    names = [experiment.table.names[c] for c in experiment.queries.unknown]
-    return {
-        column: ColumnResult(
-            **dict(limited(values[:, c], experiment.confidence, people=experiment.targets)),
-            baseline=float(fresh[c]),
+def _columns(
+    experiment: Experiment, name: str, trials: Sequence[Trial], share: Estimate
+) -> dict[str, ColumnResult]:
+    """Limit the share of each unknown column; one column's is that of the whole, ``share``."""
+    values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
+    fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
+    found: dict[str, ColumnResult] = {}
+    for c, column in enumerate(experiment.queries.unknown):
+        around, guesses = Enclosure.of_column(trials, c), experiment.success.guess_shape[c]
+        own = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
+        whole = experiment.knows_chances and values.shape[1] == 1
+        limits = share if whole else own.share(experiment.confidence)
+        found[experiment.table.names[column]] = ColumnResult(
+            **dict(as_mean(limits)), baseline=float(fresh[:, c].mean())
         )
-        for c, column in enumerate(names)
-    }
+    return found
 
 
 def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
@@ -207,19 +233,21 @@ def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
 def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
     """Keep sampled numbers where a theorem says that they are.
 
-    The people are the same, so an estimate above what is proved about them is luck, and the part
-    of its limits above that is empty. A limit that is wholly above is left: a contradiction.
+    The people are the same, so an estimate above what is proved about them is luck, and so is a
+    lower limit above what is proved of all people like them; if the one that holds for all attacks
+    is above too, it is left: a contradiction. Upper limits are not cut there. What is proved of
+    people who were not played is itself a limit that sampling may miss, and an interval that ends
+    at the nearer of two limits misses where either does.
     """
     limits = [b.share_of_population for b in bounds if isinstance(b, ShareBound)]
     above = min((share for share in limits if share is not None), default=1.0)
     summary["share"] = min(summary["share"], proved)
     rough = summary["approximate"]
     if rough is not None:
-        rough["high"] = max(summary["share"], min(rough["high"], above))
+        rough["high"] = max(summary["share"], rough["high"])
         rough["low"] = min(rough["low"], summary["share"])
-    for key in ("high", "low", "low_joint"):
-        if summary["low_joint"] <= above:
-            summary[key] = min(summary[key], above)
+    if summary["low_joint"] <= above:
+        summary["low"] = min(summary["low"], above)
     summary["low"] = min(summary["low"], summary["share"])
     summary["high"] = max(summary["high"], summary["share"])
     # what is shown as gained is what is shown as recovered less what is shown as its baseline

@@ -33,10 +33,13 @@ class Crowd:
         Who they are, and what is told of them.
     groups
         Which groups of them are looked at.
+    others
+        More people like them, who are in no release of theirs; None where nobody asks for any.
     """
 
     deal: Deal
     groups: Groups
+    others: Crowd | None = None
     _proved: dict[int, Kept] = field(default_factory=dict[int, Kept], init=False)
 
     @property

@@ -4,7 +4,8 @@ Given the release and everybody else's secrets, each guess about a person counts
 chance. Whatever attacks guess, their share of a release is between the mean of each person's
 smallest and largest chance, and what the release adds to what the same guesses score on fresh
 people between the largest fall and rise of a chance. What these are worth on average is told by
-people who are each in a release of their own (`chances_alone`), and so are independent.
+other people who are each in a release of their own (`beliefs_alone`), and so are independent. So
+are those of them who belong to a group, if nobody else decides who does.
 """
 
 from __future__ import annotations
@@ -17,57 +18,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
-from narcissus.attacks.table.alone import chances_alone, first
+from narcissus.attacks.table.alone import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
 from narcissus.mechanisms.noise import Noise
+from narcissus.study.table.crowd import Crowd
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
+Trial = Mapping[str, NDArray[Any]]
 
 MOST, LEAST, RISE, FALL, UNLIKELIEST, LIKELIEST, LEFT, GAINED = range(8)
 """The largest and the smallest chance of a guess; the largest rise and fall of one by the release;
 the smallest and the largest chance before it; the chance before it of the guess that has the
 largest after it, and what that has gained: of who is told all other secrets, and nobody else."""
 
-DRAWS = 4
-"""Releases of their own that each person is in; people, not releases, are what is counted."""
-ENOUGH = 1000  # people of a trial; more would tell little else
+FEWEST, MOST_PEOPLE = 500, 2000
+"""People of a trial, besides those in its release, who are each in one of their own. They cost
+little: nobody attacks those releases."""
 _VALUES = 1_000_000  # chances that are held at once
 
 
+def people_alone(targets: int, values: int) -> int:
+    """Say how many people of a trial are in releases of their own, by those in its release."""
+    return max(1, min(max(FEWEST, 2 * targets), MOST_PEOPLE, _VALUES // values))
+
+
 def around(
-    targets: Targets, chances: Floats, noise: Noise, rng: np.random.Generator
+    crowd: Crowd,
+    chances: Floats,
+    beliefs: Floats | None,
+    noise: Noise,
+    rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Give what a trial keeps of what no attack is beyond.
 
     Parameters
     ----------
-    targets
-        Its people, whom the prior is right about.
+    crowd
+        Its people, whom the prior is right about, and others like them.
     chances
         Of each guess given the release and everybody else's secrets, shape (n, guesses).
+    beliefs
+        Of each joint value, likewise, shape (n, values); None where there is one unknown column,
+        of which nothing else is asked than of the whole.
     noise
         On each cell.
     rng
         For releases of their own.
     """
-    some = max(1, min(targets.people, ENOUGH, _VALUES // targets.prior.shape[1]))
-    people = first(targets, slice(some))
-    draws = [_ends(chances_alone(people, noise, rng), people.chances) for _ in range(DRAWS)]
-    x, g = np.mean(draws, axis=0), people.chances.max(axis=1)
-    moments = [x, x**2, np.broadcast_to(g, x.shape), np.broadcast_to(g**2, x.shape), x * g]
-    return {
-        "ends": _means(chances, targets.chances),
-        "alone": np.stack([m.sum(axis=1) for m in moments], axis=1),
-        "alone_people": np.array(float(some)),
+    others = crowd.others
+    assert others is not None
+    people, success = others.targets, crowd.targets.success
+    assert isinstance(people, Targets)
+    assert isinstance(success, ColumnsRight)
+    alone = beliefs_alone(people, noise, rng)
+    x, g = _ends(success.chances(alone), people.chances), people.chances.max(axis=1)
+    moments = np.stack([x, x**2, *np.broadcast_to([[g], [g**2]], (2, *x.shape)), x * g])
+    masks = np.zeros((len(crowd.groups.names), people.people))
+    own = others.members.masks()
+    masks[: len(own)] = own
+    grouped = masks @ moments.reshape(-1, people.people).T
+    found = {
+        **_means(chances, crowd),
+        "alone": moments.sum(axis=2).T,
+        "alone_people": np.array(float(people.people)),
+        "group_alone": grouped.reshape(-1, *moments.shape[:2]).swapaxes(1, 2),
+        "group_alone_people": masks.sum(axis=1),
     }
+    if beliefs is not None:
+        each = success.column_ends(alone)
+        found["column_ends"] = _means_of_columns(success, beliefs)
+        found["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
+    return found
 
 
-def _means(chances: Floats, before: Floats) -> Floats:
-    """Give their means over people, so many at a time that little memory is held."""
-    step = max(1, _VALUES // chances.shape[1])
-    starts = range(0, len(chances), step)
-    sums = [_ends(chances[a : a + step], before[a : a + step]).sum(axis=1) for a in starts]
-    return np.sum(sums, axis=0) / len(chances)
+def _means(chances: Floats, crowd: Crowd) -> dict[str, Floats]:
+    """Give means over people, and sums over groups, of so many at a time that little is held."""
+    assert isinstance(crowd.targets, Targets)
+    before = crowd.targets.chances
+    sums: list[Floats] = []
+    grouped = 0.0
+    for block in _blocks(chances):
+        ends = _ends(chances[block], before[block])
+        sums.append(ends.sum(axis=1))
+        grouped = grouped + crowd.members.masks(block).astype(np.float64) @ ends.T
+    return {"ends": np.sum(sums, axis=0) / len(chances), "group_ends": np.asarray(grouped)}
+
+
+def _means_of_columns(success: ColumnsRight, beliefs: Floats) -> Floats:
+    """Give means over people of what each column can be right at most and at least."""
+    sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
+    return np.sum(sums, axis=0) / len(beliefs)
+
+
+def _blocks(values: Floats) -> list[slice]:
+    step = max(1, _VALUES // values.shape[1])
+    return [slice(a, a + step) for a in range(0, len(values), step)]
 
 
 def _ends(chances: Floats, before: Floats) -> Floats:
@@ -82,17 +128,17 @@ def _ends(chances: Floats, before: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What no attack was beyond in the trials of one setting.
+    """What no attack was beyond in the trials of one setting: about everybody, or some of them.
 
     Attributes
     ----------
     ends
-        Means over the people of each trial, shape (trials, 8).
+        Means over the people of each trial, shape (trials, 8); of a column the first two.
     guesses
         What the best guess without the release scores by the prior, shape (trials,).
     alone
         Sums of x, x^2, g, g^2, x g over people in releases of their own, x one of the eight and g
-        the best guess, shape (trials, 8, 5).
+        the best guess, shape (trials, 8, 5); there may be more trials than above.
     counts
         How many these are, shape (trials,).
     """
@@ -103,7 +149,7 @@ class Enclosure:
     counts: Floats
 
     @classmethod
-    def of(cls, trials: Sequence[Mapping[str, NDArray[Any]]], people: int) -> Enclosure | None:
+    def of(cls, trials: Sequence[Trial], people: int) -> Enclosure | None:
         """Take it from what was kept; None where such chances are not known."""
         if "alone" not in trials[0]:
             return None
@@ -111,6 +157,42 @@ class Enclosure:
             np.array([t["ends"] for t in trials]),
             np.array([t["guess"][0] for t in trials]) / people,
             np.array([t["alone"] for t in trials]),
+            np.array([float(t["alone_people"]) for t in trials]),
+        )
+
+    @classmethod
+    def of_group(cls, trials: Sequence[Trial], group: int) -> Enclosure | None:
+        """Take that of a group whose members are drawn independently, and are told beforehand.
+
+        Trials without members are left out of ``ends`` and ``guesses``.
+        """
+        if "group_alone" not in trials[0]:
+            return None
+        counts = np.array([t["group_alone_people"][group] for t in trials])
+        if not counts.any():
+            return None
+        members = np.array([t["groups"][group] for t in trials])
+        some = members > 0
+        ends = np.array([t["group_ends"][group] for t in trials])
+        guesses = np.array([t["group_guess"][group] for t in trials])
+        return cls(
+            ends[some] / members[some, None],
+            guesses[some] / members[some],
+            np.array([t["group_alone"][group] for t in trials]),
+            counts,
+        )
+
+    @classmethod
+    def of_column(cls, trials: Sequence[Trial], column: int) -> Enclosure | None:
+        """Take that of one of several unknown columns, by itself; no guess is told of it."""
+        if "column_alone" not in trials[0]:
+            return None
+        sums = np.array([t["column_alone"][column] for t in trials])
+        none = np.zeros((*sums.shape[:2], 3))
+        return cls(
+            np.array([t["column_ends"][column] for t in trials]),
+            np.zeros(len(trials)),
+            np.concatenate([sums, none], axis=2),
             np.array([float(t["alone_people"]) for t in trials]),
         )
 

@@ -28,6 +28,7 @@ from narcissus.study.table.bound_summary import theorems_of
 from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.group_limits import enclosure_of_group, group_scores
 from narcissus.study.table.limits import scores_of, within
 from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
@@ -205,21 +206,17 @@ def _of_groups(
     joint = each_confidence(level, family(experiment, len(told)))
     for g in groups:
         group = ": ".join(experiment.groups.names[g])
+        around = enclosure_of_group(experiment, trials, g)
         for name, attack, count in experiment.attacks:
-            some = people[:count, g] > 0
-            if not some.any() or (attack.informed and criterion.name == "gain"):
+            own = group_scores(experiment, name, attack, trials[:count], g, around)
+            if own is None or (attack.informed and criterion.name == "gain"):
                 continue
-            among = people[:count, g][some]
-            shares = _of_group(trials[:count], f"{name}/group_share", g)[some] / among
-            guess = _of_group(trials[:count], "group_guess", g)[some] / among
             confidence = level if attack.informed else joint
-            fresh = _of_group(trials[:count], f"{name}/group_fresh", g)[some] / among
-            values = shares - criterion.allowed(guess, fresh)
-            found = within(values, ends, confidence, 1)
-            needed = trials_to_tell(
-                found, values, ends[1] - ends[0], confidence=confidence, people=1
-            )
-            needed = _with_members(needed, some)
+            found = own.scores.excess(criterion, own.guess, confidence)
+            values = own.scores.shares - criterion.allowed(own.guess, own.scores.fresh)
+            room = own.scores.room(criterion, found.value)
+            needed = trials_to_tell(found, values, room, confidence=confidence, people=1)
+            needed = _with_members(needed, own.some)
             limits = (found.value, found.low, found.high)
             yield _of_attack(experiment, attack, name, criterion, group, limits, needed)
         if experiment.settings[number].guarantee is not None:
@@ -232,7 +229,7 @@ def _of_groups(
             among = people[some, g]
             values = sums[some, 0] / among
             values = values - criterion.allowed(sums[some, 2] / among, np.zeros(some.sum()))
-            found = within(values, ends, level, 1)
+            found = within(values, ends, level, experiment.targets)
             width = ends[1] - ends[0]
             needed = trials_to_tell(found, values, width, confidence=level, people=1)
             needed = _with_members(needed, some)
@@ -243,10 +240,6 @@ def _of_groups(
 def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
     """Plan for trials of which only a part has members of the group."""
     return None if needed is None else math.ceil(needed * some.size / some.sum())
-
-
-def _of_group(trials: Trials, key: str, group: int) -> Floats:
-    return np.array([float(t[key][group]) for t in trials])
 
 
 def _of_counts(

@@ -7,7 +7,7 @@ games, which differ in the mechanism alone and are played a trial at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
 from narcissus.study.results.table import PrecisionResult
 from narcissus.study.table.crowd import Crowd
+from narcissus.study.table.enclosure import people_alone
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.round import Kept
 from narcissus.study.table.settings import Setting
@@ -126,6 +127,11 @@ class Experiment:
         return any(isinstance(attack, FactoredCeiling) for _, attack, _ in self.attacks)
 
     @property
+    def knows_guess(self) -> bool:
+        """Whether the guess without the release is scored by its chance, and not by its hits."""
+        return self.knows_chances or (self.prior_is_exact and self.factored)
+
+    @property
     def takes_as_given(self) -> tuple[str, ...]:
         """What baselines and ceiling assume besides the game, at every setting."""
         if self.real_rows:
@@ -175,8 +181,18 @@ class Experiment:
         if trial not in self._crowds:
             self._crowds.clear()
             rng = TrialStreams(self.entropy)(trial, 0).world
-            self._crowds[trial] = Crowd(Deal.of(self.seats[0].game, 1, rng), self.groups)
+            deal = Deal.of(self.seats[0].game, 1, rng)
+            self._crowds[trial] = Crowd(deal, self.groups, self._others(trial))
         return self._crowds[trial]
+
+    def _others(self, trial: int) -> Crowd | None:
+        """Draw more people, who tell what no attack is beyond; no release is about all of them."""
+        if not self.knows_chances:
+            return None
+        more = people_alone(self.targets, self.queries.values)
+        game = replace(self.seats[0].game, world=People(self.prior, more))
+        groups = replace(self.groups, singled_out=False)  # by whom they are not with
+        return Crowd(Deal.of(game, 1, TrialStreams(self.entropy).others(trial)), groups)
 
     @cached_property
     def _crowds(self) -> dict[int, Crowd]:

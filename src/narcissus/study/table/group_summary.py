@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 from narcissus.evidence import difference_limits, each_confidence
 from narcissus.study.results.table_attacks import GroupAttack, GroupByChance, GroupResult
-from narcissus.study.table.attack_summary import limited
+from narcissus.study.table.attack_summary import as_mean
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.group_limits import (
+    GroupScores,
+    enclosure_of_group,
+    group_scores,
+    guess_of_group,
+)
 
 Trial = Mapping[str, NDArray[Any]]
 
@@ -34,54 +40,53 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
     for g, (by, label) in enumerate(experiment.groups.names):
         if not people[:, g].any():
             continue
-        attacks = {
-            name: _of_group(name, trials[:count], g, joint, by_secret=bool(by_secret[g]))
-            for name, _, count in experiment.attacks
-            if people[:count, g].any()
-        }
-        informed = [name for name, attack, _ in experiment.attacks if attack.informed]
-        ceilings = [attacks.pop(name) for name in informed if name in attacks]
-        some = people[:, g] > 0
-        guessed = np.array([float(t["group_guess"][g]) for t in trials])
+        around = enclosure_of_group(experiment, trials, g)
+        attacks: dict[str, GroupAttack] = {}
+        ceiling: GroupAttack | None = None
+        for name, attack, count in experiment.attacks:
+            own = group_scores(experiment, name, attack, trials[:count], g, around)
+            if own is None:
+                continue
+            chance = (
+                _by_chance(experiment, name, trials[:count], g, joint) if by_secret[g] else None
+            )
+            result = _of_group(own, joint, chance)
+            if attack.informed:
+                ceiling = result
+            else:
+                attacks[name] = result
         found.append(
             GroupResult(
                 by=by,
                 group=label,
                 by_secret=bool(by_secret[g]),
                 share_of_people=float(people[:, g].sum() / (len(trials) * experiment.targets)),
-                guess=limited(guessed[some] / people[some, g], joint, people=1),
+                guess=as_mean(guess_of_group(experiment, trials, g, around, joint)),
                 attacks=attacks,
-                ceiling=ceilings[-1] if ceilings else None,
+                ceiling=ceiling,
             )
         )
     return tuple(found)
 
 
-def _of_group(
-    name: str, trials: Sequence[Trial], g: int, joint: float, *, by_secret: bool
-) -> GroupAttack:
-    """Summarise one attack on one group; ``trials`` are its own."""
-    among = np.array([t["groups"][g] for t in trials], dtype=float)
-    score = np.array([float(t[f"{name}/group_share"][g]) for t in trials])
-    fresh = np.array([float(t[f"{name}/group_fresh"][g]) for t in trials])
-    guessed = np.array([float(t["group_guess"][g]) for t in trials])
-    some = among > 0
-    shares = np.clip(score[some] / among[some], 0, 1)
-    fair = np.clip(guessed[some] / among[some], 0, 1)
-    over = difference_limits(shares, fair, confidence=joint)
+def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -> GroupAttack:
+    """Summarise one attack on one group."""
+    over = own.scores.above_guess(own.guess, joint)
     return GroupAttack.model_validate(
         {
-            **dict(limited(shares, joint, people=1)),
+            **dict(as_mean(own.scores.share(joint))),
             "over_guess": over.value,
             "over_guess_low": over.low,
-            "baseline": float((fresh[some] / among[some]).mean()),
-            "people": int(among.sum()),
-            "by_chance": _by_chance(name, trials, g, joint) if by_secret else None,
+            "baseline": float(own.scores.fresh.mean()),
+            "people": own.people,
+            "by_chance": by_chance,
         }
     )
 
 
-def _by_chance(name: str, trials: Sequence[Trial], g: int, joint: float) -> GroupByChance | None:
+def _by_chance(
+    experiment: Experiment, name: str, trials: Sequence[Trial], g: int, joint: float
+) -> GroupByChance | None:
     """Compare one attack on one group with itself; None where it never played without."""
     if f"{name}/group_decoy" not in trials[0]:
         return None
@@ -92,6 +97,8 @@ def _by_chance(name: str, trials: Sequence[Trial], g: int, joint: float) -> Grou
     if not some.any():
         return None
     shares = np.clip(np.array(hits)[some] / members[some], 0, 1)
-    over = difference_limits(shares[:, 0], shares[:, 1], confidence=joint)
+    over = difference_limits(
+        shares[:, 0], shares[:, 1], confidence=joint, people=experiment.targets
+    )
     share = float(shares[:, 1].mean())
     return GroupByChance.model_validate({"share": share, "gain": over.value, "gain_low": over.low})

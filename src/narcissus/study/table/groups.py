@@ -111,6 +111,17 @@ class Groups:
         told += [False] * len(SINGLED) if self.singled_out else []
         return np.array(told, dtype=bool)
 
+    def parts(self, table: Table) -> Floats:
+        """Give each group's part of a table's people; 0 of those that are not told by a column."""
+        found = np.zeros(len(self.names))
+        start = 0
+        for index, _, labels in self.columns:
+            codes = table.records[:, index]
+            counted = np.bincount(codes, weights=table.counts, minlength=len(labels))
+            found[start : start + len(labels)] = counted / counted.sum()
+            start += len(labels)
+        return found
+
     @property
     def by_others(self) -> NDArray[np.bool_]:
         """Tell for every group whether who else is drawn decides who belongs to it.

@@ -62,7 +62,7 @@ class TableKind:
         identity = identity_of(study, experiment, folder)
         if executor.is_here:  # others do not have the folder
             experiment = with_kept_releases(experiment, options.folder, identity)
-        plan = looks_of(experiment, study, options)
+        plan = looks_of(experiment, study, options, threshold)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():

@@ -44,6 +44,8 @@ Floats = NDArray[np.float64]
 
 Always = tuple[int, int, int | None]
 
+OVER_PEOPLE = "empirical Bernstein over people"
+
 OF_BASELINE = 0.2
 """Share of the error of an advantage that is kept for its baseline."""
 
@@ -104,7 +106,8 @@ class AttackScores:
         low, high = self.share_ends()
         if low is high:
             people = round(float(self.around.counts.sum()))
-            return narrowest_limits(value, people, confidence=level)
+            mean = value if low.people is None else float(np.clip(low.people.mean, 0, 1))
+            return narrowest_limits(mean, people, confidence=level)
         least, most = (float(end.cut(count).trials.mean()) for end in (low, high))
         least, most = min(least, value), max(most, value)
         width = most - least
@@ -125,10 +128,28 @@ class AttackScores:
         """Limit the mean of the one less the other."""
         if self.around is None:
             return difference_limits(self.shares, self.fresh, confidence=level, people=self.people)
+        low, high = self.gain_ends()
+        if low is high:
+            return self._at(low, self.shares - self.fresh, level)
+        return self._between(self.shares - self.fresh, low, high, level)
+
+    def gain_ends(self) -> tuple[Envelope, Envelope]:
+        """Give what the gain is never below and never above; one thing if it is always that."""
+        assert self.around is not None
         if self.always is not None:
-            return self._at(self._gained(), self.shares - self.fresh, level)
-        fall, rise = self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
-        return self._between(self.shares - self.fresh, fall, rise, level)
+            end = self._gained()
+            return end, end
+        return self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
+
+    def above_guess(self, guess: Floats, level: float) -> Estimate:
+        """Limit the mean of the share less what the best guess without the release scores."""
+        if self.around is None:
+            return difference_limits(self.shares, guess, confidence=level, people=self.people)
+        ends = self._beyond(Criterion("advantage", 0.0))
+        assert ends is not None
+        if ends[0] is ends[1]:
+            return self._at(ends[0], self.shares - guess, level)
+        return self._between(self.shares - guess, *ends, level)
 
     def advantage(self, level: float) -> Estimate:
         """Limit the gain as a part of what the baseline leaves.
@@ -179,7 +200,7 @@ class AttackScores:
         allowed, of = criterion.limit, self.around.envelope
         less = 1 - allowed if criterion.name == "advantage" else 0.0
         if self.always is not None:
-            if criterion.name == "gain":
+            if criterion.name == "gain" or (less == 1 and self.always[2] is None):
                 end = self._gained(allowed)
             else:
                 end = of(self.always[0], less=less, allowed=allowed)
@@ -218,8 +239,9 @@ class AttackScores:
             low = high = float(envelope.trials.mean())
         else:
             low, high = envelope.people.lower(error), envelope.people.upper(error)
-        ends, method = (min(mean, low), max(mean, high)), "empirical Bernstein over people"
-        return Estimate(mean, *ends, level, values.size, method=method)
+        return Estimate(
+            mean, min(mean, low), max(mean, high), level, values.size, method=OVER_PEOPLE
+        )
 
 
 def _part(gain: float, room: float) -> float:
@@ -229,8 +251,10 @@ def _part(gain: float, room: float) -> float:
     return float(np.clip(gain / room, -1, 1))
 
 
-def expected_reach(scores: AttackScores, trials: int, level: float) -> float:
-    """Plan how far apart the limits of a share will be, halved. Rough; never a claim.
+def expected_reach(
+    scores: AttackScores, trials: int, level: float, *, of_gain: bool = False
+) -> float:
+    """Plan how far apart the limits of a share, or of a gain, will be, halved. Rough; no claim.
 
     Parameters
     ----------
@@ -240,19 +264,24 @@ def expected_reach(scores: AttackScores, trials: int, level: float) -> float:
         That are planned.
     level
         Of both limits together.
+    of_gain
+        Whether it is about the gain.
     """
     hurdle = math.log(2 / (1 - level))
+    values = scores.shares - scores.fresh if of_gain else scores.shares
     if scores.around is None:
-        slow = math.sqrt(2 * hurdle * float(scores.shares.var(ddof=1)) / trials)
-        return math.hypot((hurdle + math.log(2)) / trials / 2, slow)  # two gamblers, one wins
+        slow = math.sqrt(2 * hurdle * float(values.var(ddof=1)) / trials)
+        width = 2 if of_gain else 1
+        # two gamblers, one wins
+        return math.hypot(width * (hurdle + math.log(2)) / trials / 2, slow)
     found = 0.0
-    for end in scores.share_ends():
+    for end in scores.gain_ends() if of_gain else scores.share_ends():
         if end.people is not None:
             rare = hurdle - (0.0 if scores.always else math.log(OF_PEOPLE))
             people = float(np.mean(end.people.counts)) * trials
             found += math.sqrt(2 * rare * end.people.variance / people) + rare / people
         if not scores.always:
-            rest = np.abs(scores.shares - end.cut(scores.shares.size).trials)
+            rest = np.abs(values - end.cut(values.size).trials)
             slow = math.sqrt(2 * hurdle * float(rest.var(ddof=1)) / trials)
             found += math.hypot(float(rest.mean()) * hurdle / trials, slow)
     return found / 2
@@ -276,11 +305,11 @@ def scores_of(
         experiment.targets,
         around,
         experiment.success.guesses,
-        _always(attack),
+        always_of(attack),
     )
 
 
-def _always(attack: TableAttack) -> Always | None:
+def always_of(attack: TableAttack) -> Always | None:
     """Give the ends at which an attack of ours always is."""
     if isinstance(attack, Ceiling):
         return MOST, LEFT, GAINED

@@ -11,7 +11,7 @@ pilot of releases of its own, which count for nothing else, says where the first
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,17 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.errors import InputError
+from narcissus.evidence import each_confidence
 from narcissus.game.executor import Serial
 from narcissus.observer import Observer
 from narcissus.study.kinds import RunOptions
 from narcissus.study.results.table import PrecisionResult, SettingNumbers
 from narcissus.study.table.enclosure import Enclosure
+from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.limits import expected_reach, scores_of
-from narcissus.study.table.schema import TableStudy
+from narcissus.study.table.group_limits import FEW, enclosure_of_group, group_scores
+from narcissus.study.table.limits import AttackScores, expected_reach, scores_of
+from narcissus.study.table.schema import TableStudy, ThresholdSpec
 from narcissus.study.table.streams import PILOT
 from narcissus.study.table.summary import summarise
 from narcissus.study.table.training import trained
@@ -68,11 +71,14 @@ class LookPlan:
         In order; the run ends at the last.
     asked
         Trials that the study asks of an attack, by name.
+    threshold
+        What is held against the limits, if anything is.
     """
 
     wanted: float
     looks: tuple[PlannedLook, ...]
     asked: Mapping[str, int]
+    threshold: ThresholdSpec | None = None
 
     def at(self, experiment: Experiment, number: int) -> Experiment:
         """Give the experiment as it is at one look."""
@@ -106,8 +112,15 @@ def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
 
 
-def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> LookPlan | None:
+def looks_of(
+    experiment: Experiment,
+    study: TableStudy,
+    options: RunOptions,
+    threshold: ThresholdSpec | None = None,
+) -> LookPlan | None:
     """Play the pilot and fix when the run may end; None where the study asks for no precision.
+
+    Where ``threshold`` limits a gain or the worst group, the run waits for their limits too.
 
     Raises
     ------
@@ -127,7 +140,7 @@ def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> 
         [pilot.play(f"{t}/{number}") for t in range(PILOT_TRIALS)]
         for number in range(len(pilot.settings))
     ]
-    first = max(_needed(pilot, trials, wanted) for trials in played)
+    first = max(_needed(pilot, trials, wanted, threshold) for trials in played)
     if first > MOST and study.run.trials is None:
         raise InputError(
             f"`run.precision` of {study.run.precision:g} points takes about {first:,} trials; "
@@ -138,7 +151,8 @@ def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> 
     said = f"about {first:,} trials for limits within {study.run.precision:g} points"
     observer.note(f"{said}; at most {plan[-1].trials:,} are played")
     given = {name: study.attacks[name].also["trials"] for name in study.attacks}
-    return LookPlan(wanted, plan, {name: n for name, n in given.items() if n is not None})
+    asked = {name: n for name, n in given.items() if n is not None}
+    return LookPlan(wanted, plan, asked, threshold)
 
 
 def play_looks(
@@ -172,7 +186,7 @@ def play_looks(
             summarise(now, s, [trials[f"{t}/{s}"] for t in range(now.trials)])
             for s in range(len(now.settings))
         ]
-        width = max(half_width(found) for found in numbers)
+        width = max(half_width(found, plan.threshold) for found in numbers)
         last = number + 1 == len(plan.looks)
         if width <= plan.wanted or last:
             result = PrecisionResult(
@@ -189,17 +203,30 @@ def play_looks(
     raise AssertionError("a plan has a look")
 
 
-def half_width(numbers: SettingNumbers) -> float:
+def half_width(numbers: SettingNumbers, threshold: ThresholdSpec | None = None) -> float:
     """Give half the widest distance between the limits of the headline: guess, best, ceiling.
 
+    With a threshold on a gain that of the best attack's too, with one on the worst group that of
+    each group that an attacker can tell and that a trial has at least two members of on average.
     An attack that takes part in fewer trials than the rest does not hold up the run.
     """
-    answers = [numbers.guess, numbers.best_attack, numbers.ceiling]
+    best, played = numbers.best_attack, numbers.trials
+    answers = [numbers.guess, best, numbers.ceiling]
     widths = [
         (found.high - found.low) / 2
         for found in answers
-        if found is not None and getattr(found, "trials", numbers.trials) == numbers.trials
+        if found is not None and getattr(found, "trials", played) == played
     ]
+    whole = best is not None and best.trials == played
+    if threshold is not None and threshold.gain is not None and best is not None and whole:
+        widths.append((best.gain_high - best.gain_low) / 2)
+    if threshold is not None and threshold.worst_group is not None:
+        for group in numbers.groups:
+            if group.by_secret or group.share_of_people * numbers.people < FEW:
+                continue
+            own = group.attacks.get(numbers.best or "") if whole else None
+            limits = [one for one in (own, group.ceiling) if one is not None]
+            widths += [(one.high - one.low) / 2 for one in limits]
     return max(widths)
 
 
@@ -213,14 +240,32 @@ def _pilot(experiment: Experiment) -> Experiment:
     )
 
 
-def _needed(pilot: Experiment, trials: Sequence[Mapping[str, Any]], wanted: float) -> int:
+@dataclass(frozen=True)
+class _Wanted:
+    """One mean whose limits the run waits for, as the pilot has it."""
+
+    scores: AttackScores
+    level: float
+    of_gain: bool = False
+    part: float = 1.0  # of the trials that tell of it
+
+    def reach(self, count: int) -> float:
+        """Plan how near its limits will be after so many trials."""
+        told = max(1, round(self.part * count))
+        return expected_reach(self.scores, told, self.level, of_gain=self.of_gain)
+
+
+def _needed(
+    pilot: Experiment,
+    trials: Sequence[Mapping[str, Any]],
+    wanted: float,
+    threshold: ThresholdSpec | None,
+) -> int:
     """Plan for the attack, or ceiling, whose limits at one setting will be widest."""
-    around = Enclosure.of(trials, pilot.targets)
-    level = 1 - (1 - pilot.claimed) / 2  # that of the first look
-    scores = [scores_of(pilot, name, attack, trials, around) for name, attack, _ in pilot.attacks]
+    means = list(_wanted(pilot, trials, threshold))
 
     def near(count: int) -> bool:
-        return all(expected_reach(one, count, level) <= wanted for one in scores)
+        return all(one.reach(count) <= wanted for one in means)
 
     low, high = 0, 1
     while not near(high) and high <= MOST:
@@ -229,3 +274,27 @@ def _needed(pilot: Experiment, trials: Sequence[Mapping[str, Any]], wanted: floa
         middle = (low + high) // 2
         low, high = (low, middle) if near(middle) else (middle, high)
     return int(np.clip(high, 2, None))
+
+
+def _wanted(
+    pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
+) -> Iterator[_Wanted]:
+    """Give every mean of one setting that the run waits for."""
+    around = Enclosure.of(trials, pilot.targets)
+    error = (1 - pilot.claimed) / 2  # that of the first look
+    for name, attack, _ in pilot.attacks:
+        scores = scores_of(pilot, name, attack, trials, around)
+        yield _Wanted(scores, 1 - error)
+        if threshold is not None and threshold.gain is not None and not attack.informed:
+            yield _Wanted(scores, 1 - error, of_gain=True)
+    if threshold is None or threshold.worst_group is None:
+        return
+    told = pilot.groups.by_secret(pilot.queries.unknown)
+    joint = each_confidence(1 - error, family(pilot, len(told)))
+    for g in np.flatnonzero(~told).tolist():
+        members = float(np.mean([t["groups"][g] for t in trials]))
+        ends = enclosure_of_group(pilot, trials, g)
+        for name, attack, _ in pilot.attacks:
+            own = group_scores(pilot, name, attack, trials, g, ends)
+            if own is not None and members >= FEW and own.scores.shares.size > 1:
+                yield _Wanted(own.scores, joint, part=float(own.some.mean()))

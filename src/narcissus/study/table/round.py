@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
-from narcissus.attacks.table.ceiling import insider_chances
+from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import Searched
 from narcissus.game.block import Round, Turn
 from narcissus.game.scoring import score
@@ -27,6 +27,7 @@ from narcissus.study.table.enclosure import around
 from narcissus.study.table.groups import Groups
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
+from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
 Found = dict[str, NDArray[Any]]
@@ -55,7 +56,7 @@ class Kept:
         targets = truth.targets
         if isinstance(targets, Targets) and truth.exact is not None and isinstance(release, Counts):
             rng = self.streams.alone(played.number)
-            found |= around(targets, truth.exact, release.noise, rng)
+            found |= around(self.crowd, truth.exact, truth.beliefs, release.noise, rng)
         for name, turn in played.turns.items():
             found |= truth.of_attack(name, turn)
         if not self.exact:
@@ -76,6 +77,8 @@ class Truth:
     """Chance of each guess given the release and all other secrets, shape (n, guesses); None
     where it is not known: the prior may be wrong about the people, the mechanism has none, or no
     joint values are listed."""
+    beliefs: Floats | None
+    """Likewise of each joint value, shape (n, values), where there are several unknown columns."""
     trusted: bool
     """Whether the guess is scored by its chance by the prior, and not by its hits."""
 
@@ -84,9 +87,11 @@ class Truth:
         """Work out what scoring needs; nothing of it is random."""
         trusted = chances or (right and isinstance(crowd.targets, FactoredTargets))
         if not chances:
-            return cls(crowd, None, trusted)
+            return cls(crowd, None, None, trusted)
         [release], [insider] = played.release, played.told(OtherSecrets())
-        return cls(crowd, insider_chances(release, insider), trusted)
+        several = len(crowd.targets.queries.unknown) > 1
+        beliefs = kept_beliefs(release, insider) if several else None
+        return cls(crowd, insider_chances(release, insider), beliefs, trusted)
 
     @property
     def targets(self) -> Targets | FactoredTargets:
@@ -104,7 +109,10 @@ class Truth:
             # Count hits where chances say nothing: in a group that is told by the secrets, and
             # on people about whom the prior may be wrong.
             "group_guess": self._by_group(guess if self.trusted else hits, hits),
+            "group_guess_squares": self._by_group(guess**2 if self.trusted else hits, hits),
         }
+        if not self.trusted:
+            found["guessed_chance"] = np.array(hits @ guess)
         if isinstance(self.targets, FactoredTargets):
             each = enumerate(self.targets.marginals)
             sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
@@ -119,25 +127,33 @@ class Truth:
 
     def of_attack(self, name: str, turn: Turn) -> Found:
         """Score one attack's guesses."""
-        success = self.crowd.targets.success
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         hits = hits.astype(np.float64)
         share = hits
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
-        columns = self.targets.column_chances(attempt)
+        columns, by_column = self.targets.column_chances(attempt), self.targets.success.by_column
         found: Found = {}
         if isinstance(turn.attempts, Searched):
             found[f"{name}/residual"] = turn.attempts.residual[0]
         return found | {
-            f"{name}/hits": np.array(hits.sum() if success.by_column else int(hits.sum())),
+            f"{name}/hits": np.array(hits.sum() if by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
-            f"{name}/columns": success.columns_right(self.crowd.secrets, attempt).mean(axis=0),
+            f"{name}/columns": self._columns(attempt, share),
             f"{name}/columns_fresh": columns.mean(axis=0),
             f"{name}/group_share": self._by_group(share, hits),
             f"{name}/group_fresh": self.crowd.members.sums(chance),
         }
+
+    def _columns(self, attempt: NDArray[np.int64], share: Floats) -> Floats:
+        """Give the mean share of each column that is right, or its chance where that is known."""
+        success = self.targets.success
+        if self.beliefs is not None and isinstance(success, ColumnsRight):
+            return success.column_chances(self.beliefs, attempt).mean(axis=0)
+        if self.exact is not None:  # of one column
+            return share.mean(keepdims=True)
+        return success.columns_right(self.crowd.secrets, attempt).mean(axis=0)
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where membership is told by the secrets."""

@@ -46,6 +46,10 @@ class TrialStreams:
         """Give that of releases about single people."""
         return child(self.entropy, ALONE, number)
 
+    def others(self, number: int) -> np.random.Generator:
+        """Give that of the people whom these are about."""
+        return child(self.entropy, ALONE, number, 0)
+
     def decoy(self, number: int, place: int) -> Sources:
         """Give those of the trial's decoy."""
         return Sources(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.evidence import each_confidence, mean_limits
+from narcissus.evidence import PeopleSums, clopper_pearson, each_confidence, mean_limits
+from narcissus.results import Estimate
 from narcissus.study.results.table import NoiseResult, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GuessResult
-from narcissus.study.table.attack_summary import attack_result, limited, prior_test
+from narcissus.study.table.attack_summary import as_mean, attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.enclosure import Enclosure
+from narcissus.study.table.enclosure import LIKELIEST, Enclosure
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_summary import group_results
@@ -81,7 +83,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
         share_of_columns=experiment.success.by_column,
-        guess=_guess(experiment, trials),
+        guess=_guess(experiment, trials, around),
         attacks=attacks,
         ceiling=ceiling,
         best=_best(experiment, attacks, trials),
@@ -139,7 +141,9 @@ def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
     return slope * surprises
 
 
-def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
+def _guess(
+    experiment: Experiment, trials: Sequence[Trial], around: Enclosure | None
+) -> GuessResult:
     """Limit the share that the best guess without the release gets right.
 
     Each person's chance is known exactly from the prior. Where the prior may be wrong about the
@@ -149,6 +153,9 @@ def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
     level, n = experiment.confidence, experiment.targets
     if experiment.prior_is_exact:
         chance = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
+        if around is not None and (people := around.envelope(LIKELIEST).people) is not None:
+            low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
+            chance = replace(chance, low=min(chance.value, low), high=max(chance.value, high))
         return GuessResult.model_validate(
             {
                 "share": chance.value,
@@ -160,11 +167,32 @@ def _guess(experiment: Experiment, trials: Sequence[Trial]) -> GuessResult:
         )
     real = np.array([float(t["guessed"]) for t in trials])
     said = np.clip(sums[:, 0] / n, 0, 1)
+    right = [float(t["guessed_chance"]) for t in trials]
+    moments = np.column_stack(
+        [n * real, n * real, sums, right]
+    )  # a hit is its own square, a part less
     return GuessResult(
-        **dict(limited(real, level, people=n)),
-        by_the_prior=prior_test(experiment, real, said),
+        **dict(as_mean(_hits(experiment, real))),
+        by_the_prior=prior_test(
+            experiment, real, said, PeopleSums.of_moments(moments, n, less=1.0, allowed=0.0)
+        ),
         **_of_factors(experiment, trials),
     )
+
+
+def _hits(experiment: Experiment, real: Floats) -> Estimate:
+    """Limit the share that the guess gets right from its hits, which count person by person.
+
+    Rows that are drawn without replacement are less spread than as many that are independent and
+    alike (Hoeffding 1956, Theorem 4).
+    """
+    level, n = experiment.confidence, experiment.targets
+    if experiment.everybody:  # the people played are the population
+        value = float(real.mean())
+        return Estimate(value, value, value, level, len(real), method="all people")
+    if experiment.success.by_column:  # parts of people are not counted
+        return mean_limits(real, confidence=level, people=n)
+    return clopper_pearson(round(n * real.sum()), n * len(real), confidence=level)
 
 
 def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
