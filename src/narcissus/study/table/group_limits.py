@@ -138,9 +138,10 @@ def guess_of_group(
     if experiment.everybody:  # the people played are the population
         return Estimate(value, value, value, level, shares.size, method="all people")
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)[group]
-    if experiment.groups.by_others[group]:
+    counted = by_secret or not experiment.knows_guess
+    if experiment.groups.by_others[group] or (counted and experiment.success.by_column):
         return mean_limits(shares, confidence=level, people=experiment.targets)
-    if by_secret or not experiment.knows_guess:
+    if counted:
         found = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
         assert found.low is not None
         assert found.high is not None

@@ -132,12 +132,12 @@ class Truth:
         share = hits
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
-        columns = self.targets.column_chances(attempt)
+        columns, by_column = self.targets.column_chances(attempt), self.targets.success.by_column
         found: Found = {}
         if isinstance(turn.attempts, Searched):
             found[f"{name}/residual"] = turn.attempts.residual[0]
         return found | {
-            f"{name}/hits": np.array(hits.sum() if success.by_column else int(hits.sum())),
+            f"{name}/hits": np.array(hits.sum() if by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
             f"{name}/columns": self._columns(attempt, share),
