@@ -10,7 +10,7 @@ import pytest
 
 from narcissus.bounds import (
     Limit,
-    People,
+    ThreatToPeople,
     advantage,
     advantage_by_value,
     at_most,
@@ -109,7 +109,7 @@ def test_what_is_found_for_added_records_keeps_the_limit_once_converted(delta):
 def test_of_several_people_every_one_is_kept_and_the_count_is():
     """The one whom a guarantee exposes most decides, alone as among others."""
     rows = [[0.5, 0.3, 0.2], [0.9, 0.1, 0.0], [0.2, 0.4, 0.4]] * 10
-    people, limit = People(rows), Limit(0.05)
+    people, limit = ThreatToPeople(rows), Limit(0.05)
     alone = [largest_epsilon(threat(values=row), limit) for row in rows[:3]]
     assert largest_epsilon(people, limit) == pytest.approx(min(alone), rel=1e-6)
     count = Limit(at_most=22, confidence=0.9)

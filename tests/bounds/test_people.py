@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.bounds import (
-    People,
+    ThreatToPeople,
     domination,
     exact_match_optimum,
     exact_optimum,
@@ -29,7 +29,7 @@ def test_nothing_is_below_the_best_of_all_mechanisms(guarantee):
     rng = np.random.default_rng(5)
     for _ in range(8):
         priors = rng.dirichlet([1.0, 1.0, 0.5], size=2)
-        people = People(priors)
+        people = ThreatToPeople(priors)
         for v in (1, 2):
             best = exact_optimum(priors, guarantee, v).value
             found = people.tail(guarantee, v).value
@@ -46,7 +46,7 @@ def test_nothing_is_below_the_best_of_all_mechanisms(guarantee):
 @pytest.mark.parametrize("guarantee", KINDS)
 def test_each_person_is_limited_alone_and_in_the_order_given(guarantee):
     priors = np.array([[0.5, 0.5, 0], [0.2, 0.3, 0.5], [0.5, 0.5, 0], [1.0, 0, 0]])
-    people = People(priors)
+    people = ThreatToPeople(priors)
     assert people.n == 4
     np.testing.assert_allclose(people.prior, [0.5, 0.5, 0.5, 1.0])
     found = people.success(guarantee)
@@ -61,7 +61,7 @@ def test_each_person_is_limited_alone_and_in_the_order_given(guarantee):
 @pytest.mark.parametrize("guarantee", KINDS)
 def test_the_count_is_no_worse_than_other_theorems_say(guarantee):
     priors = np.random.default_rng(1).dirichlet([2.0, 1.0, 1.0], size=40)
-    people = People(priors)
+    people = ThreatToPeople(priors)
     tails = people.tails(guarantee)
     assert tails.shape == (42,)
     assert (np.diff(tails) <= 0).all()
@@ -82,7 +82,7 @@ def test_many_people_are_counted_at_points_chosen_by_some_of_them():
     """The same people many times over: the tables hold, and come near those of all points."""
     priors = np.random.default_rng(2).dirichlet([2.0, 1.0], size=600)
     guarantee = GaussianDP(0.5)
-    people = People(np.concatenate([priors] * 2))
+    people = ThreatToPeople(np.concatenate([priors] * 2))
     assert people.n > 1000
     number = int(people.at_most(guarantee, 0.95).value)
     tails = people.tails(guarantee, 0.05)
@@ -95,7 +95,7 @@ def test_many_people_are_counted_at_points_chosen_by_some_of_them():
 
 
 def test_where_nothing_is_proved_it_is_said():
-    people = People([[1.0, 0.0], [0.9, 0.1]])
+    people = ThreatToPeople([[1.0, 0.0], [0.9, 0.1]])
     found = people.at_most(PureDP(9.0), 0.95)
     assert found.value == 2
     assert found.theorem == "every one may fall"
@@ -105,9 +105,9 @@ def test_where_nothing_is_proved_it_is_said():
 
 def test_what_is_no_people_is_refused(monkeypatch):
     with pytest.raises(InputError, match="row 1"):
-        People([[0.5, 0.5], [0.5, 0.4]])
+        ThreatToPeople([[0.5, 0.5], [0.5, 0.4]])
     with pytest.raises(InputError, match="replace-one"):
-        People([[0.5, 0.5]]).tails(PureDP(1.0, adjacency="add-remove"))
+        ThreatToPeople([[0.5, 0.5]]).tails(PureDP(1.0, adjacency="add-remove"))
     monkeypatch.setattr("narcissus.bounds.people.MOST_PEOPLE", 2)
     with pytest.raises(TooLargeError, match="3 people, at most 2"):
-        People([[0.5, 0.5]] * 3)
+        ThreatToPeople([[0.5, 0.5]] * 3)

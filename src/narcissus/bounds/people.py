@@ -34,8 +34,8 @@ _OWN = 200  # people up to which each of them takes a point of the profile of th
 _BEST = 3  # points that are tried beyond, those that promise most for so many people
 
 
-class People:
-    """People with a prior each, all of whom are attacked; a guess must name the very value.
+class ThreatToPeople:
+    """ThreatToPeople with a prior each, all of whom are attacked; a guess must name the very value.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class People:
     Examples
     --------
     >>> from narcissus.guarantees import PureDP
-    >>> people = People([[0.5, 0.5], [0.9, 0.1]])
+    >>> people = ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])
     >>> people.success(PureDP(1.0)).round(6)
     array([0.731059, 0.9     ])
     """
