@@ -63,6 +63,7 @@ class ThreatToPeople:
             rows, axis=0, return_inverse=True, return_counts=True
         )
         self._who = np.ravel(back)
+        self._last: tuple[Guarantee, FloatArray] | None = None
 
     @property
     def n(self) -> int:
@@ -76,8 +77,11 @@ class ThreatToPeople:
 
     def success(self, guarantee: Guarantee) -> FloatArray:
         """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
-        blocks = [each_success(rows, guarantee) for rows in self._blocks()]
-        return np.maximum(np.concatenate(blocks)[self._who], self.prior)
+        if self._last is None or self._last[0] != guarantee:
+            blocks = [each_success(rows, guarantee) for rows in self._blocks()]
+            found = np.maximum(np.concatenate(blocks)[self._who], self.prior)
+            self._last = guarantee, found
+        return self._last[1].copy()
 
     def advantage(self, guarantee: Guarantee) -> FloatArray:
         """Limit each one's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
