@@ -22,6 +22,20 @@ Ended = Generator[tuple[str, Any], None, None]
 """Keys with what came of them, in the order in which they end."""
 
 
+class KeyLostError(NarcissusError):
+    """Workers ended again and again during a key.
+
+    Attributes
+    ----------
+    keys
+        The key; several where it is one of them, and nobody can tell which.
+    """
+
+    def __init__(self, message: str, keys: Sequence[str]) -> None:
+        super().__init__(message)
+        self.keys = tuple(keys)
+
+
 class Executor(Protocol):
     """Plays keys, as many at once as it has workers."""
 
@@ -43,9 +57,10 @@ class Executor(Protocol):
 
         Raises
         ------
+        KeyLostError
+            Workers ended again and again during one key.
         NarcissusError
-            Workers ended again and again during one key, memory ran out, or nobody plays any more;
-            the message says which.
+            Memory ran out, or nobody plays any more; the message says which.
         """
         ...
 

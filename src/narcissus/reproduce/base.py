@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -17,7 +17,7 @@ PAPERS: Mapping[str, str] = {
 """The papers by their number here."""
 
 Kind = Literal["figure", "table", "statement"]
-Verdict = Literal["agrees", "differs", "cannot be compared"]
+Verdict = Literal["agrees", "differs", "cannot be compared", "failed"]
 Shown = Literal["proved", "checked", "played"]
 """How a statement is shown: for all that it speaks of, exactly (a proof in the documentation, or
 all cases computed); exactly, in the cases named; by sampling, with limits. Strongest first."""
@@ -113,6 +113,8 @@ class Reproduced:
         Readings that were chosen, data that stand in for others; a sentence each.
     table
         Rows of a table, the names of its columns first; None for a figure.
+    failed
+        Why it could not be made, if so: there is nothing else then.
     """
 
     panels: tuple[Panel, ...] = ()
@@ -121,10 +123,13 @@ class Reproduced:
     cannot: str = ""
     notes: tuple[str, ...] = ()
     table: tuple[tuple[str | float, ...], ...] = ()
+    failed: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """Whether what is printed agrees and what is claimed held; one that does not decides."""
+        if self.failed:
+            return "failed"
         if not self.printed and not self.held:
             return "cannot be compared"
         fine = all(one.agrees for one in self.printed) and all(one.holds for one in self.held)
@@ -133,12 +138,17 @@ class Reproduced:
     @property
     def shown(self) -> Shown | None:
         """How the claims were shown, the weakest of all; None without claims."""
-        order: tuple[Shown, ...] = ("proved", "checked", "played")
-        return max((one.shown for one in self.held), key=order.index, default=None)
+        weakest: Shown | None = None
+        for shown in get_args(Shown):
+            if any(one.shown == shown for one in self.held):
+                weakest = shown
+        return weakest
 
     @property
     def because(self) -> str:
         """Why the verdict is what it is."""
+        if self.failed:
+            return self.failed
         if not self.printed and not self.held:
             return self.cannot
         apart = [one for one in self.printed if not one.agrees]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from narcissus.errors import NarcissusError
+from narcissus.game.executor import KeyLostError
 from narcissus.study.engines._start import start
 from narcissus.study.engines._worker import receive, send
 from narcissus.study.engines.answers import opened
@@ -144,9 +144,10 @@ class Attendant(threading.Thread):
             if self._closing:
                 raise WorkerDiedError("the run is over")
             if len(reasons) == ATTEMPTS:
-                raise NarcissusError(
+                raise KeyLostError(
                     f"a worker process ended {ATTEMPTS} times during trial {key} "
                     f"({'; '.join(dict.fromkeys(reasons))}); finished trials are kept, and the "
-                    "same command continues"
+                    "same command continues",
+                    [key],
                 )
             self._ended.put((None, f"trial {key} is played again: {reasons[-1]}"))
