@@ -24,6 +24,16 @@ def worlds(draw):
     return rows, success.astype(float), draw(st.sampled_from([0.0, 0.3, 1.0, 4.0, 40.0, 600.0]))
 
 
+def test_the_solver_s_trouble_with_one_target_is_nobody_else_s():
+    tiny = [3.29355120e-16, 1.10639049e-10, 9.99062307e-01, 7.23205452e-10, 9.37692395e-04]
+    other = [0.2, 0.2, 0.2, 0.1, 0.3]
+    rows = np.array([other, tiny, other])
+    rows /= rows.sum(axis=1, keepdims=True)
+    success = np.array([[0.0], [0.0], [0.0], [1.0], [1.0]])
+    mu, _ = dominate_point(rows, success, 40.0)  # one guess only: it is right as often as it is
+    assert mu.sum(axis=1) == pytest.approx((rows @ success)[:, 0], rel=1e-9)
+
+
 @pytest.mark.states("Narcissus theory", "4.4")
 @settings(max_examples=100, deadline=None)
 @given(worlds())

@@ -71,7 +71,11 @@ def dominate_point(
 
 
 def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> FloatArray:
-    """Solve the programs of some targets as one; ``mu = D`` if the solver finds nothing."""
+    """Solve the programs of some targets as one.
+
+    Where the solver finds nothing, they are split, so that nobody pays for another's tiny masses;
+    of one alone ``mu = D`` where some guess is right, which fills every success set.
+    """
     count, values = rows.shape
     weights = success.T + shrink * (1 - success.T)
     # mu = D u with u in [0, 1], so that the bounds of the solver are those of the program.
@@ -83,8 +87,11 @@ def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> 
         sparse.csr_array((0, count * values)),
         np.zeros(0),
     )
+    if found is None and count > 1:
+        halves = rows[: count // 2], rows[count // 2 :]
+        return np.concatenate([_least_multipliers(half, success, shrink) for half in halves])
     if found is None:
-        return rows.copy()
+        return rows * success.any(axis=1)
     mu = rows * np.clip(found.x.reshape(count, values), 0.0, 1.0)
     # What the tolerance of the solver leaves open: more of mu only helps, so that each set takes
     # what it is short of from its own values, and no other set is hurt.
