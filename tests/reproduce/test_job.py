@@ -10,7 +10,7 @@ import numpy as np
 
 from narcissus.errors import InputError
 from narcissus.reproduce import ITEMS, Item, Reproduced
-from narcissus.reproduce.job import Maker, Tried, item_of, key_of
+from narcissus.reproduce.job import MadeText, Maker, item_of, key_of
 
 
 def of(make, **pieces):
@@ -22,7 +22,7 @@ def test_a_key_names_a_piece_of_an_item():
     item, maker = of(lambda given: Reproduced(cannot=given.answers["a"]), a=lambda _: np.arange(2))
     key = key_of(item, "a")
     assert item_of(key) == item_of(item.name) == item.name
-    assert maker(key) == Tried("[0, 1]")
+    assert maker(key) == MadeText("[0, 1]")
 
 
 def test_an_item_is_made_of_the_answers():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from narcissus.reproduce import Reproduced
-from narcissus.reproduce.kept import Kept
+from narcissus.reproduce.kept import KeptItems
 from narcissus.reproduce.texts import write
 
 NAME = "001/figure-1"
@@ -15,7 +15,7 @@ TEXT = write(Reproduced(cannot="no numbers"))
 
 
 def test_what_was_kept_is_found_by_its_key(tmp_path):
-    kept = Kept(tmp_path, {NAME: {"package": "a"}})
+    kept = KeptItems(tmp_path, {NAME: {"package": "a"}})
     assert kept.get(NAME) is None
     for key, text in ((NAME, TEXT), (f"{NAME}:a/b: c", "[1, NaN]"), (f"{NAME}:..", "2")):
         kept.put(key, text)
@@ -25,9 +25,9 @@ def test_what_was_kept_is_found_by_its_key(tmp_path):
 
 
 def test_what_others_made_is_not(tmp_path):
-    Kept(tmp_path, {NAME: {"package": "a"}}).put(NAME, TEXT)
-    assert Kept(tmp_path, {NAME: {"package": "b"}}).get(NAME) is None
-    assert Kept(tmp_path, {NAME: {"package": "a"}}).get(NAME) == TEXT
+    KeptItems(tmp_path, {NAME: {"package": "a"}}).put(NAME, TEXT)
+    assert KeptItems(tmp_path, {NAME: {"package": "b"}}).get(NAME) is None
+    assert KeptItems(tmp_path, {NAME: {"package": "a"}}).get(NAME) == TEXT
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_what_others_made_is_not(tmp_path):
     ["", "{", "[]", "null", "{}", '{"made by": {}}', '{"made by": {}, "found": {"cannot": "x"}}'],
 )
 def test_what_is_damaged_is_not_there(tmp_path, text):
-    kept = Kept(tmp_path, {NAME: {}})
+    kept = KeptItems(tmp_path, {NAME: {}})
     kept.put(NAME, TEXT)
     [path] = (tmp_path / NAME / "kept").iterdir()
     assert json.loads(path.read_text())["made by"] == {}
@@ -44,6 +44,6 @@ def test_what_is_damaged_is_not_there(tmp_path, text):
 
 
 def test_without_a_folder_nothing_is_kept():
-    kept = Kept(None, {NAME: {}})
+    kept = KeptItems(None, {NAME: {}})
     kept.put(NAME, TEXT)
     assert kept.get(NAME) is None

@@ -15,7 +15,7 @@ from narcissus.reproduce.texts import plain, write
 
 
 @dataclass(frozen=True)
-class Tried:
+class MadeText:
     """What came of a key: the text of it, as JSON, or why there is none."""
 
     text: str
@@ -47,7 +47,7 @@ class Maker:
     items: Mapping[str, Item]
     data: Path | None
 
-    def __call__(self, key: str) -> Tried:
+    def __call__(self, key: str) -> MadeText:
         """Make a piece, or an item without pieces."""
         name, _, piece = key.partition(":")
         item, given = self.items[name], Given(data=self.data)
@@ -55,19 +55,19 @@ class Maker:
             return _tried(lambda: plain(item.pieces[piece](given)))
         return _tried(lambda: write(item.make(given)))
 
-    def finished(self, item: Item, answers: Mapping[str, str]) -> Tried:
+    def finished(self, item: Item, answers: Mapping[str, str]) -> MadeText:
         """Make an item of what its pieces gave, as texts."""
         given = Given({piece: json.loads(text) for piece, text in answers.items()}, self.data)
         with threadpool_limits(1):  # as in every worker: the last digits depend on it
             return _tried(lambda: write(item.make(given)))
 
 
-def _tried(make: Callable[[], str]) -> Tried:
+def _tried(make: Callable[[], str]) -> MadeText:
     try:
-        return Tried(make())
+        return MadeText(make())
     except NarcissusError as error:
-        return Tried("", str(error))
+        return MadeText("", str(error))
     except SystemExit as error:
-        return Tried("", f"sys.exit({error.code!r}) was called")
+        return MadeText("", f"sys.exit({error.code!r}) was called")
     except Exception as error:
-        return Tried("", raised_where(error))
+        return MadeText("", raised_where(error))

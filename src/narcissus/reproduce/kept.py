@@ -22,7 +22,7 @@ FOLDER = "kept"
 """Beside the data of an item."""
 
 
-class Kept:
+class KeptItems:
     """What is kept, by key.
 
     Parameters

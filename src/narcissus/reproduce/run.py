@@ -15,8 +15,8 @@ from narcissus.observer import SILENT, Observer
 from narcissus.reproduce.base import Item, Reproduced
 from narcissus.reproduce.files import remove_item, write_item, write_page
 from narcissus.reproduce.given_data import digests
-from narcissus.reproduce.job import Maker, Tried, item_of, key_of
-from narcissus.reproduce.kept import Kept
+from narcissus.reproduce.job import MadeText, Maker, item_of, key_of
+from narcissus.reproduce.kept import KeptItems
 from narcissus.reproduce.origin import origin
 from narcissus.reproduce.page import Made
 from narcissus.reproduce.texts import read
@@ -68,7 +68,7 @@ def reproduce(
     """
     found = digests(items, data, observer)
     origins = {item.name: origin(item, found) for item in items}
-    run = _Run(items, Kept(out, origins), data, observer)
+    run = _Run(items, KeptItems(out, origins), data, observer)
     options = RunOptions(entropy=0, observer=observer, engine=engine, workers=workers)
     is_quick = engine is None and workers is None and run.seconds < WORTH_SENDING
     is_here = is_quick or not run.todo
@@ -90,7 +90,7 @@ class _Run:
     """What is found so far, by key, and what is still to be played."""
 
     def __init__(
-        self, items: Sequence[Item], kept: Kept, data: Path | None, observer: Observer
+        self, items: Sequence[Item], kept: KeptItems, data: Path | None, observer: Observer
     ) -> None:
         self.items, self.kept, self.data, self.observer = items, kept, data, observer
         self.of = {item.name: item for item in items}
@@ -156,7 +156,7 @@ class _Run:
     def _needs_files(self, key: str) -> bool:
         return self.data is not None and bool(self.of[item_of(key)].needs)
 
-    def _take(self, key: str, tried: Tried) -> None:
+    def _take(self, key: str, tried: MadeText) -> None:
         """Keep what came of a key."""
         name = item_of(key)
         if tried.why:
@@ -188,7 +188,7 @@ def _keys(item: Item) -> list[str]:
 
 def _each(
     executor: Executor, maker: Maker, keys: Sequence[str], observer: Observer
-) -> Generator[tuple[str, Tried], None, None]:
+) -> Generator[tuple[str, MadeText], None, None]:
     """Play keys; one that ends workers again and again has failed, and the others are played."""
     left = dict.fromkeys(keys)
     try:
@@ -202,7 +202,7 @@ def _each(
     for key in lost.keys:
         del left[key]
         if len(lost.keys) == 1:
-            yield key, Tried("", str(lost))
+            yield key, MadeText("", str(lost))
         else:  # one of them: each alone says which
             yield from _each(executor, maker, [key], observer)
     yield from _each(executor, maker, list(left), observer)
