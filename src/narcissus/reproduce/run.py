@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 
-from narcissus.game.executor import Executor, KeyLostError, Serial
+from narcissus.game.executor import WORTH_SENDING, Executor, KeyLostError, Serial
 from narcissus.observer import SILENT, Observer
 from narcissus.reproduce.base import Item, Reproduced
 from narcissus.reproduce.files import remove_item, write_item, write_page
@@ -22,7 +22,6 @@ from narcissus.reproduce.page import Made
 from narcissus.reproduce.texts import read
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import RunOptions
-from narcissus.study.pool import WORTH_SENDING
 from narcissus.study.sections import PlayedRun
 from narcissus.study.work import agree, in_words
 

@@ -62,7 +62,7 @@ class TableKind:
         identity = identity_of(study, experiment, folder)
         if executor.is_here:  # others do not have the folder
             experiment = with_kept_releases(experiment, options.folder, identity)
-        plan = looks_of(experiment, study, options)
+        plan = looks_of(experiment, study, options, executor)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
@@ -72,7 +72,7 @@ class TableKind:
         experiment, trials = play_trials(experiment, plan, identity, options, executor, again=again)
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
-            write_internal(options.internal, experiment)
+            write_internal(options.internal, experiment, executor, options.observer)
         decided_at = _decided_at(study, experiment, threshold)
         results = conclude(experiment, trials, threshold, decided_at)
         if study.release is not None:

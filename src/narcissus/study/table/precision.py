@@ -19,7 +19,7 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.game.executor import Serial
+from narcissus.game.executor import Executor, soon
 from narcissus.observer import Observer
 from narcissus.study.kinds import RunOptions
 from narcissus.study.results.table import PrecisionResult, SettingNumbers
@@ -27,6 +27,7 @@ from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.limits import expected_reach, scores_of
 from narcissus.study.table.schema import TableStudy
+from narcissus.study.table.sent import SentExperiment
 from narcissus.study.table.streams import PILOT
 from narcissus.study.table.summary import summarise
 from narcissus.study.table.training import trained
@@ -106,7 +107,9 @@ def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
 
 
-def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> LookPlan | None:
+def looks_of(
+    experiment: Experiment, study: TableStudy, options: RunOptions, executor: Executor
+) -> LookPlan | None:
     """Play the pilot and fix when the run may end; None where the study asks for no precision.
 
     Raises
@@ -119,15 +122,14 @@ def looks_of(experiment: Experiment, study: TableStudy, options: RunOptions) -> 
     if study.run.precision is None:
         return None
     observer = options.observer
-    pilot = trained(_pilot(experiment), observer)
-    check(pilot, pilot.keys(), executor=Serial(), hours=options.hours, observer=observer)
+    pilot = trained(_pilot(experiment), observer, executor)
+    keys = pilot.keys()
+    check(pilot, keys, executor=executor, hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted, most = study.run.precision / 100, study.run.trials or MOST
-    played = [
-        [pilot.play(f"{t}/{number}") for t in range(PILOT_TRIALS)]
-        for number in range(len(pilot.settings))
-    ]
-    first = max(_needed(pilot, trials, wanted) for trials in played)
+    played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
+    settings = len(pilot.settings)
+    first = max(_needed(pilot, played[number::settings], wanted) for number in range(settings))
     if first > MOST and study.run.trials is None:
         raise InputError(
             f"`run.precision` of {study.run.precision:g} points takes about {first:,} trials; "
