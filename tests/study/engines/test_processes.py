@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.errors import NarcissusError
+from narcissus.observer import SilentObserver
 from narcissus.study.engines import Processes
 from narcissus.study.engines.processes import default_workers
 from narcissus.study.pool import play_all
@@ -30,6 +31,31 @@ def test_workers_do_not_change_a_digit(study, play):
     assert hears.steps == 12
     other, _ = play(path, workers=1, rng=4)
     assert other.record.digest != one.record.digest
+
+
+def pid(key):
+    return os.getpid()
+
+
+def test_workers_stay_between_plays_and_end_with_the_executor(kin):
+    """Of one job after the other, also after a worker was killed while it had nothing to do."""
+    here, notes = Processes(2), SilentObserver()
+    notes.note = lambda text: heard.append(text)
+    heard = []
+    first = set(dict(here.play(pid, KEYS)).values())
+    assert dict(here.play(int, KEYS)) == {key: int(key) for key in KEYS}
+    assert set(dict(here.play(pid, KEYS)).values()) <= first
+    victim = first.pop()
+    os.kill(victim, signal.SIGKILL)
+    after = dict(here.play(pid, [str(n) for n in range(40)], notes))
+    assert victim not in after.values()
+    assert all("is played again: it was killed by signal 9" in text for text in heard)
+    here.close()
+    assert kin.all_gone([*first, *after.values()])
+    assert dict(here.play(int, KEYS)) == {key: int(key) for key in KEYS}  # may be used again
+    left = kin.children(os.getpid())
+    del here
+    assert kin.all_gone(left)
 
 
 def dots():

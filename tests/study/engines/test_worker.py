@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from narcissus.study.engines import Processes, _worker
+from narcissus.study.engines._worker import JOB, KEY
 
 KEYS = [str(n) for n in range(5)]
 
@@ -71,26 +72,30 @@ def answer(process):
     return pickle.loads(_worker.receive(process.stdout))
 
 
-def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe(worker):
+def test_it_takes_jobs_plays_keys_and_ends_with_its_pipe(worker):
     process = worker(os.getpid())
-    _worker.send(process.stdin, pickle.dumps(int))
+    _worker.send(process.stdin, JOB + pickle.dumps(int))
     assert answer(process) == (None, None, "")
-    _worker.send(process.stdin, b"12")
+    _worker.send(process.stdin, KEY + b"12")
     assert answer(process) == (12, None, "")
-    _worker.send(process.stdin, b"x")
+    _worker.send(process.stdin, KEY + b"x")
     value, error, text = answer(process)
     assert value is None
     assert isinstance(error, ValueError)
     assert "Traceback" in text
-    _worker.send(process.stdin, b"7")  # an error is no end
+    _worker.send(process.stdin, KEY + b"7")  # an error is no end
     assert answer(process)[0] == 7
+    _worker.send(process.stdin, JOB + pickle.dumps(str.upper))
+    assert answer(process) == (None, None, "")
+    _worker.send(process.stdin, KEY + b"x")
+    assert answer(process)[0] == "X"
     process.communicate(timeout=60)  # closes its pipe
     assert process.returncode == 0
 
 
 def test_a_job_that_cannot_be_taken_is_told_and_ends_it(worker):
     process = worker(os.getpid())
-    _worker.send(process.stdin, b"no pickle")
+    _worker.send(process.stdin, JOB + b"no pickle")
     assert isinstance(answer(process)[1], pickle.UnpicklingError)
     assert process.wait(60) == 0
 
