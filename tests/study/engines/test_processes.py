@@ -39,9 +39,8 @@ def pid(key):
 
 def test_workers_stay_between_plays_and_end_with_the_executor(kin):
     """Of one job after the other, also after a worker was killed while it had nothing to do."""
-    here, notes = Processes(2), SilentObserver()
-    notes.note = lambda text: heard.append(text)
-    heard = []
+    here, notes, heard = Processes(2), SilentObserver(), []
+    notes.note = heard.append
     first = set(dict(here.play(pid, KEYS)).values())
     assert dict(here.play(int, KEYS)) == {key: int(key) for key in KEYS}
     assert set(dict(here.play(pid, KEYS)).values()) <= first

@@ -24,5 +24,8 @@ class SentExperiment:
 
     def __call__(self, key: str) -> dict[str, Any]:
         """Play one trial; give what is kept of it."""
+        for name in from_outside():  # of what this worker played before
+            if name not in self.theorems:
+                del THEOREMS[name]
         THEOREMS.update(self.theorems)
         return self.experiment.play(key)
