@@ -15,10 +15,10 @@ from narcissus.study.engines._worker import JOB, KEY
 KEYS = [str(n) for n in range(5)]
 
 
-def test_an_exception_that_cannot_be_sent_is_told(dies):
+def test_an_exception_that_cannot_be_sent_is_told(two, dies):
     how = "class Odd(Exception):\n    def __reduce__(self): return int, ('x',)\nraise Odd('so')"
     with pytest.raises(RuntimeError, match="Odd: so") as caught:
-        list(Processes(2).play(dies(how), KEYS))
+        list(two.play(dies(how), KEYS))
     assert "in trial 2" in caught.value.__notes__
 
 
