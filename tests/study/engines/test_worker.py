@@ -33,8 +33,8 @@ def test_what_a_trial_reads_and_prints_is_kept_from_the_pipes(dies, capfd):
 
 def test_messages_come_as_they_were_sent_or_not_at_all():
     stream = io.BytesIO()
-    for message in (b"", b"one", bytes(100_000)):
-        _worker.send(stream, message)
+    for parts in ((), (b"o", b"ne"), (bytes(100_000),)):
+        _worker.send(stream, *parts)
     whole = stream.getvalue()
     assert whole[:8] == struct.pack("!Q", 0)
     stream.seek(0)

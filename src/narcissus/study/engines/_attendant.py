@@ -43,16 +43,16 @@ class Worker:
         """
         if job is not self._job:
             self._job, self._oom = None, oom_kills()
-            self._tell(JOB + job)
+            self._tell(JOB, job)
             opened(self._hear(), "when a worker process was started")
             self._job = job
-        self._tell(KEY + key.encode())
+        self._tell(KEY, key.encode())
         return opened(self._hear(), f"in trial {key}")
 
-    def _tell(self, message: bytes) -> None:
+    def _tell(self, *parts: bytes) -> None:
         assert self._process.stdin is not None
         try:
-            send(self._process.stdin, message)
+            send(self._process.stdin, *parts)
         except OSError:
             raise WorkerDiedError(self._why()) from None
 

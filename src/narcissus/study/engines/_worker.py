@@ -27,9 +27,11 @@ JOB, KEY = b"j", b"k"  # what a message to a worker begins with
 _PR_SET_PDEATHSIG = 1
 
 
-def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message."""
-    stream.write(LENGTH.pack(len(message)) + message)
+def send(stream: IO[bytes], *parts: bytes) -> None:
+    """Write one message, given in parts: a large one is not copied."""
+    stream.write(LENGTH.pack(sum(map(len, parts))))
+    for part in parts:
+        stream.write(part)
     stream.flush()
 
 
@@ -80,7 +82,7 @@ def main(parent: int) -> None:
     asked, answers = _pipes()
     job: list[Callable[[str], Any]] = []
     while (message := receive(asked)) is not None:
-        kind, body = message[:1], message[1:]
+        kind, body = message[:1], memoryview(message)[1:]
         if kind == JOB:
             job.clear()  # before the next one is made: both may not fit
             send(answers, answer(lambda body=body: job.append(pickle.loads(body))))
@@ -88,4 +90,4 @@ def main(parent: int) -> None:
                 return
             threadpool_limits(1)  # of the libraries that came with it, too
         else:
-            send(answers, answer(lambda body=body: job[0](body.decode())))
+            send(answers, answer(lambda body=body: job[0](bytes(body).decode())))
