@@ -2,7 +2,8 @@
 
 Run with ``python benchmarks/engines.py`` (needs the extra dask). Every trial sleeps for a part of
 its time, so that more workers than cores show what an engine itself costs. Prints seconds of each
-engine and their ratio to one process, bytes of the study, and bytes of a key there and back.
+engine and their ratio to one process, bytes of the study, and bytes of a key there and back; and
+the processor seconds of five plays, such as looks at a run, with workers that stay and without.
 """
 
 from __future__ import annotations
@@ -68,6 +69,23 @@ def bytes_of_a_key() -> float:
     return (found[2] - found[1]) / 400
 
 
+def five_plays(*, anew: bool) -> float:
+    """Measure the processor seconds of two workers in five plays of twenty keys."""
+
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    begin, executor = spent(), Processes(2)
+    for _ in range(5):
+        if anew:
+            executor.close()
+        for _ended in executor.play(quick, [str(n) for n in range(20)]):
+            pass
+    executor.close()
+    return spent() - begin
+
+
 def main() -> None:
     engines = {
         "serial": Serial(),
@@ -80,6 +98,8 @@ def main() -> None:
         first, again = timed(engine)
         one = one or again
         print(f"{name:20} {first:6.2f} s, again {again:6.2f} s: {one / again:4.2f} times serial")
+    anew, stay = five_plays(anew=True), five_plays(anew=False)
+    print(f"five plays, 2 processes: {anew:.1f} s of a core if started anew, {stay:.1f} s if not")
     print(f"study: {len(cloudpickle.dumps(trial)):,} bytes, to the scheduler and to each worker")
     answer, _ = play_key(Carried(cloudpickle.dumps(trial), versions()), "0")
     print(f"key: {bytes_of_a_key():,.0f} bytes in all, {len(answer):,} of them what is kept of it")

@@ -84,6 +84,18 @@ def test_smallest_refuses_bad_options(call, options, match):
     assert match in err
 
 
+def test_others_write_out_and_play(call, monkeypatch):
+    """The engine is asked for what takes long, and the answer is the same."""
+    monkeypatch.setattr("narcissus.game.executor.WORTH_SENDING", -1.0)
+    call("examples", "counting-query-uncut", "--out", "c.toml")
+    asked = ("--smallest", "tau", "--values", "0.03,0.05,0.06", "--epsilon", 1, "--delta", 1e-6)
+    found = call("profile", "c.toml", *asked, "--json")
+    assert call("profile", "c.toml", *asked, "--json", "--workers", 2) == found
+    code, _, err = call("profile", "c.toml", "--workers", 2)
+    assert code == 2
+    assert "an exact profile is computed here" in err
+
+
 def test_profile_refuses_what_it_cannot_do(call, tmp_path):
     call("examples", "known-rows", "--out", "large.toml")
     code, _, err = call("profile", "large.toml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,8 @@ def run(*arguments: str):
 
 def test_the_list_names_all_items():
     text = run("--list").output
-    assert "001 figure    2a" in text
+    line = next(line for line in text.splitlines() if line.startswith("001 figure    2a"))
+    assert line.endswith("1 s  Advantage against canaries of uneven priors")
     rows = json.loads(run("--list", "--json").output)
     assert {"paper", "kind", "number", "title", "seconds"} == set(rows[0])
 
@@ -45,3 +47,31 @@ def test_a_number_that_is_not_there_exits_with_2(capsys):
         main(["reproduce", "001", "--figure", "17"])
     assert ended.value.code == 2
     assert "what can" in capsys.readouterr().err
+
+
+def test_one_that_fails_is_named_at_the_end(monkeypatch, tmp_path, capsys):
+    from narcissus.reproduce import ITEMS
+
+    def make(_given):
+        raise ValueError("no")
+
+    monkeypatch.setitem(ITEMS, "001/figure-1", replace(ITEMS["001/figure-1"], make=make))
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "001", "--all", "--quiet", "--out", str(tmp_path)])
+    assert ended.value.code == 3
+    out, err = capsys.readouterr()
+    assert "failed: ValueError: no (test_reproduce.py" in out
+    assert "paper 17.8" in out
+    assert err == "failed: 001/figure-1\n"
+
+
+def test_data_are_looked_at_and_engines_are_those_of_other_commands(tmp_path, capsys):
+    for words, says in (
+        (("--data", str(tmp_path / "no")), "must be a folder"),
+        (("--engine", "proceses"), "did you mean `processes`"),
+        (("--engine", "serial", "--workers", "2"), "serial is one process"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", "001", "--figure", "1", *words])
+        assert ended.value.code == 2
+        assert says in capsys.readouterr().err

@@ -4,7 +4,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from narcissus.errors import NarcissusError
-from narcissus.game.executor import Serial, in_order
+from narcissus.game import executor
+from narcissus.game.executor import KeyLostError, Serial, in_order, soon
 
 KEYS = ["3", "1", "2"]
 
@@ -12,7 +13,11 @@ KEYS = ["3", "1", "2"]
 class Backwards(Serial):
     """Ends with the last key first."""
 
+    def __init__(self):
+        self.keys = []
+
     def play(self, job, keys, observer=None):
+        self.keys += keys
         yield from super().play(job, list(keys)[::-1])
 
 
@@ -32,6 +37,30 @@ def test_nothing_is_played_before_it_is_asked_for():
     assert asked == []
     next(looking)
     assert asked == ["3"]
+
+
+@pytest.mark.parametrize(("worth", "sent"), [(-1.0, ["1", "2"]), (60.0, [])])
+def test_only_what_takes_long_is_sent_and_what_came_of_it_is_the_same(monkeypatch, worth, sent):
+    monkeypatch.setattr(executor, "WORTH_SENDING", worth)
+    others = Backwards()
+    assert list(soon(others, int, KEYS)) == [3, 1, 2]
+    assert others.keys == sent
+    assert list(soon(others, int, [])) == []
+
+
+def test_the_time_of_who_looks_is_not_that_of_the_job(monkeypatch):
+    clock = iter([0.0, 0.1, 1000.0])
+    monkeypatch.setattr(executor.time, "perf_counter", lambda: next(clock))
+    others = Backwards()
+    looking = soon(others, int, KEYS)
+    assert [next(looking), *looking] == [3, 1, 2]
+    assert others.keys == []
+
+
+def test_a_lost_key_is_named():
+    error = KeyLostError("workers ended", ["3", "1"])
+    assert (str(error), error.keys) == ("workers ended", ("3", "1"))
+    assert isinstance(error, NarcissusError)
 
 
 def test_linear_algebra_has_one_thread():

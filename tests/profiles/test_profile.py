@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from narcissus import Game, memorized_information, play, profile, smallest
 from narcissus.attacks import Posterior
 from narcissus.errors import InputError
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.knowledge import Hidden, KnownRows, Told
 from narcissus.mechanisms import (
     Constant,
@@ -63,6 +66,42 @@ def test_published_cut_is_far_larger_than_needed():
     assert 0 <= worst < 1e-90
     with pytest.raises(InputError, match="tau <= 1/4"):
         published_cut(1, 0.01, 500)
+
+
+class Ahead(Serial):
+    """Plays all keys before it gives the first, as workers may."""
+
+    def __init__(self):
+        self.keys = []
+
+    def play(self, job, keys, observer=None):
+        self.keys += keys
+        yield from list(super().play(job, list(keys)))[::-1]
+
+
+def test_the_smallest_does_not_depend_on_who_writes_the_games_out(monkeypatch):
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    monkeypatch.setattr(sys.modules[smallest.__module__], "TOGETHER", 3)
+    asked = []
+
+    def games(tau):
+        asked.append(tau)
+        if tau > 0.5:
+            raise InputError("too large")
+        return counting(100, 0.0021534, tau)
+
+    cuts = [0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.6]
+    told = {"epsilon": 1.0, "delta": 1e-6}
+    others = Ahead()
+    found = smallest(games, cuts, executor=others, **told)
+    assert (found.value, found.tried) == (0.05, 6)
+    assert asked == cuts[:6]  # some at a time
+    assert others.keys == ["1", "2"] * 2
+    assert found == smallest(games, cuts, **told)
+    # one that is refused matters where nothing before it is enough
+    assert smallest(games, [0, 0.05, 0.6], executor=others, **told).value == 0.05
+    with pytest.raises(InputError, match="too large"):
+        smallest(games, [0, 0.6, 0.05], executor=others, **told)
 
 
 @pytest.mark.states("Cohen et al. 2025", "Appendix A")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import cloudpickle
 import pytest
 
 from narcissus import Game, profile, sampled_profile
 from narcissus.errors import InputError, TooLargeError
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import Constant, CountingQuery, Identity, RandomizedResponse
 from narcissus.success.relations import Pinned, Prefix
@@ -79,3 +82,24 @@ def test_what_is_not_sampled_is_refused():
     with pytest.raises(TooLargeError):
         sampled_profile(game, 0.0, draws=100, limit=10, rng=1)
     sampled_profile(game, 0.0, draws=2, trials=10, rng=1)
+
+
+def test_who_plays_does_not_change_a_digit(monkeypatch):
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    others = Backwards()
+    told = {"draws": 40, "trials": 300, "rng": 7}
+    points = [0.0, 0.4, 1.0]
+    found = sampled_profile(counting(6, 0.4), points, executor=others, **told)
+    assert others.keys == ["1", "2"]
+    assert found == sampled_profile(counting(6, 0.4), points, **told)
+
+
+class Backwards(Serial):
+    """Ends with the last key first; a job reaches it as bytes."""
+
+    def __init__(self):
+        self.keys = []
+
+    def play(self, job, keys, observer=None):
+        self.keys += keys
+        yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), list(keys)[::-1])

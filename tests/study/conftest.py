@@ -219,6 +219,16 @@ def digest():
     return lambda folder="out": json.loads((Path(folder) / "record.json").read_text())["digest"]
 
 
+@pytest.fixture(scope="module")
+def two():
+    """Give two worker processes, the same for all tests of a module: it is dear to start them."""
+    from narcissus.study.engines import Processes
+
+    executor = Processes(2)
+    yield executor
+    executor.close()
+
+
 SLOW = """
 import time
 class Slow:

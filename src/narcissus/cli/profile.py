@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,15 @@ import click
 
 from narcissus._outwards import lower
 from narcissus.cli import options
+from narcissus.cli.engine import engine_of
 from narcissus.cli.main import EXCEEDED, OK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
+    from narcissus.game.executor import Executor
     from narcissus.profiles import Profile
+    from narcissus.results import Estimate
     from narcissus.study import Study
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
@@ -28,6 +32,7 @@ instead.
 
 --smallest finds the first of the --values of a parameter of the mechanism (or of another section,
 as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
+Where --smallest or --sample take long, --workers or --engine share them out.
 
 \b
 Examples:
@@ -80,6 +85,8 @@ Examples:
     metavar="D",
     help="Largest delta for --smallest.  [default: that of the study's statement]",
 )
+@options.workers("Worker processes for --smallest and --sample.  [default: the study's, or 1]")
+@options.engine
 @options.allow_code
 @options.as_json("Print JSON, in full precision.")
 def command(
@@ -92,12 +99,15 @@ def command(
     parameter: str | None,
     values: str | None,
     delta: float | None,
+    workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
     allow_code: bool,
     as_json: bool,
 ) -> int:
     """Compute a profile."""
     from narcissus.errors import InputError
-    from narcissus.profiles import EPSILONS, LIMIT, profile
+    from narcissus.profiles import EPSILONS, LIMIT, profile, sampled_profile
     from narcissus.study import load_study
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
@@ -111,23 +121,34 @@ def command(
     if parameter is not None:
         if sample is not None:
             raise InputError("`--smallest` is exact: leave out `--sample`")
-        return _smallest(
-            loaded,
-            parameter,
-            values=values,
-            epsilons=epsilons,
-            delta=delta,
-            limit=most,
-            as_json=as_json,
-        )
+        with _others(loaded, engine, scheduler, workers) as executor:
+            return _smallest(
+                loaded,
+                parameter,
+                values=values,
+                epsilons=epsilons,
+                delta=delta,
+                limit=most,
+                executor=executor,
+                as_json=as_json,
+            )
     if values is not None or delta is not None:
         raise InputError(
             f"`{'--delta' if values is None else '--values'}` is for `--smallest PARAMETER`"
         )
     points = epsilons or EPSILONS
     if sample is not None:
-        _show_sampled(loaded, points, draws=sample, limit=most, seed=seed, as_json=as_json)
+        with _others(loaded, engine, scheduler, workers) as executor:
+            estimates = sampled_profile(
+                loaded, points, draws=sample, limit=most, rng=seed, executor=executor
+            )
+        _show_sampled(estimates, points, as_json=as_json)
         return OK
+    if (engine, scheduler, workers) != (None, None, None):
+        raise InputError(
+            "an exact profile is computed here: `--workers` and `--engine` are for "
+            "`--smallest` and `--sample`"
+        )
     result = profile(loaded, points, limit=most)
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
@@ -136,19 +157,24 @@ def command(
     return OK
 
 
-def _show_sampled(
-    study: Study,
-    points: Sequence[float],
-    *,
-    draws: int,
-    limit: int,
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    """Estimate from below and print it."""
-    from narcissus.profiles import sampled_profile
+@contextmanager
+def _others(
+    study: Study, engine: str | None, scheduler: str | None, workers: int | None
+) -> Generator[Executor]:
+    """Give who plays what takes long: as was asked for, else as the study says."""
+    from narcissus.observer import SILENT
+    from narcissus.study.engines import executor_of
+    from narcissus.study.kinds import RunOptions
 
-    estimates = sampled_profile(study, points, draws=draws, limit=limit, rng=seed)
+    settings: Any = study.settings
+    with engine_of(engine, scheduler, workers) as player, study.code.in_use():
+        options = RunOptions(entropy=0, observer=SILENT, engine=player, workers=workers)
+        with executor_of(options, settings.run, workers=1) as executor:
+            yield executor
+
+
+def _show_sampled(estimates: Sequence[Estimate], points: Sequence[float], *, as_json: bool) -> None:
+    """Print what was estimated from below."""
     if as_json:
         answer = {
             "epsilon": list(points),
@@ -188,6 +214,7 @@ def _smallest(
     epsilons: tuple[float, ...],
     delta: float | None,
     limit: int,
+    executor: Executor,
     as_json: bool,
 ) -> int:
     """Find the smallest value of a parameter that meets a target."""
@@ -217,6 +244,7 @@ def _smallest(
             epsilon=epsilon,
             delta=target,
             limit=limit,
+            executor=executor,
         )
     if as_json:
         answer = {

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
+from narcissus.cli.engine import engine_of
+from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.long_work import agreed
+from narcissus.cli.main import NOT_ASSESSED, OK
 
 if TYPE_CHECKING:
     from narcissus.reproduce import Item, Reproduced
     from narcissus.reproduce.base import Kind
+    from narcissus.reproduce.page import Made
 
 HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
 number that is printed beside ours.
@@ -26,14 +31,21 @@ Examples:
   narcissus reproduce --list
   narcissus reproduce 001 --figure 1
   narcissus reproduce 001 --figure 2b --out figures
-  narcissus reproduce --all --out papers
+  narcissus reproduce --all --out papers --workers 4
+  narcissus reproduce 001 --all --data downloads --out papers
 
 FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and index.html for all.
+What is finished is kept there: interrupted, the same command continues, and what was made by other
+code, versions or data is made anew. One that fails does not stop the others (exit code 3).
+
+Some take data that do not come with Narcissus: put the files into a folder and name it by --data.
+A note says which file is missing, and where it is from; then something stands in for it.
 
 \b
-Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, cannot be compared),
-because, shown (proved, checked, played), printed (what, paper, ours, within, agrees, because),
-held (what, holds, shown, because), notes, data (rows, names first).
+Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
+Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, cannot be compared,
+failed), because, shown (proved, checked, played), printed (what, paper, ours, within, agrees,
+because), held (what, holds, shown, because), notes, data (rows, names first).
 """
 
 
@@ -50,6 +62,15 @@ held (what, holds, shown, because), notes, data (rows, names first).
     metavar="FOLDER",
     help="Folder to write to; without it only the numbers are printed.",
 )
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Folder with data that are not in Narcissus; their checksums are looked at.",
+)
+@options.workers("Worker processes; the numbers do not depend on it.")
+@options.engine
+@options.yes
 @options.quiet
 @options.as_json("Print JSON in full precision.")
 def command(
@@ -61,13 +82,18 @@ def command(
     listed: bool,
     everything: bool,
     out: Path | None,
+    data: Path | None,
+    workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
+    yes: bool,
     quiet: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Make figures, tables and statements again."""
     from narcissus.cli.progress import progress
     from narcissus.reproduce import chosen, reproduce
-    from narcissus.reproduce.run import as_dict
+    from narcissus.reproduce.texts import as_dict
 
     kind, number = _asked(
         paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
@@ -77,17 +103,38 @@ def command(
     items = chosen(paper, kind, number)
     if listed:
         _list(items, as_json=as_json)
-        return
-    with progress(quiet=quiet) as observer:
-        made = reproduce(items, out, observer=observer)
+        return OK
+    if out is not None:
+        on_interrupt("what is finished is kept; the same command continues")
+
+    def make(hours: float | None) -> list[Made]:
+        with (
+            progress(quiet=quiet) as observer,
+            engine_of(engine, scheduler, workers) as player,
+        ):
+            return reproduce(
+                items,
+                out,
+                data=data,
+                engine=player,
+                workers=workers,
+                hours=hours,
+                observer=observer,
+            )
+
+    made = agreed(make, yes=yes)
+    failed = [item.name for item, one in made if one.failed]
     if as_json:
         found = [as_dict(item, one) for item, one in made]
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
-        return
-    for item, one in made:
-        _say(item, one)
-    if out is not None:
-        click.echo(f"wrote {out / 'index.html'}")
+    else:
+        for item, one in made:
+            _say(item, one)
+        if out is not None:
+            click.echo(f"wrote {out / 'index.html'}")
+    if failed:
+        click.echo(f"failed: {', '.join(failed)}", err=True)
+    return NOT_ASSESSED if failed else OK
 
 
 def _asked(
@@ -111,8 +158,10 @@ def _list(items: Sequence[Item], *, as_json: bool) -> None:
         rows = [{name: getattr(item, name) for name in names} for item in items]
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
+    width = max(len(item.number) for item in items)
     for item in items:
-        click.echo(f"{item.paper} {item.kind:<9} {item.number:<4} {item.title}")
+        seconds = f"{item.seconds:,.3g} s"
+        click.echo(f"{item.paper} {item.kind:<9} {item.number:<{width}} {seconds:>8}  {item.title}")
 
 
 def _say(item: Item, made: Reproduced) -> None:

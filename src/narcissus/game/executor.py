@@ -7,6 +7,7 @@ times goes through an `Executor`; what is kept of it stays with whoever asked.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, Protocol
@@ -20,6 +21,23 @@ Job = Callable[[str], Any]
 """Plays a key; can be pickled where it is to be sent."""
 Ended = Generator[tuple[str, Any], None, None]
 """Keys with what came of them, in the order in which they end."""
+
+WORTH_SENDING = 10.0
+"""Seconds of work that is worth the start of workers, which takes two."""
+
+
+class KeyLostError(NarcissusError):
+    """Workers ended again and again during a key.
+
+    Attributes
+    ----------
+    keys
+        The key; several where it is one of them, and nobody can tell which.
+    """
+
+    def __init__(self, message: str, keys: Sequence[str]) -> None:
+        super().__init__(message)
+        self.keys = tuple(keys)
 
 
 class Executor(Protocol):
@@ -43,9 +61,10 @@ class Executor(Protocol):
 
         Raises
         ------
+        KeyLostError
+            Workers ended again and again during one key.
         NarcissusError
-            Workers ended again and again during one key, memory ran out, or nobody plays any more;
-            the message says which.
+            Memory ran out, or nobody plays any more; the message says which.
         """
         ...
 
@@ -95,3 +114,21 @@ def in_order(
                 ended, found = next(ending)
                 ahead[ended] = found
             yield ahead.pop(key)
+
+
+def soon(
+    executor: Executor, job: Job, keys: Sequence[str], observer: Observer = SILENT
+) -> Generator[Any, None, None]:
+    """Give what came of each key in order: here, but for the rest of what turns out to take long.
+
+    For work that is kept nowhere, and mostly takes less time than the start of workers. Nothing is
+    played before it is asked for.
+    """
+    if not keys:
+        return
+    begin = time.perf_counter()
+    [first] = in_order(Serial(), job, keys[:1], observer)
+    seconds = (time.perf_counter() - begin) * (len(keys) - 1)
+    yield first
+    others = executor if seconds > WORTH_SENDING else Serial()
+    yield from in_order(others, job, keys[1:], observer)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pandas as pd
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
 from narcissus.game import Game
+from narcissus.game.executor import Executor, Serial, soon
 from narcissus.profiles.attacker import Bayes
 from narcissus.profiles.family import WrittenFamily, number, write_out_family
 from narcissus.profiles.write_out import LIMIT, WrittenOut
@@ -21,6 +24,10 @@ from narcissus.worlds.batches import key_of
 
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 """Where a profile is computed if nothing else is asked for."""
+
+
+TOGETHER = 100
+"""Values of a parameter whose games are made, and shared out, at a time."""
 
 
 @dataclass(frozen=True)
@@ -304,6 +311,7 @@ def smallest(
     epsilon: float,
     delta: float,
     limit: int = LIMIT,
+    executor: Executor | None = None,
 ) -> Smallest:
     """Find the first value of a parameter with which a mechanism is resilient, exactly.
 
@@ -318,6 +326,8 @@ def smallest(
         Target.
     limit
         Largest number of (data set, release) pairs of a game.
+    executor
+        Who writes the games out, where that takes long; None is this process.
 
     Notes
     -----
@@ -326,20 +336,57 @@ def smallest(
     """
     non_negative("epsilon", epsilon)
     probability("delta", delta)
-    worst, tried = math.inf, 0
-    assumed: dict[str, None] = {}
-    for value in values:
-        tried += 1
-        asked = games(value)
-        worst = 0.0
-        for game in [asked] if isinstance(asked, Game) else asked:
-            family = write_out_family(game, limit=limit)
-            assumed |= dict.fromkeys(family.assumptions)
-            worst = max(worst, family.delta(epsilon))
-            if worst > delta:
-                break
-        if worst <= delta:
-            return Smallest(value, worst, tried, tuple(assumed))
+    tried, worst, assumed = 0, math.inf, dict[str, None]()
+    left = iter(values)
+    while together := list(islice(left, TOGETHER)):
+        made, refused = _made(games, together)
+        keys = [str(place) for place in range(len(made))]
+        judge = _Judge(made, epsilon, delta, limit)
+        with closing(soon(executor or Serial(), judge, keys)) as looking:
+            for value, (worst, assumptions) in zip(together, looking, strict=False):
+                tried += 1
+                assumed |= dict.fromkeys(assumptions)
+                if worst <= delta:
+                    return Smallest(value, worst, tried, tuple(assumed))
+        if refused is not None:
+            raise refused
     if not tried:
         raise InputError("`values` must hold at least one value")
     return Smallest(None, worst, tried, tuple(assumed))
+
+
+def _made(
+    games: Callable[[float], Game | Sequence[Game]], values: Sequence[float]
+) -> tuple[list[Sequence[Game]], InputError | None]:
+    """Give the games of values, and the error of the first that is refused.
+
+    It matters only if none before that value is enough.
+    """
+    made: list[Sequence[Game]] = []
+    for value in values:
+        try:
+            asked = games(value)
+        except InputError as error:
+            return made, error
+        made.append([asked] if isinstance(asked, Game) else asked)
+    return made, None
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Writes out the games of a value, given by its place: the worst delta, and what it assumes."""
+
+    games: Sequence[Sequence[Game]]
+    epsilon: float
+    delta: float
+    limit: int
+
+    def __call__(self, key: str) -> tuple[float, tuple[str, ...]]:
+        worst, assumed = 0.0, dict[str, None]()
+        for game in self.games[int(key)]:
+            family = write_out_family(game, limit=self.limit)
+            assumed |= dict.fromkeys(family.assumptions)
+            worst = max(worst, family.delta(self.epsilon))
+            if worst > self.delta:
+                break
+        return worst, tuple(assumed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
+from narcissus.game.executor import Executor, Serial, soon
 from narcissus.profiles.profile import EPSILONS, game_of
-from narcissus.profiles.write_out import LIMIT, write_out
+from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
 from narcissus.results import Estimate
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import Draw
@@ -54,6 +55,7 @@ def sampled_profile(
     confidence: float = 0.95,
     limit: int = LIMIT,
     rng: RandomSource = None,
+    executor: Executor | None = None,
 ) -> list[Estimate]:
     """Estimate the profile of a large game from below, by sampling releases.
 
@@ -79,6 +81,8 @@ def sampled_profile(
         Largest number of (data set, release) pairs to learn from.
     rng
         Seed.
+    executor
+        Who plays, where that takes long; None is this process.
     """
     game = game_of(game).single("a profile by sampling")
     if game.side is not None:
@@ -90,31 +94,44 @@ def sampled_profile(
     sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)
     small = Game(_Sampled(sets), game.mechanism, game.relation, looser=game.looser)
     learned = write_out(small, limit=limit)
-    estimates: list[Estimate] = []
-    for number, point in enumerate(points):
+    job = _Played(game, learned, points, trials, level, entropy)
+    keys = [str(number) for number in range(len(points))]
+    return list(soon(executor or Serial(), job, keys))
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Plays the attacker that was learned for an epsilon, given by its place."""
+
+    game: Game
+    learned: WrittenOut
+    points: Sequence[float]
+    trials: int
+    level: float
+    entropy: int
+
+    def __call__(self, key: str) -> Estimate:
+        point = self.points[int(key)]
         played = play(
-            game,
-            learned.attacker(point),
+            self.game,
+            self.learned.attacker(point),
             Resilience(point),
-            trials=trials,
+            trials=self.trials,
             stop=False,
-            rng=int(child(entropy, 1, number).integers(2**62)),
+            rng=int(child(self.entropy, 1, int(key)).integers(2**62)),
         )
         scores = played.attackers[0].scores
         factor = math.exp(point)
         gain = scores.success - factor * scores.baseline
-        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * level - 1)
+        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * self.level - 1)
         assert limits.low is not None
-        estimates.append(
-            Estimate(
-                max(0.0, float(gain.mean())),
-                max(0.0, limits.low * (1 + factor) - factor),
-                None,
-                level,
-                trials,
-                quantity=f"delta at epsilon {point:g}",
-                method="learned attacker, played; betting",
-                why="a better attacker may exist: there is no upper limit",
-            )
+        return Estimate(
+            max(0.0, float(gain.mean())),
+            max(0.0, limits.low * (1 + factor) - factor),
+            None,
+            self.level,
+            self.trials,
+            quantity=f"delta at epsilon {point:g}",
+            method="learned attacker, played; betting",
+            why="a better attacker may exist: there is no upper limit",
         )
-    return estimates

@@ -17,7 +17,7 @@ PAPERS: Mapping[str, str] = {
 """The papers by their number here."""
 
 Kind = Literal["figure", "table", "statement"]
-Verdict = Literal["agrees", "differs", "cannot be compared"]
+Verdict = Literal["agrees", "differs", "cannot be compared", "failed"]
 Shown = Literal["proved", "checked", "played"]
 """How a statement is shown: for all that it speaks of, exactly (a proof in the documentation, or
 all cases computed); exactly, in the cases named; by sampling, with limits. Strongest first."""
@@ -115,6 +115,8 @@ class Reproduced:
         Readings that were chosen, data that stand in for others; a sentence each.
     table
         Rows of a table, the names of its columns first; None for a figure.
+    failed
+        Why it could not be made, if so: there is nothing else then.
     """
 
     panels: tuple[Panel, ...] = ()
@@ -123,10 +125,13 @@ class Reproduced:
     cannot: str = ""
     notes: tuple[str, ...] = ()
     table: tuple[tuple[str | float, ...], ...] = ()
+    failed: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """Whether what is printed agrees and what is claimed held; one that does not decides."""
+        if self.failed:
+            return "failed"
         if not self.printed and not self.held:
             return "cannot be compared"
         fine = all(one.agrees for one in self.printed) and all(one.holds for one in self.held)
@@ -144,6 +149,8 @@ class Reproduced:
     @property
     def because(self) -> str:
         """Why the verdict is what it is."""
+        if self.failed:
+            return self.failed
         if not self.printed and not self.held:
             return self.cannot
         apart = [one for one in self.printed if not one.agrees]

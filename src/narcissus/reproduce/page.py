@@ -26,7 +26,12 @@ _SHOWN = 12  # rows of a curve in the table below its picture; the files hold al
 
 def page(made: Sequence[Made]) -> Page:
     """Lay out what was made."""
-    words = {"agrees": "agreeing", "differs": "differing", "cannot be compared": "not comparable"}
+    words = {
+        "agrees": "agreeing",
+        "differs": "differing",
+        "cannot be compared": "not comparable",
+        "failed": "failed",
+    }
     count = {word: sum(one.verdict == key for _, one in made) for key, word in words.items()}
     said = ", ".join(f"{number} {word}" for word, number in count.items() if number)
     return Page(

@@ -1,20 +1,29 @@
-"""Make items again and write them: a folder each, and one page for all."""
+"""Make items again: piece by piece, on any engine, kept as they end, continued where it stopped.
+
+Long work is the pieces'; they are played by whoever plays keys, with the items that have none. What
+an item with pieces makes of them takes little, and is made here as soon as the last is there.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Sequence
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any
 
-from narcissus._files import write_atomically
-from narcissus.errors import InputError
+from narcissus.game.executor import WORTH_SENDING, Executor, KeyLostError, Serial
 from narcissus.observer import SILENT, Observer
-from narcissus.reproduce.base import Given, Item, Reproduced
-from narcissus.reproduce.page import Made, draw, page
+from narcissus.reproduce.base import Item, Reproduced
+from narcissus.reproduce.files import remove_item, write_item, write_page
+from narcissus.reproduce.given_data import digests
+from narcissus.reproduce.job import MadeText, Maker, item_of, key_of
+from narcissus.reproduce.kept import KeptItems
+from narcissus.reproduce.origin import origin
+from narcissus.reproduce.page import Made
+from narcissus.reproduce.texts import read
+from narcissus.study.engines import executor_of
+from narcissus.study.kinds import RunOptions
+from narcissus.study.sections import PlayedRun
+from narcissus.study.work import agree, in_words
 
 
 def reproduce(
@@ -22,9 +31,12 @@ def reproduce(
     out: Path | None = None,
     *,
     data: Path | None = None,
+    engine: str | Executor | None = None,
+    workers: int | None = None,
+    hours: float | None = None,
     observer: Observer = SILENT,
 ) -> list[Made]:
-    """Make items again, one after the other.
+    """Make items again; one that fails says so in its verdict and does not stop the others.
 
     Parameters
     ----------
@@ -33,76 +45,163 @@ def reproduce(
     out
         A folder that gets, for each item as soon as it is made, ``PAPER/KIND-NUMBER/`` with
         ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``, and at
-        the end ``index.html`` with all of them. None writes nothing.
+        the end ``index.html`` with all of them. What is finished is kept there, pieces too, and is
+        not made again while the code, the versions and the data are those that it was made by.
+        None writes nothing.
     data
         A folder with the files that items need and the project does not hold (`Item.needs`).
+    engine, workers
+        Who plays, as `narcissus.run` takes it; without a word processes, or this one alone where
+        all takes a few seconds. No number depends on it.
+    hours
+        Longest time that was agreed to; None is any.
     observer
-        Hears of each.
+        Hears how long it will take, of each piece and of each item.
 
     Raises
     ------
     InputError
-        The folder cannot be written.
+        The folder cannot be written, or a file of data is not the one that an item needs.
+    LongWorkError
+        It takes longer than ``hours``.
     """
-    made: list[Made] = []
-    observer.start("items", len(items))
-    for item in items:
-        answers = {name: piece(Given(data=data)) for name, piece in item.pieces.items()}
-        one = item.make(Given(answers, data))
-        made.append((item, one))
-        if out is not None:
-            _write(out / item.name, item, one)
-        observer.advance()
-    observer.finish()
+    found = digests(items, data, observer)
+    origins = {item.name: origin(item, found) for item in items}
+    run = _Run(items, KeptItems(out, origins), data, observer)
+    options = RunOptions(entropy=0, observer=observer, engine=engine, workers=workers)
+    is_quick = engine is None and workers is None and run.seconds < WORTH_SENDING
+    is_here = is_quick or not run.todo
+    with nullcontext(Serial()) if is_here else executor_of(options, PlayedRun()) as executor:
+        run.agree(executor, hours)
+        run.play(executor)
+    made: list[Made] = [(item, run.outcome(item)) for item in items]
     if out is not None:
-        from narcissus.report.html import page_html
-
-        _put(out / "index.html", page_html(page(made)))
+        for item, one in made:
+            if one.failed:
+                remove_item(out / item.name)
+            else:
+                write_item(out / item.name, item, one, anew=False)
+        write_page(out / "index.html", made)
     return made
 
 
-def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
-    """Give all that came out of an item, ready for JSON."""
-    return {
-        "paper": item.paper,
-        "kind": item.kind,
-        "number": item.number,
-        "title": item.title,
-        "verdict": made.verdict,
-        "because": made.because,
-        "shown": made.shown,
-        "printed": [{**asdict(one), "agrees": one.agrees} for one in made.printed],
-        "held": [asdict(one) for one in made.held],
-        "notes": list(made.notes),
-        "data": [list(row) for row in made.rows],
-    }
+class _Run:
+    """What is found so far, by key, and what is still to be played."""
+
+    def __init__(
+        self, items: Sequence[Item], kept: KeptItems, data: Path | None, observer: Observer
+    ) -> None:
+        self.items, self.kept, self.data, self.observer = items, kept, data, observer
+        self.of = {item.name: item for item in items}
+        self.maker = Maker(self.of, None if data is None else data.resolve())
+        self.failed: dict[str, str] = {}
+        found = {key: kept.get(key) for item in items for key in _keys(item)}
+        self.texts = {key: text for key, text in found.items() if text is not None}
+        self.todo = [key for item in items for key in self._left(item)]
+        self._steps = len(found)
+
+    def _left(self, item: Item) -> list[str]:
+        """Give the keys of an item that others are to play."""
+        if item.name in self.texts:
+            return []
+        keys = [key_of(item, piece) for piece in item.pieces] or [item.name]
+        return [key for key in keys if key not in self.texts]
+
+    @property
+    def seconds(self) -> float:
+        """How long what is to be played takes on one core, roughly."""
+        return sum(self._seconds(key) for key in self.todo)
+
+    def _seconds(self, key: str) -> float:
+        item = self.of[item_of(key)]
+        return item.seconds / max(1, len(item.pieces))
+
+    def agree(self, executor: Executor, hours: float | None) -> None:
+        """Say how long it will take; raise where that is longer than was agreed to."""
+        if not self.todo:
+            return
+        processes = min(executor.workers, len(self.todo))
+        longest = max(map(self._seconds, self.todo))
+        seconds = max(longest, self.seconds / processes)
+        count = len({item_of(key) for key in self.todo})
+        kept = len(self.items) - count
+        work = f"{count} to make again" + (f" ({kept} were made earlier)" if kept else "")
+        work += f", in {processes} {'process' if processes == 1 else 'processes'}"
+        agree(seconds, work, hours=hours, observer=SILENT, instead="name fewer of them")
+        if len(self.todo) > 1 or kept:
+            self.observer.note(f"about {in_words(seconds)}: {work}")
+
+    def play(self, executor: Executor) -> None:
+        """Play what is left, and finish each item as soon as all of it is there."""
+        waiting = [item for item in self.items if item.pieces and item.name not in self.texts]
+        done = self._steps - len(self.todo) - len(waiting)
+        self.observer.start("pieces and items", self._steps, done)
+        for item in waiting:  # a run may have stopped before the last step
+            self._finish(item)
+        # Others have not the user's files; they are not sent.
+        here = [key for key in self.todo if self._needs_files(key) and not executor.is_here]
+        others = [key for key in self.todo if key not in here]
+        for player, keys in ((executor, others), (Serial(), here)):
+            for key, tried in _each(player, self.maker, keys, self.observer):
+                self._take(key, tried)
+                self._finish(self.of[item_of(key)])
+        self.observer.finish()
+
+    def outcome(self, item: Item) -> Reproduced:
+        """Give what came of an item."""
+        text = self.texts.get(item.name)
+        return Reproduced(failed=self.failed[item.name]) if text is None else read(text)
+
+    def _needs_files(self, key: str) -> bool:
+        return self.data is not None and bool(self.of[item_of(key)].needs)
+
+    def _take(self, key: str, tried: MadeText) -> None:
+        """Keep what came of a key."""
+        name = item_of(key)
+        if tried.why:
+            if name not in self.failed:
+                self.observer.note(f"{name} failed: {tried.why}")
+            self.failed.setdefault(name, tried.why)
+        else:
+            self.texts[key] = tried.text
+            self.kept.put(key, tried.text)
+        self.observer.advance()
+        if key == name and not tried.why:
+            item, made = self.of[name], read(tried.text)
+            self.observer.note(f"{name}: {made.verdict}")
+            if self.kept.folder is not None:
+                write_item(self.kept.folder / name, item, made, anew=True)
+
+    def _finish(self, item: Item) -> None:
+        """Make an item of its pieces once they are there."""
+        is_over = item.name in self.texts or item.name in self.failed
+        if is_over or not item.pieces or self._left(item):
+            return
+        answers = {piece: self.texts[key_of(item, piece)] for piece in item.pieces}
+        self._take(item.name, self.maker.finished(item, answers))
 
 
-def _write(folder: Path, item: Item, made: Reproduced) -> None:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(made.rows)
-    _put(folder / "data.csv", text.getvalue())
-    _put(folder / "data.json", json.dumps(as_dict(item, made), indent=1, ensure_ascii=False))
-    if made.panels:
-        _put(folder / "picture.svg", _svg(made))
+def _keys(item: Item) -> list[str]:
+    return [*(key_of(item, piece) for piece in item.pieces), item.name]
 
 
-def _svg(made: Reproduced) -> str:
-    """Draw the panels as a file of their own, the same each time."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
-        canvas = Figure(figsize=(6.4 * len(made.panels), 4.6), layout="constrained")
-        draw(canvas, panels=made.panels)
-        text = io.StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
-
-
-def _put(path: Path, text: str) -> None:
+def _each(
+    executor: Executor, maker: Maker, keys: Sequence[str], observer: Observer
+) -> Generator[tuple[str, MadeText], None, None]:
+    """Play keys; one that ends workers again and again has failed, and the others are played."""
+    left = dict.fromkeys(keys)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        with closing(executor.play(maker, keys, observer)) as ending:
+            for key, tried in ending:
+                del left[key]
+                yield key, tried
+        return
+    except KeyLostError as error:
+        lost = error
+    for key in lost.keys:
+        del left[key]
+        if len(lost.keys) == 1:
+            yield key, MadeText("", str(lost))
+        else:  # one of them: each alone says which
+            yield from _each(executor, maker, [key], observer)
+    yield from _each(executor, maker, list(left), observer)

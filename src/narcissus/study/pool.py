@@ -5,19 +5,14 @@ Who plays is an executor's business; the store stays in this process.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import Any
 
-from narcissus.game.executor import Executor, Job, Serial, in_order
+from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
 from narcissus.study.store import Payload, TrialStore
 
 Play = Callable[[str], Payload]
-
-WORTH_SENDING = 10.0
-"""Seconds of work that is worth the start of workers, which takes two."""
 
 
 def play_all(
@@ -106,20 +101,3 @@ def play_in_order(
                     store.put(ended, payload)
                 ahead[ended] = payload
             yield ahead.pop(key)
-
-
-def play_soon(
-    job: Job, keys: Sequence[str], executor: Executor, observer: Observer = SILENT
-) -> list[Any]:
-    """Give what came of each key, in order: here, but for the rest of what turns out to take long.
-
-    For work that is kept nowhere, and mostly takes less time than the start of workers.
-    """
-    if not keys:
-        return []
-    here = Serial()
-    begin = time.perf_counter()
-    found = list(in_order(here, job, keys[:1]))
-    seconds = (time.perf_counter() - begin) * (len(keys) - 1)
-    others = executor if seconds > WORTH_SENDING else here
-    return found + list(in_order(others, job, keys[1:], observer))

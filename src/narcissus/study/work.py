@@ -24,7 +24,14 @@ WORTH_A_NOTE = 60.0  # seconds
 _ANYWAY = "Start it with --yes (in Python: hours=None)"
 
 
-def agree(seconds: float, work: str, *, hours: float | None, observer: Observer) -> None:
+def agree(
+    seconds: float,
+    work: str,
+    *,
+    hours: float | None,
+    observer: Observer,
+    instead: str = "make the study smaller",
+) -> None:
     """Say how long the work will take; refuse it where that is longer than was agreed to.
 
     Parameters
@@ -37,6 +44,8 @@ def agree(seconds: float, work: str, *, hours: float | None, observer: Observer)
         Longest time that was agreed to; None is any.
     observer
         Hears how long it will take, where that is more than a minute.
+    instead
+        What else can be done about it.
 
     Raises
     ------
@@ -45,7 +54,7 @@ def agree(seconds: float, work: str, *, hours: float | None, observer: Observer)
     """
     said = f"about {in_words(seconds)} of work: {work}"
     if hours is not None and seconds > 3600 * hours:
-        raise LongWorkError(f"this is {said}. {_ANYWAY}, or make the study smaller")
+        raise LongWorkError(f"this is {said}. {_ANYWAY}, or {instead}")
     if seconds > WORTH_A_NOTE:
         observer.note(said)
 

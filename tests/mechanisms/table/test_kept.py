@@ -14,6 +14,7 @@ from narcissus.mechanisms import (
     OwnSynthesizer,
     ProtectedCounts,
     PublishedRows,
+    Shelf,
     require_varied,
 )
 from narcissus.mechanisms.table.rows import PreparedRows
@@ -46,7 +47,7 @@ def test_releases_are_those_of_the_mechanism_whether_they_were_kept_or_not(
     tmp_path, columns, people, plan, bits
 ):
     counted = Counted(plan.prepare(columns))
-    kept = KeptReleases(counted, tmp_path / "deep" / "folder", "mine")
+    kept = KeptReleases(counted, Shelf(tmp_path / "deep" / "folder"), "mine")
     data = np.stack([people, people[::-1], people])
     rng = np.random.Generator(bits(1))
     plain = plan.prepare(columns).release(data, rng)
@@ -67,9 +68,9 @@ def test_an_interrupted_run_pays_nothing_twice(tmp_path, columns, people):
     data = np.stack([people] * 5)
     first = Counted(Bootstrap().prepare(columns), stops=3)
     with pytest.raises(KeyboardInterrupt):
-        KeptReleases(first, tmp_path, "x").release(data, np.random.default_rng(2))
+        KeptReleases(first, Shelf(tmp_path), "x").release(data, np.random.default_rng(2))
     second = Counted(Bootstrap().prepare(columns))
-    found = KeptReleases(second, tmp_path, "x").release(data, np.random.default_rng(2))
+    found = KeptReleases(second, Shelf(tmp_path), "x").release(data, np.random.default_rng(2))
     assert second.asked == 2
     plain = Bootstrap().prepare(columns).release(data, np.random.default_rng(2))
     assert all(same(one, two) for one, two in zip(found, plain, strict=True))
@@ -85,7 +86,7 @@ def test_another_mechanism_other_people_and_other_coins_are_other_releases(
         for codes in (people, other, people[:-1]):
             for seed in (1, 2):
                 rng = np.random.default_rng(seed)
-                KeptReleases(counted, tmp_path, identity).release(codes[None], rng)
+                KeptReleases(counted, Shelf(tmp_path), identity).release(codes[None], rng)
     assert counted.asked == 12
     assert len(list(tmp_path.iterdir())) == 12
 
@@ -95,7 +96,7 @@ def test_a_generator_without_a_seed_is_repeated_from_the_folder(tmp_path, column
         return frame.sample(frac=1, replace=True, random_state=np.random.default_rng())
 
     prepared = OwnSynthesizer(careless, epsilon=1.0).prepare(columns)
-    kept = KeptReleases(prepared, tmp_path, "")
+    kept = KeptReleases(prepared, Shelf(tmp_path), "")
     assert kept.assumes == prepared.assumes != ()
     assert kept.must_vary
     one, two = (kept.release(people[None], np.random.default_rng(3))[0] for _ in range(2))
@@ -129,7 +130,7 @@ def changed(good, change):
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_made_anew(tmp_path, columns, people, damage):
-    kept = KeptReleases(Counted(Bootstrap().prepare(columns)), tmp_path, "")
+    kept = KeptReleases(Counted(Bootstrap().prepare(columns)), Shelf(tmp_path), "")
     (first,) = kept.release(people[None], np.random.default_rng(4))
     (path,) = tmp_path.iterdir()
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
@@ -145,7 +146,7 @@ def test_a_damaged_file_is_made_anew(tmp_path, columns, people, damage):
 
 
 def test_cells_of_other_tables_are_not_taken(tmp_path, columns, people):
-    kept = KeptReleases(Counted(Marginals(k=2, epsilon=1.0).prepare(columns)), tmp_path, "")
+    kept = KeptReleases(Counted(Marginals(k=2, epsilon=1.0).prepare(columns)), Shelf(tmp_path), "")
     kept.release(people[None], np.random.default_rng(5))
     (path,) = tmp_path.iterdir()
     arrays = unpack(path.read_bytes())
@@ -155,7 +156,7 @@ def test_cells_of_other_tables_are_not_taken(tmp_path, columns, people):
 
 
 def test_links_are_not_followed(tmp_path, columns, people):
-    kept = KeptReleases(Bootstrap().prepare(columns), tmp_path / "kept", "")
+    kept = KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path / "kept"), "")
     kept.release(people[None], np.random.default_rng(6))
     (path,) = (tmp_path / "kept").iterdir()
     path.rename(tmp_path / "elsewhere")
@@ -166,7 +167,7 @@ def test_links_are_not_followed(tmp_path, columns, people):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path, columns, people):
     (tmp_path / "file").write_text("x")
-    kept = KeptReleases(Bootstrap().prepare(columns), tmp_path / "file", "")
+    kept = KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path / "file"), "")
     with pytest.raises(StoreError, match="cannot keep a release"):
         kept.release(people[None], np.random.default_rng(6))
 
@@ -193,7 +194,7 @@ def test_protected_counts_are_kept_where_their_rule_is_known(
     tmp_path, columns, people, tells, asked
 ):
     prepared = Rounded(columns, "a rule", tells)
-    kept = KeptReleases(prepared, tmp_path, "")
+    kept = KeptReleases(prepared, Shelf(tmp_path), "")
     one, two = (kept.release(people[None], np.random.default_rng(7))[0] for _ in range(2))
     assert prepared.asked == asked
     np.testing.assert_array_equal(one.cells, two.cells)
@@ -207,13 +208,13 @@ def test_other_objects_pass_through(tmp_path, columns, people):
         def release(self, data, rng):
             return [{"secret": len(data)}]
 
-    kept = KeptReleases(Told(), tmp_path, "")
+    kept = KeptReleases(Told(), Shelf(tmp_path), "")
     assert kept.release(people[None], np.random.default_rng(8)) == [{"secret": 1}]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_holds_no_pickle(tmp_path, columns, people):
-    KeptReleases(Bootstrap().prepare(columns), tmp_path, "").release(
+    KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path), "").release(
         people[None], np.random.default_rng(9)
     )
     (path,) = tmp_path.iterdir()

@@ -34,13 +34,15 @@ class Killer(SilentObserver):
         self.notes.append(message)
 
 
-def test_who_plays_does_not_change_a_digit(own, study, kin):
-    """One process, four, and a cluster of three workers, one of them killed in the middle."""
+@pytest.mark.parametrize("processes", [2, pytest.param(4, marks=pytest.mark.nightly)])
+def test_who_plays_does_not_change_a_digit(own, study, kin, processes):
+    """One process, several, and a cluster of three workers, one of them killed in the middle."""
     import narcissus
 
     made = narcissus.load_study(study(run={"trials": 30}, mechanism={"epsilon": [1, "=inf"]}))
     one = narcissus.run(made, engine="serial")
-    four = narcissus.run(made, engine=Processes(4))
+    with closing(Processes(processes)) as several:
+        four = narcissus.run(made, engine=several)
     killer = Killer(10, lambda: os.kill(kin.children(os.getpid())[0], signal.SIGKILL))
     three = narcissus.run(made, engine=own, observer=killer)
     assert any("killed by signal 9" in note for note in killer.notes)
@@ -133,7 +135,9 @@ def test_a_cluster_has_workers_of_its_own():
         Dask("tcp://127.0.0.1:9", workers=2)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGKILL, marks=pytest.mark.nightly), signal.SIGINT]
+)
 def test_nobody_is_left_when_the_command_is_ended(how, slow, command, kin, place):
     """kill -9 and Ctrl-C in the middle."""
     line = command(slow(40), "--engine", "dask", "--workers", 1, "--out", "out")

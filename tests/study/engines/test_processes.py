@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.errors import NarcissusError
+from narcissus.observer import SilentObserver
 from narcissus.study.engines import Processes
 from narcissus.study.engines.processes import default_workers
 from narcissus.study.pool import play_all
@@ -17,19 +18,39 @@ KEYS = [str(n) for n in range(5)]
 SWEEP = {"epsilon": [1, "=inf"]}
 
 
-def test_workers_do_not_change_a_digit(study, play):
+def test_workers_do_not_change_a_digit(two, study, play):
     path = study(mechanism=SWEEP, attacks={
         "prior": {}, "posterior": {}, "ceiling": {}, "rap": {"steps": 20, "trials": 2},
         "gibbs": {"kind": "posterior", "method": "gibbs", "sweeps": 8},
     })  # fmt: skip
     one, hears = play(path, workers=1)
-    two, _ = play(path, workers=2)
-    assert one.record.digest == two.record.digest
-    assert one.record.to_json() == two.record.to_json()
+    both, _ = play(path, engine=two)
+    assert one.record.digest == both.record.digest
+    assert one.record.to_json() == both.record.to_json()
     assert hears.starts == [("trials", 12, 0)]
     assert hears.steps == 12
     other, _ = play(path, workers=1, rng=4)
     assert other.record.digest != one.record.digest
+
+
+def pid(key):
+    return os.getpid()
+
+
+def test_workers_stay_between_plays_and_end_with_the_executor(kin):
+    """Of one job after the other, also after a worker was killed while it had nothing to do."""
+    here, notes, heard = Processes(2), SilentObserver(), []
+    notes.note = heard.append
+    first = set(dict(here.play(pid, KEYS)).values())
+    assert dict(here.play(int, KEYS)) == {key: int(key) for key in KEYS}
+    assert set(dict(here.play(pid, KEYS)).values()) <= first
+    victim = first.pop()
+    os.kill(victim, signal.SIGKILL)
+    after = set(dict(here.play(pid, [str(n) for n in range(40)], notes)).values())
+    assert victim not in after
+    assert all("is played again: it was killed by signal 9" in text for text in heard)
+    del here
+    assert kin.all_gone(first | after)
 
 
 def dots():
@@ -75,7 +96,6 @@ def test_killed_and_continued(slow, play, command, kin, digest, how):
     assert digest() == play(path, workers=1)[0].record.digest
 
 
-@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -83,10 +103,10 @@ def test_killed_and_continued(slow, play, command, kin, digest, how):
         ("raise SystemExit(0)", r"sys.exit\(0\) was called in trial 2"),
     ],
 )
-def test_what_would_end_the_command_is_an_error(dies, workers, how, says):
+def test_what_would_end_the_command_is_an_error(two, dies, how, says):
     """An attack that calls sys.exit(0) must not end the command as if the threshold were met."""
     with pytest.raises(NarcissusError, match=says):
-        play_all(dies(how), KEYS, store=None, executor=Processes(workers), what="")
+        play_all(dies(how), KEYS, store=None, executor=two, what="")
 
 
 def test_as_many_workers_as_cores():

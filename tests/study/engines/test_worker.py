@@ -10,14 +10,15 @@ import sys
 import pytest
 
 from narcissus.study.engines import Processes, _worker
+from narcissus.study.engines._worker import JOB, KEY
 
 KEYS = [str(n) for n in range(5)]
 
 
-def test_an_exception_that_cannot_be_sent_is_told(dies):
+def test_an_exception_that_cannot_be_sent_is_told(two, dies):
     how = "class Odd(Exception):\n    def __reduce__(self): return int, ('x',)\nraise Odd('so')"
     with pytest.raises(RuntimeError, match="Odd: so") as caught:
-        list(Processes(2).play(dies(how), KEYS))
+        list(two.play(dies(how), KEYS))
     assert "in trial 2" in caught.value.__notes__
 
 
@@ -32,8 +33,8 @@ def test_what_a_trial_reads_and_prints_is_kept_from_the_pipes(dies, capfd):
 
 def test_messages_come_as_they_were_sent_or_not_at_all():
     stream = io.BytesIO()
-    for message in (b"", b"one", bytes(100_000)):
-        _worker.send(stream, message)
+    for parts in ((), (b"o", b"ne"), (bytes(100_000),)):
+        _worker.send(stream, *parts)
     whole = stream.getvalue()
     assert whole[:8] == struct.pack("!Q", 0)
     stream.seek(0)
@@ -71,26 +72,30 @@ def answer(process):
     return pickle.loads(_worker.receive(process.stdout))
 
 
-def test_it_takes_a_job_plays_keys_and_ends_with_its_pipe(worker):
+def test_it_takes_jobs_plays_keys_and_ends_with_its_pipe(worker):
     process = worker(os.getpid())
-    _worker.send(process.stdin, pickle.dumps(int))
+    _worker.send(process.stdin, JOB + pickle.dumps(int))
     assert answer(process) == (None, None, "")
-    _worker.send(process.stdin, b"12")
+    _worker.send(process.stdin, KEY + b"12")
     assert answer(process) == (12, None, "")
-    _worker.send(process.stdin, b"x")
+    _worker.send(process.stdin, KEY + b"x")
     value, error, text = answer(process)
     assert value is None
     assert isinstance(error, ValueError)
     assert "Traceback" in text
-    _worker.send(process.stdin, b"7")  # an error is no end
+    _worker.send(process.stdin, KEY + b"7")  # an error is no end
     assert answer(process)[0] == 7
+    _worker.send(process.stdin, JOB + pickle.dumps(str.upper))
+    assert answer(process) == (None, None, "")
+    _worker.send(process.stdin, KEY + b"x")
+    assert answer(process)[0] == "X"
     process.communicate(timeout=60)  # closes its pipe
     assert process.returncode == 0
 
 
 def test_a_job_that_cannot_be_taken_is_told_and_ends_it(worker):
     process = worker(os.getpid())
-    _worker.send(process.stdin, b"no pickle")
+    _worker.send(process.stdin, JOB + b"no pickle")
     assert isinstance(answer(process)[1], pickle.UnpicklingError)
     assert process.wait(60) == 0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.mechanisms import KeptReleases
+from narcissus.mechanisms import KeptReleases, Shelf
 from narcissus.study.table.costly import (
     FOLDER,
     is_costly,
@@ -50,14 +50,14 @@ def test_only_what_stands_outside_the_package_is_costly(ready, own):
 
 def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, own, tmp_path):
     cheap = ready()
-    assert with_kept_releases(cheap, tmp_path, IDENTITY) is cheap
+    assert with_kept_releases(cheap, Shelf(tmp_path), IDENTITY) is cheap
     costly = own("varied")
     assert with_kept_releases(costly, None, IDENTITY) is costly
-    kept = with_kept_releases(costly, tmp_path / "results", IDENTITY)
+    kept = with_kept_releases(costly, Shelf(tmp_path / "results" / FOLDER), IDENTITY)
     assert isinstance(kept.settings[0].mechanism, KeptReleases)
     first = kept.round(0, 0).release[0].rows
     asked = Path("asked").read_text()
-    again = with_kept_releases(own("varied"), tmp_path / "results", IDENTITY)
+    again = with_kept_releases(own("varied"), Shelf(tmp_path / "results" / FOLDER), IDENTITY)
     np.testing.assert_array_equal(again.round(0, 0).release[0].rows, first)
     assert Path("asked").read_text() == asked  # it was not made again
     assert len(list((tmp_path / "results" / FOLDER).iterdir())) == 1
@@ -67,7 +67,7 @@ def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, ow
 @pytest.mark.parametrize("changed", sorted(IDENTITY))
 def test_another_study_finds_none_of_them(own, tmp_path, changed):
     for identity in (IDENTITY, {**IDENTITY, changed: "other"}):
-        with_kept_releases(own("varied"), tmp_path / "results", identity).round(0, 0)
+        with_kept_releases(own("varied"), Shelf(tmp_path / "results"), identity).round(0, 0)
     assert Path("asked").read_text() == "xx"
 
 

@@ -4,9 +4,13 @@ import csv
 import json
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 
+import narcissus as package
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.study.table import experiment as experiments
 
 
@@ -34,6 +38,27 @@ def test_single_people_are_in_the_side_file_only(study, narcissus, monkeypatch, 
     assert sum(hits) == np.dot(counts["targets"], counts["trials"])
     for row in inside:
         assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
+
+
+class Sent(Serial):
+    """Gets a job as bytes, and keeps the keys that it was asked for."""
+
+    def __init__(self):
+        self.keys = []
+
+    def play(self, job, keys, observer=None):
+        self.keys += keys
+        yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), keys)
+
+
+def test_who_plays_again_does_not_change_a_row(study, monkeypatch):
+    made = package.load_study(study(run={"trials": 3}))
+    package.run(made, engine="serial", internal=Path("one.csv"))
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    others = Sent()
+    package.run(made, engine=others, internal=Path("two.csv"))
+    assert others.keys[-2:] == ["1/0", "2/0"]
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
 
 
 def lists(value):

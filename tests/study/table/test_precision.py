@@ -14,6 +14,8 @@ from scipy import stats
 
 import narcissus as package
 from narcissus.evidence import mean_limits
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.observer import SilentObserver
 from narcissus.study.record import digest_of
 from narcissus.study.table.precision import LookPlan, half_width, play_looks, schedule
@@ -37,6 +39,33 @@ def test_a_precision_chooses_the_trials_and_is_kept(study, narcissus):
         where = ("--out", f"again{workers}", "--workers", workers)
         _, again, _ = narcissus("audit", path, "--json", "--quiet", *where)
         assert json.loads(again)["digest"] == json.loads(out)["digest"]
+
+
+class Asked(Serial):
+    """Keeps the keys that it was asked for."""
+
+    def __init__(self):
+        self.plays = []
+
+    def play(self, job, keys, observer=None):
+        self.plays.append(list(keys))
+        yield from super().play(job, keys)
+
+
+def test_a_pilot_that_takes_long_is_played_by_others(study, monkeypatch):
+    path = study(
+        run={"trials": 4, "precision": 0.5, "seed": 3},
+        threat={"targets": 40},
+        mechanism={"epsilon": [1, "=inf"]},
+    )
+    made = package.load_study(path)
+    alone = package.run(made, engine="serial")
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    others = Asked()
+    found = package.run(made, engine=others)
+    pilot = [f"{t}/{s}" for t in range(10) for s in range(2)]
+    assert others.plays[0] == pilot[1:]
+    assert found.record.digest == alone.record.digest
 
 
 def test_most_trials_are_not_exceeded_and_what_was_not_reached_is_said(study, narcissus):

@@ -14,6 +14,7 @@ from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
 from narcissus.mechanisms.table.random_rounding import RandomRounding
 from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
 from narcissus.mechanisms.table.rounding import Rounding
+from narcissus.mechanisms.table.shelf import Shelf
 from narcissus.mechanisms.table.suppression import Suppression
 from narcissus.mechanisms.table.swapping import Swapping
 from narcissus.mechanisms.table.tables import Tables
@@ -37,6 +38,7 @@ __all__ = [
     "PublishedRows",
     "RandomRounding",
     "Rounding",
+    "Shelf",
     "Suppression",
     "Swapping",
     "TableMechanism",

@@ -5,24 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import pack, unpack
-from narcissus._files import read_bytes, write_atomically
-from narcissus.errors import InputError, StoreError
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.marginals import Codes, Counts
 from narcissus.mechanisms.noise import Noise
 from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.base import Prepared
 from narcissus.mechanisms.table.releases import Microdata, ProtectedCounts
+from narcissus.mechanisms.table.shelf import Shelf
 
 _FORMAT = b"narcissus release 1"
-LARGEST = 2**28  # bytes of a file
 TRIES = 3
 
 
@@ -32,7 +30,7 @@ class KeptReleases:
 
     A release is found again by the digest of ``identity``, the people and the state of the
     generator, and leaves the generator as its making did: whether and when a release was made
-    changes no number. What a program without a seed released stays reproducible from the folder;
+    changes no number. What a program without a seed released stays reproducible from what is kept;
     where no coin was drawn of the generator, one is, so that the next release is another.
 
     Whoever can write to the folder can change the numbers. A file that is damaged is made anew.
@@ -41,14 +39,14 @@ class KeptReleases:
     ----------
     prepared
         The mechanism. Rows and counts are kept; other objects pass through.
-    folder
-        Where they are kept, a file each; made when it is needed.
+    shelf
+        Where they are kept.
     identity
         What else a release depends on, as text: the part with its options, digests of own code.
     """
 
     prepared: Prepared
-    folder: Path
+    shelf: Shelf
     identity: str
 
     @property
@@ -92,8 +90,8 @@ class KeptReleases:
 
     def _one(self, codes: Codes, rng: np.random.Generator) -> Any:
         before = _state(rng)
-        path = self._path(codes, before)
-        found = self._read(path, rng)
+        name = self._name(codes, before)
+        found = self._read(name, rng)
         if found is not None:
             return found
         (made,) = self.prepared.release(codes[None], rng)
@@ -101,21 +99,16 @@ class KeptReleases:
             rng.bit_generator.random_raw()
         if (arrays := self._arrays(made)) is not None:
             state = np.frombuffer(_state(rng).encode(), dtype=np.uint8)
-            content = pack({**arrays, "state": state})
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(path, content)
-            except OSError as error:
-                raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
+            self.shelf.put(name, pack({**arrays, "state": state}))
         return made
 
-    def _path(self, codes: Codes, state: str) -> Path:
+    def _name(self, codes: Codes, state: str) -> str:
         digest = hashlib.sha256()
         texts = (self.identity, str(codes.shape), state)
         for part in (_FORMAT, *(text.encode() for text in texts), codes.tobytes()):
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
-        return self.folder / f"{digest.hexdigest()}.npz"
+        return f"{digest.hexdigest()}.npz"
 
     def _arrays(self, release: Any) -> dict[str, NDArray[Any]] | None:
         """Give what is to be kept of a release; None for one that passes through."""
@@ -131,13 +124,11 @@ class KeptReleases:
     def _rule(self) -> Any:
         return getattr(self.prepared, "rule", None)
 
-    def _read(self, path: Path, rng: np.random.Generator) -> Any | None:
+    def _read(self, name: str, rng: np.random.Generator) -> Any | None:
         """Give a kept release and bring the generator to where its making left it."""
-        if path.is_symlink():
-            raise StoreError(f"{path} is a link, which nothing here follows: remove it")
-        if not path.exists():
+        content = self.shelf.get(name)
+        if content is None:
             return None
-        content = read_bytes(path, largest=LARGEST)
         before = rng.bit_generator.state
         try:
             arrays = unpack(content)

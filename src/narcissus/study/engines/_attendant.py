@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from narcissus.errors import NarcissusError
+from narcissus.game.executor import KeyLostError
 from narcissus.study.engines._start import start
-from narcissus.study.engines._worker import receive, send
+from narcissus.study.engines._worker import JOB, KEY, receive, send
 from narcissus.study.engines.answers import opened
 from narcissus.study.engines.endings import how_it_ended, oom_kills
 
@@ -23,32 +24,35 @@ class WorkerDiedError(Exception):
 
 
 class Worker:
-    """One worker process; it takes a job when it is made and plays one key at a time."""
+    """One worker process; it plays one key at a time, of one job after the other."""
 
-    def __init__(self, job: bytes) -> None:
-        self._job: bytes | None = job
+    def __init__(self) -> None:
+        self._job: bytes | None = None
         self._oom = oom_kills()
         self._process = start("_worker")
 
-    def ask(self, key: str) -> Any:
-        """Play one trial; what it raises is raised here.
+    def ask(self, job: bytes, key: str) -> Any:
+        """Play a key of a job, which is sent where it is another than before.
+
+        What the job raises is raised here.
 
         Raises
         ------
         WorkerDiedError
             The process ended instead.
         """
-        if self._job is not None:
-            self._tell(self._job)
-            self._job = None
+        if job is not self._job:
+            self._job, self._oom = None, oom_kills()
+            self._tell(JOB, job)
             opened(self._hear(), "when a worker process was started")
-        self._tell(key.encode())
+            self._job = job
+        self._tell(KEY, key.encode())
         return opened(self._hear(), f"in trial {key}")
 
-    def _tell(self, message: bytes) -> None:
+    def _tell(self, *parts: bytes) -> None:
         assert self._process.stdin is not None
         try:
-            send(self._process.stdin, message)
+            send(self._process.stdin, *parts)
         except OSError:
             raise WorkerDiedError(self._why()) from None
 
@@ -79,43 +83,57 @@ class Worker:
         self._process.kill()
 
 
-class Attendant(threading.Thread):
-    """A thread that keeps one worker process busy, and starts another where it was killed.
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """What attendants do together.
 
-    The thread lives as long as its processes: the kernel ends a process with the thread that
-    started it.
-
-    Parameters
+    Attributes
     ----------
     job
         What plays a key, pickled.
     tasks
-        Keys to be played; None ends the thread.
+        Keys to be played; None ends the shift of one attendant.
     ended
         Takes ``(key, payload or exception)``, and ``(None, note)``.
     """
 
-    def __init__(
-        self,
-        job: bytes,
-        tasks: SimpleQueue[str | None],
-        ended: SimpleQueue[tuple[str | None, Any]],
-    ) -> None:
+    job: bytes
+    tasks: SimpleQueue[str | None]
+    ended: SimpleQueue[tuple[str | None, Any]]
+
+
+class Attendant(threading.Thread):
+    """A thread that keeps one worker process busy, and starts another where it was killed.
+
+    The process is started with the first key, and stays between shifts. The thread lives as long
+    as its processes: the kernel ends a process with the thread that started it.
+    """
+
+    def __init__(self) -> None:
         super().__init__(name="worker's attendant", daemon=True)
-        self._job, self._tasks, self._ended = job, tasks, ended
+        self._shifts: SimpleQueue[Shift | None] = SimpleQueue()
         self._worker: Worker | None = None
         self._closing = False
         self._lock = threading.Lock()
 
+    def begin(self, shift: Shift) -> None:
+        """Work a shift, after those that were begun before."""
+        self._shifts.put(shift)
+
+    def leave(self) -> None:
+        """End, with the process, after the last shift."""
+        self._shifts.put(None)
+
     def run(self) -> None:
-        """Play until there is nothing more to play."""
+        """Work shift after shift."""
         try:
-            while (key := self._tasks.get()) is not None:
-                try:
-                    answer = self._play(key)
-                except BaseException as error:
-                    answer = error
-                self._ended.put((key, answer))
+            while (shift := self._shifts.get()) is not None:
+                while (key := shift.tasks.get()) is not None:
+                    try:
+                        answer = self._play(shift, key)
+                    except BaseException as error:
+                        answer = error
+                    shift.ended.put((key, answer))
         finally:
             if self._worker is not None:
                 self._worker.end()
@@ -127,16 +145,16 @@ class Attendant(threading.Thread):
             if self._worker is not None:
                 self._worker.kill()
 
-    def _play(self, key: str) -> Any:
+    def _play(self, shift: Shift, key: str) -> Any:
         reasons: list[str] = []
         while True:
             with self._lock:
                 if self._closing:
                     raise WorkerDiedError("the run is over")
                 if self._worker is None:
-                    self._worker = Worker(self._job)
+                    self._worker = Worker()
             try:
-                return self._worker.ask(key)
+                return self._worker.ask(shift.job, key)
             except WorkerDiedError as died:
                 reasons.append(str(died))
                 self._worker.end()
@@ -144,9 +162,10 @@ class Attendant(threading.Thread):
             if self._closing:
                 raise WorkerDiedError("the run is over")
             if len(reasons) == ATTEMPTS:
-                raise NarcissusError(
+                raise KeyLostError(
                     f"a worker process ended {ATTEMPTS} times during trial {key} "
                     f"({'; '.join(dict.fromkeys(reasons))}); finished trials are kept, and the "
-                    "same command continues"
+                    "same command continues",
+                    [key],
                 )
-            self._ended.put((None, f"trial {key} is played again: {reasons[-1]}"))
+            shift.ended.put((None, f"trial {key} is played again: {reasons[-1]}"))

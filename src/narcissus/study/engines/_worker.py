@@ -1,4 +1,4 @@
-"""The inside of a worker process: play the trials asked for, until the pipe ends.
+"""The inside of a worker process: play the trials asked for, job after job, until the pipe ends.
 
 Started by `_attendant.py` with a safe path: nothing is ever imported from the current directory.
 Standard input and output of the process are the pipes; whatever a trial itself prints goes to
@@ -23,12 +23,15 @@ from threadpoolctl import threadpool_limits
 from narcissus.study.engines.answers import answer
 
 LENGTH = struct.Struct("!Q")  # before each message: its number of bytes
+JOB, KEY = b"j", b"k"  # what a message to a worker begins with
 _PR_SET_PDEATHSIG = 1
 
 
-def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message."""
-    stream.write(LENGTH.pack(len(message)) + message)
+def send(stream: IO[bytes], *parts: bytes) -> None:
+    """Write one message, given in parts: a large one is not copied."""
+    stream.write(LENGTH.pack(sum(map(len, parts))))
+    for part in parts:
+        stream.write(part)
     stream.flush()
 
 
@@ -72,19 +75,19 @@ def _pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def main(parent: int) -> None:
-    """Take the job, say whether it could be taken, then play key after key."""
+    """Take a job, say whether it could be taken, play key after key, and take the next job."""
     die_with(parent)
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     asked, answers = _pipes()
-    job = receive(asked)
-    if job is None:
-        return
-    taken: list[Callable[[str], Any]] = []
-    send(answers, answer(lambda: taken.append(pickle.loads(job))))
-    if not taken:
-        return
-    with threadpool_limits(1):
-        while (key := receive(asked)) is not None:
-            name = key.decode()
-            send(answers, answer(lambda name=name: taken[0](name)))
+    job: list[Callable[[str], Any]] = []
+    while (message := receive(asked)) is not None:
+        kind, body = message[:1], memoryview(message)[1:]
+        if kind == JOB:
+            job.clear()  # before the next one is made: both may not fit
+            send(answers, answer(lambda body=body: job.append(pickle.loads(body))))
+            if not job:
+                return
+            threadpool_limits(1)  # of the libraries that came with it, too
+        else:
+            send(answers, answer(lambda body=body: job[0](bytes(body).decode())))

@@ -21,7 +21,7 @@ import cloudpickle
 
 from narcissus._optional import optional
 from narcissus.errors import InputError, NarcissusError
-from narcissus.game.executor import Ended, Job
+from narcissus.game.executor import Ended, Job, KeyLostError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.engines.answers import opened
 from narcissus.study.engines.own_cluster import OwnCluster
@@ -267,10 +267,13 @@ class _Flight:
             why = "" if self._own is None else f" ({self._own.why()})"
             time.sleep(LOOK)  # what waited behind it on the same workers is blamed as well
             others = sorted(key for one, key in self._flying.items() if one.status == "error")
-            raise NarcissusError(
+            said = (
                 f"a worker process ended {error.allowed_failures + 1} times during "
                 f"{' or '.join([what, *others])}{why}; {KEPT}"
             )
+            if future is self._job:
+                raise NarcissusError(said)
+            raise KeyLostError(said, [what.removeprefix("trial "), *others])
         raise NarcissusError(
             f"the workers cannot play {what}: {type(error).__name__}: {error}. Install there what "
             "is installed here, in the same versions"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Sequence
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -22,7 +23,7 @@ import cloudpickle
 
 from narcissus.game.executor import Ended, Job, Serial
 from narcissus.observer import SILENT, Observer
-from narcissus.study.engines._attendant import Attendant
+from narcissus.study.engines._attendant import Attendant, Shift
 
 
 def default_workers() -> int:
@@ -35,6 +36,8 @@ def default_workers() -> int:
 class Processes:
     """Plays keys in so many processes; a single key, or one process, is this one.
 
+    The processes stay between plays, until `close`, or until nobody has the executor any more.
+
     Parameters
     ----------
     workers
@@ -45,17 +48,54 @@ class Processes:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or default_workers()
+        self._idle: list[Attendant] = []
+        weakref.finalize(self, _send_home, self._idle)
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
         """Play every key, and give each as it ends."""
         count = min(self.workers, len(keys))
         if count > 1:
-            yield from _in_processes(job, keys, count, observer)
+            yield from self._in_processes(job, keys, count, observer)
         else:
             yield from Serial().play(job, keys, observer)
 
+    def _in_processes(self, job: Job, todo: Sequence[str], count: int, observer: Observer) -> Ended:
+        """Keep two keys a worker in flight, so that an interrupt loses no more than those."""
+        shift = Shift(cloudpickle.dumps(job), SimpleQueue(), SimpleQueue())
+        attendants = [self._idle.pop() for _ in range(min(count, len(self._idle)))]
+        is_over = False
+        try:
+            while len(attendants) < count:
+                attendants.append(Attendant())
+                attendants[-1].start()
+            for attendant in attendants:
+                attendant.begin(shift)
+            yield from _answers(shift, todo, 2 * count, observer)
+            is_over = True
+        finally:
+            if not is_over:  # end the workers at once: what they play will be played again
+                for attendant in attendants:
+                    attendant.kill()
+            for _ in attendants:
+                shift.tasks.put(None)
+            if is_over:
+                self._idle += attendants
+            else:
+                _send_home(attendants, wait=True)
+
     def close(self) -> None:
-        """End nothing: the processes end with each `play`."""
+        """End the processes."""
+        _send_home(self._idle, wait=True)
+
+
+def _send_home(attendants: list[Attendant], *, wait: bool = False) -> None:
+    """Let attendants end, with their processes; the list is empty then."""
+    leaving = [attendants.pop() for _ in range(len(attendants))]
+    for attendant in leaving:
+        attendant.leave()
+    for attendant in leaving:
+        if wait and attendant.ident is not None:
+            attendant.join()
 
 
 def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SILENT) -> Any | None:
@@ -63,16 +103,15 @@ def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SIL
 
     ``job`` is what plays a key, pickled.
     """
-    tasks: SimpleQueue[str | None] = SimpleQueue()
-    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
-    attendant = Attendant(job, tasks, ended)
+    shift = Shift(job, SimpleQueue(), SimpleQueue())
+    attendant = Attendant()
     until = time.monotonic() + seconds
     attendant.start()
-    tasks.put(key)
-    tasks.put(None)
+    attendant.begin(shift)
+    shift.tasks.put(key)
     try:
         while True:
-            found, answer = ended.get(timeout=max(0.0, until - time.monotonic()))
+            found, answer = shift.ended.get(timeout=max(0.0, until - time.monotonic()))
             if found is None:
                 observer.note(answer)
             elif isinstance(answer, BaseException):
@@ -83,47 +122,20 @@ def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SIL
         return None
     finally:
         attendant.kill()
+        shift.tasks.put(None)
+        attendant.leave()
         attendant.join()
 
 
-def _in_processes(job: Job, todo: Sequence[str], count: int, observer: Observer) -> Ended:
-    """Keep two trials a worker in flight, so that an interrupt loses no more than those."""
-    tasks: SimpleQueue[str | None] = SimpleQueue()
-    ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
-    packed = cloudpickle.dumps(job)
-    attendants = [Attendant(packed, tasks, ended) for _ in range(count)]
-    try:
-        for attendant in attendants:
-            attendant.start()
-        yield from _answers(tasks, ended, todo, 2 * count, observer)
-    except BaseException:
-        # End the workers at once: their trials will be played again.
-        for attendant in attendants:
-            attendant.kill()
-        raise
-    finally:
-        for _ in attendants:
-            tasks.put(None)
-        for attendant in attendants:
-            if attendant.ident is not None:
-                attendant.join()
-
-
-def _answers(
-    tasks: SimpleQueue[str | None],
-    ended: SimpleQueue[tuple[str | None, Any]],
-    todo: Sequence[str],
-    most: int,
-    observer: Observer,
-) -> Ended:
+def _answers(shift: Shift, todo: Sequence[str], most: int, observer: Observer) -> Ended:
     """Hand out a trial for each one that ends, ``most`` at a time, and give what they end with."""
     waiting = iter(todo)
     flying = 0
     for key in islice(waiting, most):
-        tasks.put(key)
+        shift.tasks.put(key)
         flying += 1
     while flying:
-        key, answer = ended.get()
+        key, answer = shift.ended.get()
         if key is None:
             observer.note(answer)
             continue
@@ -132,6 +144,6 @@ def _answers(
             raise answer
         following = next(waiting, None)
         if following is not None:
-            tasks.put(following)
+            shift.tasks.put(following)
             flying += 1
         yield key, answer

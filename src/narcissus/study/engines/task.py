@@ -29,15 +29,21 @@ PACKAGES = ("narcissus", "numpy", "scipy", "pandas", "numba", "scikit-learn")
 _one_at_a_time = threading.Lock()  # a limit of threads is the process's, not a thread's
 
 
-@cache
-def versions() -> dict[str, str]:
-    """Give the versions that numbers depend on, and a digest of our own source."""
+def installed() -> dict[str, str]:
+    """Give the versions that numbers depend on."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             found[name] = "not installed"
+    return found
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Give the versions that numbers depend on, and a digest of our own source."""
+    found = installed()
     root = Path(__file__).resolve().parents[2]
     source = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

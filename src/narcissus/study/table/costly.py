@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from narcissus._random import child
-from narcissus.mechanisms import KeptReleases, Prepared, require_varied
+from narcissus.mechanisms import KeptReleases, Prepared, Shelf, require_varied
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import PILOT
 from narcissus.worlds import People
@@ -28,20 +27,20 @@ def is_costly(mechanism: Prepared) -> bool:
 
 
 def with_kept_releases(
-    experiment: Experiment, results: Path | None, identity: Mapping[str, object]
+    experiment: Experiment, shelf: Shelf | None, identity: Mapping[str, object]
 ) -> Experiment:
-    """Keep the releases of costly mechanisms in the results folder, if there is one.
+    """Keep the releases of costly mechanisms, if there is a place for them.
 
     Parameters
     ----------
     experiment
         The study, ready to be played.
-    results
-        The results folder; None keeps nothing.
+    shelf
+        Where they are kept; None keeps nothing.
     identity
         What trials depend on: a release of another mechanism, table or code is another.
     """
-    if results is None or not any(is_costly(s.mechanism) for s in experiment.settings):
+    if shelf is None or not any(is_costly(s.mechanism) for s in experiment.settings):
         return experiment
     parts = {name: identity[name] for name in ("mechanism", "own code", "data", "table", "version")}
     settings = tuple(
@@ -49,7 +48,7 @@ def with_kept_releases(
             setting,
             mechanism=KeptReleases(
                 setting.mechanism,
-                results / FOLDER,
+                shelf,
                 json.dumps([setting.label, number, parts], sort_keys=True, default=str),
             ),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,23 @@ import numpy as np
 
 from narcissus._files import write_atomically
 from narcissus.game.block import Round
+from narcissus.game.executor import Executor, soon
+from narcissus.observer import Observer
 from narcissus.study.table.experiment import Experiment
 
 MAX_ROWS = 200_000
 
 
-def write_internal(path: Path, experiment: Experiment) -> None:
+def write_internal(
+    path: Path, experiment: Experiment, executor: Executor, observer: Observer
+) -> None:
     """Write a CSV with one row for each person, setting and attack of the first trials.
 
     At most 200,000 rows: as many trials as fit. The trials are played again from their seeds, so
     that the store of trials itself holds aggregates only.
     """
-    settings = range(len(experiment.settings))
-    per_trial = experiment.targets * len(settings) * len(experiment.attacks)
+    settings = len(experiment.settings)
+    per_trial = experiment.targets * settings * len(experiment.attacks)
     count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     text = io.StringIO()
@@ -34,10 +39,21 @@ def write_internal(path: Path, experiment: Experiment) -> None:
         + [f"true_{n}" for n in names]
         + [f"guess_{n}" for n in names]
     )
-    for trial in range(count):
-        for number in settings:
-            writer.writerows(_rows(experiment, experiment.round(trial, number)))
+    keys = experiment.keys()[: count * settings]
+    for rows in soon(executor, _Again(experiment), keys, observer):
+        writer.writerows(rows)
     write_atomically(path, text.getvalue())
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Plays a trial again by its key, and gives its rows."""
+
+    experiment: Experiment
+
+    def __call__(self, key: str) -> list[list[Any]]:
+        trial, number = map(int, key.split("/"))
+        return list(_rows(self.experiment, self.experiment.round(trial, number)))
 
 
 def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:

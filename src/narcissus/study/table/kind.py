@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
 from narcissus.game.executor import Executor
+from narcissus.mechanisms import Shelf
 from narcissus.observer import Observer
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
@@ -21,7 +22,7 @@ from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import OwnRelease, TableResults
 from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed, stuck
 from narcissus.study.table.conclude import conclude
-from narcissus.study.table.costly import with_kept_releases
+from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.internal import write_internal
 from narcissus.study.table.own_release import attack_own_release
@@ -30,6 +31,7 @@ from narcissus.study.table.precision import looks_of
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
+from narcissus.study.table.sent_back import ReleasesSentBack
 from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import learners
 from narcissus.study.toml import read_document, validate
@@ -60,9 +62,12 @@ class TableKind:
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
-        if executor.is_here:  # others do not have the folder
-            experiment = with_kept_releases(experiment, options.folder, identity)
-        plan = looks_of(experiment, study, options, threshold)
+        if options.folder is not None:
+            shelf = Shelf(options.folder / FOLDER)
+            experiment = with_kept_releases(experiment, shelf, identity)
+            if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
+                executor = ReleasesSentBack(executor, shelf)  # others do not have the folder
+        plan = looks_of(experiment, study, options, executor, threshold)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
@@ -72,7 +77,7 @@ class TableKind:
         experiment, trials = play_trials(experiment, plan, identity, options, executor, again=again)
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
-            write_internal(options.internal, experiment)
+            write_internal(options.internal, experiment, executor, options.observer)
         decided_at = _decided_at(study, experiment, threshold)
         results = conclude(experiment, trials, threshold, decided_at)
         if study.release is not None:

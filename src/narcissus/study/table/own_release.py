@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table import Targets
-from narcissus.game.executor import Executor
+from narcissus.game.executor import Executor, soon
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
-from narcissus.study.pool import play_soon
 from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
@@ -69,7 +68,7 @@ def attack_own_release(
     names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
     keys = [f"{place}/{name}" for name in names for place in (0, 1)]
     job = _Attacker(experiment, (release, decoy), targets, secrets)
-    hits = play_soon(job, keys, executor, observer)
+    hits = list(soon(executor, job, keys, observer))
     found = {
         name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
         for number, name in enumerate(names)

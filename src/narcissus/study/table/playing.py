@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from narcissus.bounds import THEOREMS, Theorem
-from narcissus.bounds.theorems import from_outside
 from narcissus.game.executor import Executor
 from narcissus.study.kinds import RunOptions
 from narcissus.study.pool import play_all
@@ -17,6 +14,7 @@ from narcissus.study.table import work
 from narcissus.study.table.costly import refuse_fixed_seeds
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.precision import LookPlan, play_looks
+from narcissus.study.table.sent import SentExperiment
 from narcissus.study.table.training import trained
 
 
@@ -102,7 +100,7 @@ def _played(
             agreed([key for key in keys if key not in held])
         kept.update(
             play_all(
-                _Player(now, from_outside()),
+                SentExperiment.of(now),
                 keys,
                 store=store,
                 executor=executor,
@@ -131,15 +129,3 @@ def _require_alike(
             fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
             if store is not None and (set(one) != expected or not fits):
                 raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")
-
-
-@dataclass(frozen=True)
-class _Player:
-    """Plays a trial where the theorems of this process may not be: in a worker process."""
-
-    experiment: Experiment
-    theorems: dict[str, Theorem]
-
-    def __call__(self, key: str) -> dict[str, Any]:
-        THEOREMS.update(self.theorems)
-        return self.experiment.play(key)

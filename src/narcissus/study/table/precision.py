@@ -20,7 +20,7 @@ import numpy as np
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
-from narcissus.game.executor import Serial
+from narcissus.game.executor import Executor, soon
 from narcissus.observer import Observer
 from narcissus.study.kinds import RunOptions
 from narcissus.study.results.table import PrecisionResult, SettingNumbers
@@ -30,6 +30,7 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_limits import FEW, enclosure_of_group, group_scores
 from narcissus.study.table.limits import AttackScores, expected_reach, scores_of
 from narcissus.study.table.schema import TableStudy, ThresholdSpec
+from narcissus.study.table.sent import SentExperiment
 from narcissus.study.table.streams import PILOT
 from narcissus.study.table.summary import summarise
 from narcissus.study.table.training import trained
@@ -116,6 +117,7 @@ def looks_of(
     experiment: Experiment,
     study: TableStudy,
     options: RunOptions,
+    executor: Executor,
     threshold: ThresholdSpec | None = None,
 ) -> LookPlan | None:
     """Play the pilot and fix when the run may end; None where the study asks for no precision.
@@ -132,15 +134,16 @@ def looks_of(
     if study.run.precision is None:
         return None
     observer = options.observer
-    pilot = trained(_pilot(experiment), observer)
-    check(pilot, pilot.keys(), executor=Serial(), hours=options.hours, observer=observer)
+    pilot = trained(_pilot(experiment), observer, executor)
+    keys = pilot.keys()
+    check(pilot, keys, executor=executor, hours=options.hours, observer=observer)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted, most = study.run.precision / 100, study.run.trials or MOST
-    played = [
-        [pilot.play(f"{t}/{number}") for t in range(PILOT_TRIALS)]
-        for number in range(len(pilot.settings))
-    ]
-    first = max(_needed(pilot, trials, wanted, threshold) for trials in played)
+    played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
+    settings = len(pilot.settings)
+    first = max(
+        _needed(pilot, played[number::settings], wanted, threshold) for number in range(settings)
+    )
     if first > MOST and study.run.trials is None:
         raise InputError(
             f"`run.precision` of {study.run.precision:g} points takes about {first:,} trials; "

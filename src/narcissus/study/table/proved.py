@@ -57,21 +57,7 @@ def proved(
         found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
     if by_column:  # a mean says nothing of how many fall
         return found
-    for place, point in enumerate(points):
-        delta = float(setting.guarantee.profile(point))
-        o, theta = theory.single_success(targets, point, delta)
-        cost = theory.costs(targets, setting.guarantee, point, theta)
-        tails = counts.count_tails(targets, setting.guarantee, point, o, cost)
-        found |= packed(f"tails/{place}", tails)
-        # in [0, 1], so that a mean over people is limited as nearly as that of o
-        part = cost / delta if delta > 0 else np.zeros_like(cost)
-        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
-    floor = counts.reached(targets, setting.guarantee)
-    if floor is not None:
-        found["reached"] = floor
-    even = counts.evenness(targets)
-    if even is not None:
-        found["evenness"] = even
+    found |= _counts(targets, setting.guarantee, points, theory)
     for name, table in theory.other_tails(targets, setting.guarantee).items():
         found |= packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):
@@ -83,6 +69,29 @@ def proved(
         most = theory.best_chances(targets)
         table = proofs.output_tail_table(most, epsilon, targets.people * delta)
         found |= packed("published", table)
+    return found
+
+
+def _counts(
+    targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...], theory: Any
+) -> dict[str, NDArray[Any]]:
+    """Give what limits how many fall at once, and what some mechanism reaches."""
+    found: dict[str, NDArray[Any]] = {}
+    for place, point in enumerate(points):
+        delta = float(guarantee.profile(point))
+        o, theta = theory.single_success(targets, point, delta)
+        cost = theory.costs(targets, guarantee, point, theta)
+        tails = counts.count_tails(targets, guarantee, point, o, cost)
+        found |= packed(f"tails/{place}", tails)
+        # in [0, 1], so that a mean over people is limited as nearly as that of o
+        part = cost / delta if delta > 0 else np.zeros_like(cost)
+        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
+    floor = counts.reached(targets, guarantee)
+    if floor is not None:
+        found["reached"] = floor
+    even = counts.evenness(targets)
+    if even is not None:
+        found["evenness"] = even
     return found
 
 

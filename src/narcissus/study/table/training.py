@@ -14,9 +14,8 @@ import numpy as np
 
 from narcissus.attacks.table import TableAttack
 from narcissus.attacks.table.training import Simulated, Trainable
-from narcissus.game.executor import Executor, Serial
+from narcissus.game.executor import Executor, Serial, soon
 from narcissus.observer import Observer
-from narcissus.study.pool import play_soon
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import TrialStreams
 from narcissus.worlds import People
@@ -42,7 +41,7 @@ def trained(
     count = experiment.training * len(experiment.settings)
     observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
     keys = [f"{r}/{s}" for s in range(len(experiment.settings)) for r in range(experiment.training)]
-    releases = play_soon(_Releaser(experiment), keys, executor or Serial(), observer)
+    releases = list(soon(executor or Serial(), _Releaser(experiment), keys, observer))
     found: list[dict[str, TableAttack]] = []
     for place in range(len(experiment.settings)):
         here = releases[place * experiment.training : (place + 1) * experiment.training]

@@ -1,0 +1,59 @@
+"""What came out of an item, as text and back: the same whether it was made now or kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from narcissus.reproduce.base import Held, Item, Line, Panel, Printed, Reproduced
+
+
+def plain(value: Any) -> str:
+    """Write a value as JSON; NumPy's numbers and arrays are those of JSON."""
+    return json.dumps(value, default=_listed)
+
+
+def write(made: Reproduced) -> str:
+    """Write all of it."""
+    return plain(asdict(made))
+
+
+def read(text: str) -> Reproduced:
+    """Read what `write` wrote."""
+    found: dict[str, Any] = json.loads(text)
+    return Reproduced(
+        panels=tuple(_panel(one) for one in found["panels"]),
+        printed=tuple(Printed(**one) for one in found["printed"]),
+        held=tuple(Held(**one) for one in found["held"]),
+        cannot=found["cannot"],
+        notes=tuple(found["notes"]),
+        table=tuple(tuple(row) for row in found["table"]),
+    )
+
+
+def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
+    """Give all that came out of an item, ready for JSON."""
+    return {
+        "paper": item.paper,
+        "kind": item.kind,
+        "number": item.number,
+        "title": item.title,
+        "verdict": made.verdict,
+        "because": made.because,
+        "shown": made.shown,
+        "printed": [{**asdict(one), "agrees": one.agrees} for one in made.printed],
+        "held": [asdict(one) for one in made.held],
+        "notes": list(made.notes),
+        "data": [list(row) for row in made.rows],
+    }
+
+
+def _panel(found: dict[str, Any]) -> Panel:
+    lines = tuple(Line(**one) for one in found.pop("lines"))
+    return Panel(lines=lines, **found)
+
+
+def _listed(value: Any) -> Any:
+    """Give an array or a number of NumPy's as JSON can hold it."""
+    return value.tolist()
