@@ -1,4 +1,7 @@
-"""Figure 4 of Swanberg et al. 2025: one unknown column at epsilon 1, each of both tables."""
+"""Figure 4 of Swanberg et al. 2025: one unknown column at epsilon 1, each of both tables.
+
+Source: Swanberg et al. 2025, Figure 4.
+"""
 
 from __future__ import annotations
 

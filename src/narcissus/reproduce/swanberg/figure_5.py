@@ -1,4 +1,7 @@
-"""Figure 5 of Swanberg et al. 2025: SCHL and ALS Unit over the privacy level."""
+"""Figure 5 of Swanberg et al. 2025: SCHL and ALS Unit over the privacy level.
+
+Source: Swanberg et al. 2025, Figure 5.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 All of them must be right; in the visit order of the network, and three columns always known. From
 so many joint values on that none are listed, attacks and bounds go by factors of the prior.
+
+Source: Swanberg et al. 2025, Figure 6; Swanberg et al. 2025, section 6.3.
 """
 
 from __future__ import annotations

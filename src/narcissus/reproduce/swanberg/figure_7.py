@@ -1,4 +1,7 @@
-"""Figure 7 of Swanberg et al. 2025: guesses that may be off by some values, at epsilon 1."""
+"""Figure 7 of Swanberg et al. 2025: guesses that may be off by some values, at epsilon 1.
+
+Source: Swanberg et al. 2025, Figure 7.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 By exact enumeration: all secrets and all releases of some records, the guess that is likeliest
 given the release, and the law of how many of its guesses are right. The theorem's law is that of
 independent successes whose chances are the posterior odds at their most.
+
+Source: Swanberg et al. 2025, Proposition B.1.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A mark is not copied: the theorem, as this project has it, is asked about threats of each kind, and
 has the mark where it answers one of them, under some guarantee, with a limit that holds.
+
+Source: Swanberg et al. 2025, Table 1.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The survey is the one that comes with this project: of New York and of people aged 17 to 89, where
 the paper has the Californian one and, by its ten decades, people of all ages.
+
+Source: Swanberg et al. 2025, section 6.2.
 """
 
 from __future__ import annotations
