@@ -102,7 +102,6 @@ def read_number_table(path: Path) -> NumberTable:
             frame = pd.read_csv(
                 file,
                 header=None,
-                names=None if names is None else list(names),
                 skiprows=skipped,
                 skip_blank_lines=False,
                 skipinitialspace=True,
@@ -131,6 +130,11 @@ def _numbers(
         frame = frame.iloc[:-1]
     if frame.empty:
         raise InputError(f"{path} has no rows of numbers")
+    if names is not None and len(names) != frame.shape[1]:
+        raise InputError(
+            f"{path} names {len(names)} columns in its first line, and its rows have "
+            f"{frame.shape[1]} cells; write as many of both"
+        )
     values = np.empty(frame.shape)
     for j in range(frame.shape[1]):
         cells = frame.iloc[:, j]

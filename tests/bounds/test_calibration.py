@@ -10,6 +10,7 @@ import pytest
 
 from narcissus.bounds import (
     Limit,
+    ThreatToPeople,
     advantage,
     advantage_by_value,
     at_most,
@@ -24,7 +25,7 @@ from narcissus.bounds import (
 )
 from narcissus.bounds.calibration import largest
 from narcissus.errors import InputError
-from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, dp_sgd
+from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, as_replace_one, dp_sgd
 
 
 @pytest.mark.states("Narcissus theory", "4.8")
@@ -63,6 +64,61 @@ def test_dp_sgd_noise():
     assert advantage(kept, 0.5) <= 0.2
     less = dp_sgd(noise * 0.9, 0.05, 9, interval=1e-3)
     assert advantage(best(bounds_on(danger, less)).value, 0.5) > 0.2
+
+
+@pytest.mark.parametrize("digits", [2, 4])
+def test_the_noise_that_is_printed_is_itself_enough(digits):
+    """A decimal of so many digits: checked again by the accountant it keeps the limit."""
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    danger, limit = threat(values=[0.5, 0.5]), Limit(advantage=0.1)
+    noise = smallest_noise(danger, limit, rate=0.1, steps=20, digits=digits, interval=1e-2)
+    assert float(f"{noise:.{digits}g}") == noise
+
+    def gain(sigma):
+        curve = dp_sgd(sigma, 0.1, 20, interval=1e-2)
+        return advantage(best(bounds_on(danger, curve)).value, 0.5)
+
+    assert gain(noise) <= 0.1
+    one_less = noise - 10.0 ** (math.floor(math.log10(noise)) + 1 - digits)
+    assert gain(one_less) > 0.1
+
+
+def test_limits_that_ask_for_no_noise_or_for_more_than_there_is_are_refused():
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    with pytest.raises(InputError, match="asks for no noise"):
+        smallest_noise(threat(prior=0.5), Limit(1.0), rate=0.5, steps=1, interval=0.1)
+    with pytest.raises(InputError, match="not kept by any noise"):
+        smallest_noise(threat(prior=0.5), Limit(0.0), rate=0.5, steps=1, interval=0.1)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_what_is_found_for_added_records_keeps_the_limit_once_converted(delta):
+    danger, limit = threat(prior=0.2), Limit(0.1)
+    whole = largest_epsilon(danger, limit, delta=delta)
+    half = largest_epsilon(danger, limit, delta=delta, adjacency="add-remove")
+    kind = {"adjacency": "add-remove"}
+    once = ApproximateDP(half, delta, **kind) if delta else PureDP(half, **kind)
+    assert limit.kept(danger, as_replace_one(once))
+    assert half <= whole / 2 * (1 + 1e-8)
+    if not delta:
+        assert half == pytest.approx(whole / 2, rel=1e-8)
+    mu = largest_mu(danger, limit, adjacency="add-remove")
+    assert mu == pytest.approx(largest_mu(danger, limit) / 2, rel=1e-8)
+
+
+def test_of_several_people_every_one_is_kept_and_the_count_is():
+    """The one whom a guarantee exposes most decides, alone as among others."""
+    rows = [[0.5, 0.3, 0.2], [0.9, 0.1, 0.0], [0.2, 0.4, 0.4]] * 10
+    people, limit = ThreatToPeople(rows), Limit(0.05)
+    alone = [largest_epsilon(threat(values=row), limit) for row in rows[:3]]
+    assert largest_epsilon(people, limit) == pytest.approx(min(alone), rel=1e-6)
+    count = Limit(at_most=22, confidence=0.9)
+    epsilon = largest_epsilon(people, count, delta=1e-6)
+    assert people.at_most(ApproximateDP(epsilon, 1e-6), 0.9).value <= 22
+    assert people.at_most(ApproximateDP(epsilon + 0.02, 1e-6), 0.9).value > 22
+    both = Limit(0.05, at_most=22, confidence=0.9)
+    assert largest_epsilon(people, both, delta=1e-6) <= min(epsilon, min(alone) + 1e-6)
+    assert Limit(at_most=30).kept(people, PureDP(50.0))
 
 
 def test_no_noise_keeps_what_is_lost_without_a_release():

@@ -162,6 +162,33 @@ def test_listing_asks_again_for_what_still_matters_only():
     assert lister.asked[-1][2] < 10**5
 
 
+def test_what_is_worth_listing_of_a_target_depends_on_that_target_alone():
+    """Beside one that is nearly certain, one of many values is listed as far as it is alone."""
+
+    class Noting(Lister):
+        def __call__(self, rows, most, least):
+            self.least = getattr(self, "least", [])
+            self.least += [(int(row), float(floor)) for row, floor in zip(rows, least, strict=True)]
+            return super().__call__(rows, most, least)
+
+    guarantee = GaussianDP(1.5)
+    priors = [zipf(40_000, 0.5), zipf(30_000, 0.9), np.array([0.97, 0.03])]
+    together = Noting(priors)
+    found = optimum_by_listing(together, 3, guarantee, tolerance=1e-7)
+    again = [row for row, floor in together.least if floor > 0]
+    assert 0 in again
+    assert 1 in again
+    for row, prior in enumerate(priors):
+        alone = Noting([prior])
+        single = optimum_by_listing(alone, 1, guarantee, tolerance=1e-7)
+        assert [floor for k, floor in together.least if k == row] == [f for _, f in alone.least]
+        assert found.value[row] == pytest.approx(single.value[0], abs=1e-12)
+        assert found.listed[row] == single.listed[0]
+        # a fixed share of the likeliest value, where it was asked for
+        floors = [floor / prior[0] for k, floor in together.least if k == row and floor > 0]
+        assert np.allclose(floors, floors[:1], rtol=1e-12)
+
+
 def test_the_theorem_answers_for_likeliest_values_alone():
     theorem = THEOREMS["one-target-optimum-listed"]
     priors = ListedPriors([[0.5, 0.3]], [0.1])

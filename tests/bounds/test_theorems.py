@@ -14,7 +14,7 @@ A theorem that says that it holds is below none of them; one that says it does n
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, product
 
@@ -38,6 +38,7 @@ from narcissus.bounds import (
     threat,
     threat_of_columns,
     threat_of_likeliest,
+    threat_of_ranked,
 )
 from narcissus.bounds.exact import _solve
 from narcissus.bounds.theorems import from_outside, of_tails
@@ -182,6 +183,29 @@ def draw_guarantee(rng: np.random.Generator):
     return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
+@dataclass(frozen=True)
+class ByRank:
+    """A prior of few values as one that is known by ranks alone."""
+
+    masses: tuple[float, ...]
+
+    @property
+    def n(self):
+        return len(self.masses)
+
+    def probability(self, rank):
+        return self.masses[rank - 1]
+
+    def head(self, k):
+        return min(1.0, sum(self.masses[:k]))
+
+    def collision(self):
+        return min(1.0, sum(mass**2 for mass in self.masses))
+
+    def describe(self):
+        return "some law"
+
+
 def threats(prior, success, n: int, made: int):
     """Every way of describing one world, from all that is known to the best guess alone."""
     whole = threat(values=prior, success=success, targets=n, guesses=made)
@@ -191,6 +215,9 @@ def threats(prior, success, n: int, made: int):
     yield threat(prior=p, targets=n, guesses=made, inseparable=whole.inseparable)
     if whole.exact_match:
         yield threat(prior=p, targets=n, guesses=made, exact_match=True)
+    if whole.exact_match:
+        by_rank = threat_of_ranked(ByRank(tuple(np.sort(prior)[::-1].tolist())), targets=n)
+        yield replace(by_rank, values=None, guesses=made)
     if whole.exact_match and made == n:
         ordered = np.sort(prior)[::-1]
         for k in range(1, ordered.size):

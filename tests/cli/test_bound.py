@@ -141,6 +141,65 @@ def test_the_first_example_of_the_readme_means_membership(answer):
         assert exact[key] == values[key]
 
 
+def test_a_curve_and_losses_from_files(answer, call, one_error, tmp_path):
+    """Randomized response of epsilon 1 three times: by its epsilon, its curve and its losses."""
+    keep = 1 / (1 + math.exp(-1))
+    curve, losses = tmp_path / "curve.csv", tmp_path / "losses.json"
+    curve.write_text(f"epsilon,delta\n0,{2 * keep - 1!r}\n1,0\n")
+    losses.write_text(f'{{"loss": [1, -1], "probability": [{keep!r}, {1 - keep!r}]}}')
+    pure = answer("bound --epsilon 1 --values 0.6,0.4")
+    for option, path in (("--profile", curve), ("--pld", losses)):
+        found = answer("bound --values 0.6,0.4", option, str(path))
+        assert found["success"] == pytest.approx(pure["success"], rel=1e-9)
+        assert found["notes"] == []
+        assert "converted_from" not in found
+        added = answer("bound --values 0.6,0.4 --adjacency add-remove", option, str(path))
+        assert "(add-remove neighbours)" in added["converted_from"]
+        assert added["converted_from"] in added["assumptions"][0]
+        double = answer("bound --epsilon 2 --values 0.6,0.4")["success"]
+        assert pure["success"] < added["success"] <= double + 1e-9
+    curve.write_text("epsilon,delta\n0,0.5\n1,0.45\n2,0.01\n")
+    out = call("bound --prior 0.1", "--profile", str(curve))[1]
+    assert "Note: 1 of the 3 points of the curve, the first at epsilon 1, say less" in out
+    curve.write_text("epsilon,delta\n0,0.1\n1,0.2\n")
+    one_error(f"bound --prior 0.1 --profile {curve}", "row 2 (line 3), column `delta`")
+    one_error(f"bound --prior 0.1 --epsilon 1 --profile {curve}", "--profile")
+    one_error(f"bound --prior 0.1 --profile {tmp_path / 'none.csv'}", "--profile")
+
+
+def test_what_is_known_of_added_records_is_converted_and_said_to_be(answer, call):
+    line = "bound --epsilon 1 --delta 1e-5 --prior 0.5 --adjacency add-remove"
+    found = answer(line)
+    delta = 1e-5 * (1 + math.e)
+    same = answer(f"bound --epsilon 2 --delta {delta!r} --prior 0.5")
+    assert found["success"] == pytest.approx(same["success"], rel=1e-12)
+    assert found["converted_from"] == (
+        "approximate DP with epsilon 1 and delta 1e-05 (add-remove neighbours)"
+    )
+    assert "a replaced record being one removed and one added: from approx" in call(line)[1]
+    assert "converted_from" not in same
+
+
+@pytest.mark.states("Narcissus theory", "4.11")
+def test_zipf_of_a_billion_values(answer, call):
+    """Part of the reference values of the theory, by the command."""
+    line = "bound --epsilon 3 --delta 1e-5 --zipf 1.1,1e9"
+    found = answer(line)
+    assert found["success"] == pytest.approx(0.1997231331, abs=6e-11)
+    assert found["optimum"] == found["success"]
+    assert found["criterion"] == "exact match"
+    assert found["notes"] == []
+    assert "Zipf's law with exponent 1.1 over 1,000,000,000 values" in call(line)[1]
+    few = answer("bound --epsilon 3 --delta 1e-5 --zipf 1.1,10")
+    assert few["success"] == pytest.approx(0.694906, abs=5e-7)
+    many = answer("bound --epsilon 3 --zipf 1.1,1e9 --targets 100")
+    tail = answer(
+        f"bound --epsilon 3 --zipf 1.1,1e9 --targets 100 --at-least {many['at_most'] + 1}"
+    )
+    assert tail["tail"] <= 0.05
+    assert "by rank" in many["theorem"]
+
+
 def test_bound_in_words(call):
     code, out, _ = call("bound --epsilon 0.1 --delta 0.01 --prior 0.5 --targets 3 --at-least 1")
     assert code == 0
@@ -215,6 +274,9 @@ def test_bound_draws_a_picture(call, tmp_path):
         ("bound --epsilon 1 --bits 5 --inseparable 0.5", "--bits"),
         ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
         ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
+        ("bound --epsilon 1 --zipf 1.1", "--zipf"),
+        ("bound --epsilon 1 --zipf 1.1,1e9 --within 1", "--within"),
+        ("bound --epsilon 1 --zipf 1.1,1e9 --prior 0.1", "--zipf"),
         ("bound --epsilon 1 --adjacency other --prior 0.5", "--adjacency"),
     ],
 )

@@ -35,11 +35,55 @@ def test_protect(answer):
     assert set(found["by_value"]) == {"least", "median", "most"}
 
 
+def test_protect_zipf(answer):
+    found = answer("protect --zipf 1.1,1e9 --advantage 0.05 --delta 1e-5")
+    back = answer(f"bound --epsilon {found['epsilon']!r} --delta 1e-5 --zipf 1.1,1e9")
+    assert back["advantage"] == pytest.approx(0.05, abs=1e-6)
+    assert found["notes"] == []
+
+
+def test_protect_finds_the_noise_of_dp_sgd(answer, call):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    line = "protect --dp-sgd rate=0.1,steps=20,interval=1e-2 --prior 0.1 --advantage 0.1"
+    found = answer(line)
+    assert "epsilon" not in found
+    assert "mu" not in found
+    assert found["advantage"] <= 0.1
+    # what is printed, given to the other command, keeps the limit
+    said = call(line + " --delta 1e-5")[1]
+    noise = said.split("A noise multiplier of ")[1].split()[0]
+    assert float(noise) == found["noise"]
+    setting = f"noise={noise},rate=0.1,steps=20,interval=1e-2"
+    back = answer(f"bound --dp-sgd {setting} --prior 0.1")
+    assert back["advantage"] == found["advantage"] <= 0.1
+    epsilon = answer(line + " --delta 1e-5")["epsilon"]
+    assert f"(epsilon {epsilon:.3}"[:12] in said
+
+
+def test_protect_for_added_records_says_so(answer, call):
+    line = "protect --prior 0.1 --advantage 0.05 --delta 1e-5"
+    whole, half = answer(line), answer(line + " --adjacency add-remove")
+    assert "adjacency" not in whole
+    assert half["adjacency"] == "add-remove"
+    assert f"epsilon {half['epsilon']:g}" in half["converted_from"]
+    assert half["epsilon"] < whole["epsilon"] / 2
+    assert half["mu"] == pytest.approx(whole["mu"] / 2, rel=1e-6)
+    assert "(add-remove neighbours)." in call(line + " --adjacency add-remove")[1]
+
+
 @pytest.mark.parametrize(
     ("line", "option"),
     [
         ("protect --values 0.5,0.5 --advantage 0.1 --success any", "--success"),
         ("protect --prior 0.1", "--advantage"),
+        ("protect --advantage 0.1", "--priors"),
+        ("protect --dp-sgd rate=0.1 --prior 0.1 --advantage 0.1", "lacks steps"),
+        ("protect --dp-sgd noise=1,rate=0.1,steps=3 --prior 0.1 --advantage 0.1", "--dp-sgd"),
+        (
+            "protect --dp-sgd rate=0.1,steps=3 --prior 0.1 --advantage 0.1 --adjacency add-remove",
+            "--adjacency",
+        ),
+        ("protect --prior 0.1 --advantage 0.1 --adjacency add", "--adjacency"),
         ("protect --prior 0.1 --advantage 2", "--advantage"),
         ("protect --prior 0.1 --advantage 0 --delta 1e-5", "--delta"),
         ("protect --prior 1 --advantage 0.1", "--prior"),

@@ -92,3 +92,27 @@ def test_replacing_is_removing_and_adding():
     assert (twice(curve).profile(epsilon) >= truth - 1e-12).all()
     renyi = RenyiDP(8, 8 * 0.125, adjacency="add-remove")
     assert (twice(renyi).profile(epsilon) >= truth - 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        PureDP(1, adjacency="add-remove"),
+        ApproximateDP(1, 1e-5, adjacency="add-remove"),
+        GaussianDP(0.5, adjacency="add-remove"),
+        ZeroConcentratedDP(0.5, adjacency="add-remove"),
+        RenyiDP(8, 1, adjacency="add-remove"),
+        BayesSecurity(0.9, adjacency="add-remove"),
+        ProfileCurve((0.0, 1.0), (0.1, 0.01), adjacency="add-remove"),
+    ],
+)
+def test_what_was_converted_says_from_what(known):
+    found = as_replace_one(known)
+    assert found.adjacency == "replace-one"
+    assert found.converted_from == known.describe()
+    assert f"one removed and one added: from {known.describe()})" in found.describe()
+    assert as_replace_one(found) is found
+    # what is equal is equal, wherever it came from; and nothing else is said to be converted
+    assert "one removed" not in PureDP(2).describe()
+    assert as_replace_one(PureDP(1, adjacency="add-remove")) == PureDP(2)
+    assert (found.profile([0.0, 1.0]) >= known.profile([0.0, 1.0])).all()

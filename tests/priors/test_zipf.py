@@ -68,3 +68,20 @@ def test_what_is_no_law_is_refused():
         Zipf(1.0, 10**16)
     with pytest.raises(InputError, match="`rank`"):
         Zipf(1.0, 5).probability(6)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.7, 1.0, 2.5])
+@pytest.mark.parametrize("n", [1, 7, 500])
+def test_two_draws_collide_as_often_as_the_masses_say(s, n):
+    law = Zipf(s, n)
+    exact = math.fsum(law.probability(k) ** 2 for k in range(1, n + 1))
+    assert law.collision() == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_number_of_values_may_be_written_as_a_float():
+    assert Zipf.of(1.1, 1e9) == Zipf(1.1, 10**9)
+    assert Zipf.of(1.1, 1e9).describe() == "Zipf's law with exponent 1.1 over 1,000,000,000 values"
+    with pytest.raises(InputError, match="whole"):
+        Zipf.of(1.1, 2.5)
+    with pytest.raises(InputError, match="`n`"):
+        Zipf.of(1.1, float("inf"))

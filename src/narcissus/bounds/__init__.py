@@ -37,7 +37,7 @@ from narcissus.bounds.odds import posterior
 from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
 from narcissus.bounds.one_target import optimum
 from narcissus.bounds.one_target_program import optimum_program
-from narcissus.bounds.people import People
+from narcissus.bounds.people import ThreatToPeople
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.published import humphries_advantage
 from narcissus.bounds.ranked import ranked_optimum, ranked_tails
@@ -63,12 +63,12 @@ __all__ = [
     "Listing",
     "Needs",
     "OptimumByListing",
-    "People",
     "PoissonBinomial",
     "Question",
     "RankedPrior",
     "Theorem",
     "Threat",
+    "ThreatToPeople",
     "advantage",
     "advantage_by_value",
     "at_most",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
-from narcissus.bounds.people import People
+from narcissus.bounds.people import ThreatToPeople
 from narcissus.bounds.theorems import advantage, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
 from narcissus.errors import InputError
@@ -63,9 +63,9 @@ class Limit:
             integer("at_most", self.at_most, low=0)
         between("confidence", self.confidence, 0, 1, open_high=True)
 
-    def kept(self, danger: Threat | People, guarantee: Guarantee) -> bool:
+    def kept(self, danger: Threat | ThreatToPeople, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
-        if isinstance(danger, People):
+        if isinstance(danger, ThreatToPeople):
             return self._kept_by_people(danger, guarantee)
         if self.advantage is not None:
             success = best(bounds_on(danger, guarantee, dear=False)).value
@@ -81,7 +81,7 @@ class Limit:
                 return True
         return False
 
-    def _kept_by_people(self, people: People, guarantee: Guarantee) -> bool:
+    def _kept_by_people(self, people: ThreatToPeople, guarantee: Guarantee) -> bool:
         """Tell the same of people with a prior each: of every one, and of the count."""
         if self.advantage is not None:
             worst = float(people.advantage(guarantee).max())
@@ -96,7 +96,7 @@ class Limit:
 
 
 def largest_epsilon(
-    danger: Threat | People,
+    danger: Threat | ThreatToPeople,
     limit: Limit,
     *,
     delta: float = 0.0,
@@ -142,7 +142,7 @@ def largest_epsilon(
 
 
 def largest_mu(
-    danger: Threat | People, limit: Limit, *, adjacency: Adjacency = "replace-one"
+    danger: Threat | ThreatToPeople, limit: Limit, *, adjacency: Adjacency = "replace-one"
 ) -> float:
     """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
 
@@ -157,7 +157,7 @@ def largest_mu(
 
 def largest(
     make: Callable[[float], Guarantee],
-    danger: Threat | People,
+    danger: Threat | ThreatToPeople,
     limit: Limit,
     *,
     digits: int = 9,
@@ -183,7 +183,7 @@ def largest(
 
 
 def smallest_noise(
-    danger: Threat | People,
+    danger: Threat | ThreatToPeople,
     limit: Limit,
     *,
     rate: float,

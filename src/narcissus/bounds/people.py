@@ -34,8 +34,8 @@ _OWN = 200  # people up to which each of them takes a point of the profile of th
 _BEST = 3  # points that are tried beyond, those that promise most for so many people
 
 
-class People:
-    """People with a prior each, all of whom are attacked; a guess must name the very value.
+class ThreatToPeople:
+    """ThreatToPeople with a prior each, all of whom are attacked; a guess must name the very value.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class People:
     Examples
     --------
     >>> from narcissus.guarantees import PureDP
-    >>> people = People([[0.5, 0.5], [0.9, 0.1]])
+    >>> people = ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])
     >>> people.success(PureDP(1.0)).round(6)
     array([0.731059, 0.9     ])
     """
@@ -63,6 +63,7 @@ class People:
             rows, axis=0, return_inverse=True, return_counts=True
         )
         self._who = np.ravel(back)
+        self._last: tuple[Guarantee, FloatArray] | None = None
 
     @property
     def n(self) -> int:
@@ -76,8 +77,11 @@ class People:
 
     def success(self, guarantee: Guarantee) -> FloatArray:
         """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
-        blocks = [each_success(rows, guarantee) for rows in self._blocks()]
-        return np.maximum(np.concatenate(blocks)[self._who], self.prior)
+        if self._last is None or self._last[0] != guarantee:
+            blocks = [each_success(rows, guarantee) for rows in self._blocks()]
+            found = np.maximum(np.concatenate(blocks)[self._who], self.prior)
+            self._last = guarantee, found
+        return self._last[1].copy()
 
     def advantage(self, guarantee: Guarantee) -> FloatArray:
         """Limit each one's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""

@@ -89,8 +89,8 @@ guarantee was about added or removed records.
     "--dp-sgd", metavar="noise=..,rate=..,steps=..", help="DP-SGD (the extra `accounting`)."
 )
 @click.option("--bayes-security", type=float, metavar="B", help="Bayes security of one record.")
-@options.file("--profile", "FILE", "A privacy curve: epsilon, delta.", exists=True)
-@options.file("--pld", "FILE", "A privacy loss distribution: loss, probability.", exists=True)
+@options.file("--profile", "FILE", "A privacy curve: epsilon, delta.")
+@options.file("--pld", "FILE", "A privacy loss distribution: loss, probability.")
 @options.adjacency
 @options.prior
 @options.values

@@ -10,7 +10,7 @@ from narcissus.cli.bound_options import numbers, option_names
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.bounds import People, Threat
+    from narcissus.bounds import Threat, ThreatToPeople
     from narcissus.priors import Zipf
 
 _MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
@@ -78,9 +78,9 @@ def zipf_law(text: str) -> Zipf:
         return Zipf.of(*parts)
 
 
-def people_of(path: Path, needless: Mapping[str, object]) -> People:
+def people_of(path: Path, needless: Mapping[str, object]) -> ThreatToPeople:
     """Read the people of ``--priors``; options that say something else of them are refused."""
-    from narcissus.bounds import People
+    from narcissus.bounds import ThreatToPeople
     from narcissus.priors import read_priors
 
     for option, value in needless.items():
@@ -90,7 +90,7 @@ def people_of(path: Path, needless: Mapping[str, object]) -> People:
                 "by a guess that must name the value; drop it"
             )
     try:
-        return People(read_priors(path))
+        return ThreatToPeople(read_priors(path))
     except InputError as error:
         raise type(error)(f"`--priors`: {error}") from error
 

@@ -63,7 +63,7 @@ def file(option: str, metavar: str, text: str, *, exists: bool = False) -> Optio
     )
 
 
-priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a person.", exists=True)
+priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a person.")
 
 
 def records(text: str) -> Option:

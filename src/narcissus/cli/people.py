@@ -8,11 +8,11 @@ from narcissus._outwards import upper
 from narcissus.cli.bound_options import percent
 
 if TYPE_CHECKING:
-    from narcissus.bounds import People
+    from narcissus.bounds import ThreatToPeople
     from narcissus.guarantees import Guarantee
 
 
-def reached(people: People, guarantee: Guarantee) -> dict[str, Any]:
+def reached(people: ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
     """Give the mean over the people, and who gains most, as keys of ``--json``."""
     from narcissus.bounds import advantage
 
@@ -39,7 +39,7 @@ def reached(people: People, guarantee: Guarantee) -> dict[str, Any]:
 
 
 def bound_on_people(
-    people: People, guarantee: Guarantee, at_least: int | None, confidence: float | None
+    people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
 ) -> dict[str, Any]:
     """Give what `bound` prints: the mean, and the tail or the number."""
     payload = reached(people, guarantee)

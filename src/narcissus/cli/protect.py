@@ -26,7 +26,7 @@ from narcissus.cli.people import mean_text, reached
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.bounds import Limit, People, Threat
+    from narcissus.bounds import Limit, Threat, ThreatToPeople
     from narcissus.guarantees import Adjacency, Guarantee
 
 HELP = """Find the largest epsilon (and mu), or the least noise of DP-SGD, that keeps the risk low.
@@ -100,7 +100,7 @@ def command(
     known = {f"--{name}": about[name] for name in ("prior", "values", "zipf", "priors")}
     exact = _check(known, success, advantage, targets, at_most, confidence)
     goal = _goal(delta, dp_sgd, adjacency)
-    danger: Threat | People
+    danger: Threat | ThreatToPeople
     if known["--priors"] is not None:
         danger = people_of(known["--priors"], {"--targets": targets, "--plot": plot})
     else:
@@ -108,7 +108,7 @@ def command(
     with option_names():
         limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
         payload, guarantee = _answer(danger, limit, goal)
-        if plot is not None and not isinstance(danger, bounds.People):
+        if plot is not None and not isinstance(danger, bounds.ThreatToPeople):
             count = None if at_most is None else at_most + 1
             bounds.compare(danger, guarantee, count).save(plot)
     if as_json:
@@ -172,7 +172,9 @@ def _check(
     return exact
 
 
-def _answer(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[str, Any], Guarantee]:
+def _answer(
+    danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
+) -> tuple[dict[str, Any], Guarantee]:
     """Give what is printed, and the guarantee that was found."""
     from narcissus import bounds
 
@@ -180,7 +182,7 @@ def _answer(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[st
     payload = _reached(danger, guarantee) | found
     if limit.at_most is not None:
         count = limit.at_most + 1
-        if isinstance(danger, bounds.People):
+        if isinstance(danger, bounds.ThreatToPeople):
             tail = danger.tail(guarantee, count)
         else:
             tail = bounds.best(bounds.bounds_on(danger, guarantee, count))
@@ -191,12 +193,19 @@ def _answer(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[st
             "theorem": tail.theorem,
             "assumptions": list(tail.assumptions),
         }
-    elif not isinstance(danger, bounds.People) and goal.simple and danger.values and danger.known:
+    elif (
+        not isinstance(danger, bounds.ThreatToPeople)
+        and goal.simple
+        and danger.values
+        and danger.known
+    ):
         payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=goal.delta)
     return payload | of_guarantee(guarantee), guarantee
 
 
-def _found(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[str, Any], Guarantee]:
+def _found(
+    danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
+) -> tuple[dict[str, Any], Guarantee]:
     """Search what is looked for; give it by its keys, and what holds for a replaced record."""
     from narcissus import bounds
     from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_replace_one, dp_sgd
@@ -221,11 +230,11 @@ def _found(danger: Threat | People, limit: Limit, goal: _Goal) -> tuple[dict[str
     return found, as_replace_one(once)
 
 
-def _reached(danger: Threat | People, guarantee: Guarantee) -> dict[str, Any]:
+def _reached(danger: Threat | ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
     """Give what an attacker reaches at most under what was found."""
     from narcissus import bounds
 
-    if isinstance(danger, bounds.People):
+    if isinstance(danger, bounds.ThreatToPeople):
         return {**reached(danger, guarantee), "notes": []}
     single = bounds.best(bounds.bounds_on(danger, guarantee))
     return {
@@ -259,12 +268,12 @@ def _enough(payload: dict[str, Any]) -> str:
     )
 
 
-def _text(payload: dict[str, Any], danger: Threat | People) -> list[str]:
+def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]:
     """Say it in words."""
-    from narcissus.bounds import People
+    from narcissus.bounds import ThreatToPeople
 
     lines = [_enough(payload)]
-    if isinstance(danger, People):
+    if isinstance(danger, ThreatToPeople):
         lines += mean_text(payload)
     else:
         lines.append(
@@ -273,7 +282,7 @@ def _text(payload: dict[str, Any], danger: Threat | People) -> list[str]:
             f"{payload['prior']:.6g} is reached without the release "
             f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}"
         )
-    n = danger.n if isinstance(danger, People) else danger.targets
+    n = danger.n if isinstance(danger, ThreatToPeople) else danger.targets
     if "at_most" in payload:
         lines.append(
             f"More than {payload['at_most']} of {n:,} people fall with probability "

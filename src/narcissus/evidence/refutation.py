@@ -33,7 +33,11 @@ UNIFORM = (
     "every canary's value was drawn uniformly, independently of the others and of all else "
     "(membership: a fair coin each)"
 )
-ABOUT_CHOICE = "the guarantee is about changing one canary's value"
+ABOUT_CHOICE = (
+    "the guarantee is about changing one canary's value: adding or removing it for membership, "
+    "replacing it for another value, where a guarantee about added or removed records counts as "
+    "converted (epsilon and mu double, delta becomes delta (1 + exp(epsilon)))"
+)
 
 
 @dataclass(frozen=True)

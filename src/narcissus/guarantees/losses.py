@@ -53,7 +53,7 @@ def from_losses(
     --------
     >>> coin = from_losses([1.0, -1.0], [0.731058578630005, 0.268941421369995])
     >>> coin.profile([0.0, 0.5, 1.0]).round(6)  # randomized response, epsilon 1
-    array([0.462117, 0.287645, 0.      ])
+    array([0.462117, 0.287649, 0.      ])
     """
     where, mass = _checked("masses", losses, masses, at_infinity)
     points = _knots(where)

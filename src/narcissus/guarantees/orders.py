@@ -47,8 +47,8 @@ def from_orders(points: ArrayLike, add: ArrayLike, remove: ArrayLike) -> Profile
     Examples
     --------
     >>> both = from_orders([0.0, 1.0], [0.1, 0.0], [0.2, 0.0])
-    >>> both.profile([0.0, 2.0]).round(3)
-    array([0.3, 0. ])
+    >>> both.profile([0.0, 2.0]).round(3)  # at epsilon 0 both orders are the same
+    array([0.2, 0. ])
     """
     where = epsilons("points", points).ravel()
     steps = [probabilities(name, d).ravel() for name, d in (("add", add), ("remove", remove))]

@@ -1,0 +1,120 @@
+"""Many people with a prior each, against all mechanisms and against single people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narcissus.bounds import (
+    ThreatToPeople,
+    domination,
+    exact_match_optimum,
+    exact_optimum,
+    interpolation,
+    interpolation_tails,
+    optimum,
+)
+from narcissus.bounds.one_target import profile_cost
+from narcissus.errors import InputError, TooLargeError
+from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+
+SLACK = 1e-6  # the solver's tolerance
+KINDS = [PureDP(1.0), ApproximateDP(1.0, 0.01), GaussianDP(0.7)]
+
+
+@pytest.mark.parametrize(
+    "guarantee", [PureDP(0.7), ApproximateDP(0.5, 0.05), ApproximateDP(2, 0.01)]
+)
+def test_nothing_is_below_the_best_of_all_mechanisms(guarantee):
+    rng = np.random.default_rng(5)
+    for _ in range(8):
+        priors = rng.dirichlet([1.0, 1.0, 0.5], size=2)
+        people = ThreatToPeople(priors)
+        for v in (1, 2):
+            best = exact_optimum(priors, guarantee, v).value
+            found = people.tail(guarantee, v).value
+            assert found >= best - SLACK
+            if isinstance(guarantee, PureDP):
+                assert found <= best + SLACK
+        # the mean of what each can reach alone is reached: it is no less
+        alone = np.mean([exact_optimum(row, guarantee).value for row in priors])
+        assert people.mean(guarantee).value == pytest.approx(alone, abs=2e-6)
+
+
+@pytest.mark.parametrize("guarantee", KINDS)
+def test_each_person_is_limited_alone_and_in_the_order_given(guarantee):
+    priors = np.array([[0.5, 0.5, 0], [0.2, 0.3, 0.5], [0.5, 0.5, 0], [1.0, 0, 0]])
+    people = ThreatToPeople(priors)
+    assert people.n == 4
+    np.testing.assert_allclose(people.prior, [0.5, 0.5, 0.5, 1.0])
+    found = people.success(guarantee)
+    alone = [float(optimum(row, guarantee)[0]) for row in priors]
+    np.testing.assert_allclose(found, alone, atol=1e-9)
+    gained = people.advantage(guarantee)
+    assert gained[3] == 0
+    np.testing.assert_allclose(gained[:3], 2 * found[:3] - 1, atol=1e-12)
+    assert people.mean(guarantee).value == pytest.approx(np.mean(alone), abs=1e-9)
+
+
+@pytest.mark.parametrize("guarantee", KINDS)
+def test_the_count_is_no_worse_than_other_theorems_say(guarantee):
+    priors = np.random.default_rng(1).dirichlet([2.0, 1.0, 1.0], size=40)
+    people = ThreatToPeople(priors)
+    tails = people.tails(guarantee)
+    assert tails.shape == (42,)
+    assert (np.diff(tails) <= 0).all()
+    for v in (0, 15, 25, 35, 40, 41):
+        found = people.tail(guarantee, v)
+        assert found.value <= tails[v]
+        assert found.value <= domination(priors, guarantee, v).value * (1 + 1e-9)
+        if v and not isinstance(guarantee, PureDP):
+            assert found.value <= interpolation(priors, guarantee, v).value * (1 + 1e-9)
+    number = people.at_most(guarantee, 0.95)
+    v = int(number.value)
+    assert people.tail(guarantee, v + 1).value <= 0.05 < people.tail(guarantee, v).value
+    assert "40 people" in number.quantity
+    assert any("independent" in said for said in number.assumptions)
+
+
+def test_many_people_are_counted_at_points_chosen_by_some_of_them():
+    """The same people many times over: the tables hold, and come near those of all points."""
+    priors = np.random.default_rng(2).dirichlet([2.0, 1.0], size=600)
+    guarantee = GaussianDP(0.5)
+    people = ThreatToPeople(np.concatenate([priors] * 2))
+    assert people.n > 1000
+    number = int(people.at_most(guarantee, 0.95).value)
+    tails = people.tails(guarantee, 0.05)
+    assert tails[number + 1] <= 0.05 < tails[number]
+    for epsilon in guarantee.tangents(6):  # no point that was not tried shows less
+        costs = [profile_cost(priors, guarantee, float(epsilon))[k] for k in (0, 1)]
+        assert interpolation_tails(*(np.tile(c, 2) for c in costs))[number] > 0.05
+    exact = exact_match_optimum(priors, 1.0).mean()
+    assert people.at_most(PureDP(1.0), 0.5).value == pytest.approx(1200 * exact, abs=3)
+
+
+def test_what_is_kept_belongs_to_its_guarantee():
+    people = ThreatToPeople([[0.5, 0.5], [0.7, 0.3]])
+    found = people.success(PureDP(1.0))
+    found[:] = 0
+    assert people.success(PureDP(1.0)).min() > 0.7
+    assert people.success(PureDP(2.0)).min() > people.success(PureDP(1.0)).min()
+    assert people.mean(PureDP(1.0)).value == people.success(PureDP(1.0)).mean()
+
+
+def test_where_nothing_is_proved_it_is_said():
+    people = ThreatToPeople([[1.0, 0.0], [0.9, 0.1]])
+    found = people.at_most(PureDP(9.0), 0.95)
+    assert found.value == 2
+    assert found.theorem == "every one may fall"
+    assert people.tail(PureDP(9.0), 3).value == 0
+    assert people.tail(PureDP(9.0), 0).value == 1
+
+
+def test_what_is_no_people_is_refused(monkeypatch):
+    with pytest.raises(InputError, match="row 1"):
+        ThreatToPeople([[0.5, 0.5], [0.5, 0.4]])
+    with pytest.raises(InputError, match="replace-one"):
+        ThreatToPeople([[0.5, 0.5]]).tails(PureDP(1.0, adjacency="add-remove"))
+    monkeypatch.setattr("narcissus.bounds.people.MOST_PEOPLE", 2)
+    with pytest.raises(TooLargeError, match="3 people, at most 2"):
+        ThreatToPeople([[0.5, 0.5]] * 3)
