@@ -50,7 +50,7 @@ PValue = Callable[[float], float]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Claimed:
     """The claim, checked."""
 
     delta: float
@@ -58,7 +58,7 @@ class _Asked:
     claimed: float
 
     @classmethod
-    def of(cls, delta: float, confidence: float, claimed: float) -> _Asked:
+    def of(cls, delta: float, confidence: float, claimed: float) -> _Claimed:
         return cls(
             between("delta", delta, 0, 1, open_high=True),
             between("confidence", confidence, 0, 1, open_low=True, open_high=True),
@@ -114,7 +114,7 @@ def refute_priors(
     >>> round(found.epsilon, 2)
     1.48
     """
-    asked = _Asked.of(delta, confidence, claimed)
+    asked = _Claimed.of(delta, confidence, claimed)
     rows, many = np.unique(prior_rows("priors", priors), axis=0, return_counts=True)
     m, v = int(many.sum()), integer("correct", correct, low=0)
     if v > m:
@@ -189,7 +189,7 @@ def refute_guesses(
     as the best stands beside it; it is another test, and both are at half the level then, the
     second at half of that for guesses whose number was chosen late.
     """
-    asked = _Asked.of(delta, confidence, claimed)
+    asked = _Claimed.of(delta, confidence, claimed)
     made, apart = probabilities("chances", chances), probabilities("differ", differ)
     m, r, v = apart.size, made.size, integer("correct", correct, low=0)
     if made.ndim != 1 or apart.ndim != 1 or not v <= r <= m:
@@ -229,7 +229,7 @@ def refute_guesses(
 
 
 def _found(
-    asked: _Asked,
+    asked: _Claimed,
     methods: tuple[Method, ...],
     mu: float,
     *,
