@@ -32,6 +32,10 @@ def test_numbers_and_arrays_of_numpy_are_those_of_json():
     line = Line("ours", np.linspace(0, 1, 3), np.zeros(3))
     [panel] = read(write(Reproduced(panels=(Panel("a", "x", "y", [line]),)))).panels
     assert panel.lines[0].x == [0.0, 0.5, 1.0]
+    [panel] = read(
+        write(Reproduced(panels=(Panel("a", "x", "y", [Line("l", range(2), (3, 4))]),)))
+    ).panels
+    assert panel.lines[0].x == [0, 1]
 
 
 def test_a_dictionary_has_the_verdict_and_the_rows():

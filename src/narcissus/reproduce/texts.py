@@ -51,9 +51,9 @@ def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
 
 def _panel(found: dict[str, Any]) -> Panel:
     lines = tuple(Line(**one) for one in found.pop("lines"))
-    return Panel(lines=lines, **found)
+    return Panel(lines=lines, names=tuple(found.pop("names")), **found)
 
 
 def _listed(value: Any) -> Any:
-    """Give an array or a number of NumPy's as JSON can hold it."""
-    return value.tolist()
+    """Give an array or a number of NumPy's, or a range, as JSON can hold it."""
+    return list(value) if isinstance(value, range) else value.tolist()
