@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from typing import Protocol
 
 from narcissus._validation import integer, non_negative
 from narcissus.errors import TooLargeError
@@ -24,21 +23,6 @@ Row = tuple[int, ...]
 Rows = tuple[Row, ...]
 
 _MOST = 200_000  # data sets
-
-
-class HiddenNature(Protocol):
-    """A world with a distribution that nobody is told."""
-
-    d: int
-    n: int
-
-    def chance(self, rows: Rows) -> Fraction:
-        """Give the chance of a data set in any order."""
-        ...
-
-    def fresh(self, row: Row, rows: Rows) -> Fraction:
-        """Give the chance that fresh data of the same distribution hold a row."""
-        ...
 
 
 def _orders(rows: Rows) -> int:
@@ -113,6 +97,10 @@ class SmallSuperset:
         return drawn * Fraction(self.size - seen, all_rows - seen)
 
 
+HiddenNature = SmallTardos | SmallSuperset
+"""A world with a distribution that nobody is told."""
+
+
 def small_delta(
     world: HiddenNature, release: Callable[[Rows], Hashable], epsilon: float = 0.0
 ) -> Fraction:
@@ -121,7 +109,7 @@ def small_delta(
     Parameters
     ----------
     world
-        `SmallTardos` or `SmallSuperset`.
+        Its data sets are listed.
     release
         What is released of a data set, without coins, whatever the order of its rows.
     epsilon

@@ -6,6 +6,7 @@ Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed: see `profiles.pro
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from narcissus._validation import between, fraction, integer
@@ -129,9 +130,8 @@ def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]
     return _first(good, *opening), _first(good, *closing)
 
 
-def _first(good: object, low: int, high: int) -> int:
+def _first(good: Callable[[int], bool], low: int, high: int) -> int:
     """Give the first good ``d`` of a block, the one after it where none is."""
-    assert callable(good)
     high += 1
     while low < high:
         middle = (low + high) // 2

@@ -6,6 +6,7 @@ Lemma 3.5, section 4.2), and the noisy one against all side information (Lemma 4
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -87,8 +88,8 @@ def make(_given: Given) -> Reproduced:
             ),
             Held(
                 f"from {max(plain)} attributes on it is safe, for all n drawn; membership begins at "
-                f"{', '.join(f'{x:,}' for x in member)} for n = {', '.join(map(str, sizes))}: at "
-                f"most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
+                f"{', '.join(f'{x:,}' for x in member)} for n = {', '.join(map(str, sizes))}: "
+                f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
                 max(plain) <= 129 and all(x <= k * k for x, k in zip(member, sizes, strict=True))
                 and rate > 1.5,
                 "checked",
@@ -96,7 +97,7 @@ def make(_given: Given) -> Reproduced:
             Held(
                 "what it memorizes grows with n, in rows: "
                 f"{', '.join(f'{x:.1f}' for x in rows)}",
-                all(a < b for a, b in zip(rows[:-1], rows[1:], strict=True)) and rows[0] > 3,
+                all(a < b for a, b in itertools.pairwise(rows)) and rows[0] > 3,
                 "checked",
             ),
             Held(
