@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -44,7 +46,7 @@ def test_no_mean_disagreement_is_worse_than_the_bound(n, d, gamma, looser):
 
 def test_more_room_for_fresh_data_never_hurts():
     found = [two_criteria_limit(10, 600, 140, k) for k in range(140, 260, 12)]
-    assert all(a >= b for a, b in zip(found, found[1:], strict=False))
+    assert all(a >= b for a, b in itertools.pairwise(found))
     assert two_criteria_limit(10, 600, 12, 12) <= limit_given_rows(10, 600, 0.02)
     with pytest.raises(InputError, match="`looser`"):
         two_criteria_limit(10, 600, 140, 139)

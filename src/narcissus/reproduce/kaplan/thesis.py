@@ -88,7 +88,7 @@ def make(_given: Given) -> Reproduced:
             ),
             Held(
                 f"from {max(plain)} attributes on it is safe, for all n drawn; membership begins at "
-                f"{', '.join(f'{x:,}' for x in member)} for n = {', '.join(map(str, sizes))}: "
+                f"d = {', '.join(map(str, member))} for n = {', '.join(map(str, sizes))}: "
                 f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
                 max(plain) <= 129 and all(x <= k * k for x, k in zip(member, sizes, strict=True))
                 and rate > 1.5,
