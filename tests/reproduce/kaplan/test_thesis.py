@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from narcissus.profiles.closed_forms.candidates import bayes_success
 from narcissus.reproduce import ITEMS, Given
 from narcissus.reproduce.kaplan import thesis
 
 
+@pytest.mark.states("Kaplan et al. 2025", "section 1.4", "section 4.2")
 def test_all_of_it_holds_and_is_drawn():
     made = ITEMS["004/figure-thesis"].make(Given())
     assert made.verdict == "agrees"

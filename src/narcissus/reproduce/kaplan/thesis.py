@@ -87,7 +87,7 @@ def make(_given: Given) -> Reproduced:
                 "checked",
             ),
             Held(
-                f"from {max(plain)} attributes on it is safe, for all n drawn; membership begins at "
+                f"from d = {max(plain)} on it is safe, for all n drawn; membership begins at "
                 f"d = {', '.join(map(str, member))} for n = {', '.join(map(str, sizes))}: "
                 f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
                 max(plain) <= 129 and all(x <= k * k for x, k in zip(member, sizes, strict=True))
