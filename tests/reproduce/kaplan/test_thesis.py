@@ -15,6 +15,7 @@ from narcissus.reproduce.kaplan import thesis
 def test_all_of_it_holds_and_is_drawn():
     made = ITEMS["004/figure-thesis"].make(Given())
     assert made.verdict == "agrees"
+    assert {type(one.holds) for one in made.held} == {bool}  # JSON holds no other
     assert [len(panel.lines) for panel in made.panels] == [3, 3, 1]
     named, near, told = made.panels[0].lines
     assert named.y[-1] > 0.99 > 1e-100 > near.y[-1]

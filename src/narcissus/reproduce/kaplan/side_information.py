@@ -182,13 +182,13 @@ def remark_45(_given: Given) -> Reproduced:
     return claims(
         proved(
             "a condition on the baseline too changes nothing of Lemma 4.8, whose bound is on the "
-            f"left side alone: 2^{log2_delta(n, d, noise, 0.5):.0f} at (20, 5,000, .1, 1/2)",
+            f"left side alone: 2^{math.ceil(log2_delta(n, d, noise, 0.5))} at (20, 5,000, .1, 1/2)",
             log2_delta(n, d, noise, 0.5) < -1000,
             "8.1",
         ),
         proved(
             "where a row counts that keeps 1,000 bits, whatever it had, delta is at most "
-            f"2^{threshold:.0f} there: n 2^-1000 (2 - e^(-epsilon / 2))^d",
+            f"2^{math.ceil(threshold)} there: n 2^-1000 (2 - e^(-epsilon / 2))^d",
             threshold < -600,
             "8.1",
         ),

@@ -67,6 +67,11 @@ def counted_chance(d: int, epsilon: float, share: float, told: Floats, near: int
     return float(value.max(axis=3).sum())
 
 
+def _up(logarithm: float) -> float:
+    """Give a number with one decimal place that is no smaller."""
+    return math.ceil(10 * logarithm) / 10
+
+
 def _told(rng: np.random.Generator, d: int) -> Floats:
     """Give random side information of four values, of some of which more is learned."""
     weights = rng.random((2**d, 2**d, 4)) ** rng.choice([0.2, 1.0, 4.0])
@@ -145,7 +150,7 @@ def lemma_48(_given: Given) -> Reproduced:
             "8.1",
         ),
         proved(
-            "that is 2 to the " + ", ".join(f"{x:.1f}" for x in found) + " at (n, d, noise, xi) = "
+            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found) + " at (n, d, noise, xi) = "
             + ", ".join(map(str, sizes)),
             all(a < -15 for a in found),
             "8.1",
@@ -156,7 +161,7 @@ def lemma_48(_given: Given) -> Reproduced:
             "8.1",
         ),
         checked(
-            "noise of a small enough epsilon is needed: at 20 the bound says nothing",
+            "the epsilon of the noise must be small enough: at 20 the bound says nothing",
             log2_delta(20, 5000, 20.0, 0.5) == 0.0,
         ),
     )  # fmt: skip
@@ -189,8 +194,8 @@ def claim_49(_given: Given) -> Reproduced:
             "8.1",
         ),
         proved(
-            "fewer than d / 5 lukewarm columns have chance 2 to the "
-            + ", ".join(f"{x:.1f}" for x in few)
+            "fewer than d / 5 lukewarm columns have chance at most 2 to the "
+            + ", ".join(f"{_up(x):.1f}" for x in few)
             + " at (n, d) = (20, 200), (20, 5,000), (100, 1,000)",
             all(x < -80 for x in few),
             "8.1",
@@ -242,7 +247,7 @@ def definition_411(_given: Given) -> Reproduced:
             "8.1",
         ),
         proved(
-            "that is 2 to the " + ", ".join(f"{x:.1f}" for x in found)
+            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found)
             + " at (n, d, noise, xi, k) = " + ", ".join(map(str, sizes)),
             all(x < -50 for x in found)
             and abs(log2_delta_near(20, 5000, 0.1, 0.5, 0) - log2_delta(20, 5000, 0.1, 0.5)) < 1e-9,

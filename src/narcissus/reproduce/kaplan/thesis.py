@@ -16,7 +16,8 @@ from narcissus.profiles.closed_forms.average import average_bits
 from narcissus.profiles.closed_forms.candidates import bayes_success
 from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
 from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus.reproduce.base import Given, Held, Item, Line, Panel, Reproduced
+from narcissus.reproduce.base import Given, Item, Line, Panel, Reproduced
+from narcissus.reproduce.kaplan.cases import checked
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
 ROW_BITS = 1 / (2 * math.log(2))
@@ -78,33 +79,29 @@ def make(_given: Given) -> Reproduced:
             Panel("What it memorizes", "rows n", "rows", bits, log_x=True),
         ),
         held=(
-            Held(
+            checked(
                 f"at n = {n} and d = {d:,} the same exact average is safe (nobody comes within 4% "
                 f"of a row, but with chance below 1e-300), holds {average_bits(n, d):,.0f} "
                 f"bits of the data beyond their rates, and tells a member from another row "
                 f"{100 * success:.1f} times in 100",
                 extracted < 1e-300 and success > SURE and average_bits(n, d) > 5 * d * ROW_BITS,
-                "checked",
             ),
-            Held(
+            checked(
                 f"from d = {max(plain)} on it is safe, for all n drawn; membership begins at "
                 f"d = {', '.join(map(str, member))} for n = {', '.join(map(str, sizes))}: "
                 f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
                 max(plain) <= 129 and all(x <= k * k for x, k in zip(member, sizes, strict=True))
                 and rate > 1.5,
-                "checked",
             ),
-            Held(
+            checked(
                 "what it memorizes grows with n, in rows: "
                 f"{', '.join(f'{x:.1f}' for x in rows)}",
                 all(a < b for a, b in itertools.pairwise(rows)) and rows[0] > 3,
-                "checked",
             ),
-            Held(
+            checked(
                 "with noise .1 for each attribute, all side information and half of the surprisal, "
                 f"it is safe from d = {', '.join(map(str, knowing))} on",
                 max(knowing) <= 200,
-                "checked",
             ),
         ),
         notes=(
