@@ -150,7 +150,8 @@ def lemma_48(_given: Given) -> Reproduced:
             "8.1",
         ),
         proved(
-            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found) + " at (n, d, noise, xi) = "
+            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found)
+            + " at (n, d, noise, xi) = "
             + ", ".join(map(str, sizes)),
             all(a < -15 for a in found),
             "8.1",
