@@ -43,6 +43,7 @@ KINDS = {
     "Appendix": "Appendix",
     "Algorithm": "Algorithms?",
     "Observation": "Observations?",
+    "Remark": "Remarks?",
     "Claim": "Claims?",
     "Fact": "Facts?",
     "Game": "Games?",

@@ -67,3 +67,51 @@ def test_a_delta_that_underflows_is_not_written_as_zero():
     found = profile(Game(Bits(2100, 0.25), CountingQuery(0.247389), Pinned(1)), 1.0)
     assert found.delta == (0.0,)
     assert "<1e-12" in str(found)
+
+
+def told_game(share=0.5, noise=0.1, relation=None, mechanism=None, side=None, d=5000):
+    """A game with side information in which surprisal decides what counts."""
+    from narcissus.knowledge import Candidates
+    from narcissus.mechanisms import NoisyAverage
+    from narcissus.success.relations import Member
+
+    return Game(
+        Tardos(2000, d, 20),
+        mechanism or NoisyAverage(noise),
+        relation or Member(),
+        side=side or Candidates(),
+        surprisal=share,
+    )
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Lemma 4.8", "Definition 4.11")
+def test_surprisal_is_proved_whatever_the_attacker_knows():
+    from narcissus.knowledge import KnownRows, Rates
+    from narcissus.mechanisms import ExactAverage
+    from narcissus.success.relations import Hamming
+
+    for side in (None, KnownRows(19), Rates()):
+        bound = from_lemmas(told_game(side=side))
+        assert bound is not None
+        assert 0 < bound.value <= LEAST  # 2^-1107
+        assert (bound.id, bound.assumptions) == ("kaplan-4.8", ())
+    small = from_lemmas(told_game(d=200))
+    assert small is not None
+    assert small.value == pytest.approx(2**-40.1553, rel=1e-4)
+    near = from_lemmas(told_game(d=200, relation=Hamming(0.04)))
+    assert near is not None
+    assert near.value == pytest.approx(2**-0.8895, rel=1e-4)
+    assert from_lemmas(told_game(share=None)) is None  # candidates win without surprisal
+    assert from_lemmas(told_game(mechanism=ExactAverage())) is None
+
+
+def test_what_the_users_own_knowledge_says_of_surprisal_is_an_assumption():
+    from narcissus.knowledge import Candidates
+
+    class Mine(Candidates):
+        """Knowledge of the user's own."""
+
+    bound = from_lemmas(told_game(side=Mine()))
+    assert bound is not None
+    assert len(bound.assumptions) == 1
+    assert "how surprising" in bound.assumptions[0]

@@ -122,7 +122,7 @@ class TwoCandidates:
     The attacker of Kaplan et al. 2025, section 4.2 (footnote 3). It wins more often than not once
     ``d`` is well above ``n ** 2``: where the second candidate is not in the data set, with chance
     about ``Phi(sqrt(d) / 6 / sqrt(v - 1/36))``, ``v = (3 n ** 2 + n + 1) / 30``, plus
-    ``2 / (3 epsilon ** 2)`` for Laplace noise (Narcissus theory, additions B). The ones that both
+    ``2 / (3 epsilon ** 2)`` for Laplace noise (Narcissus theory 8.4). The ones that both
     candidates and the release have in common are noise to it: see `TwoCandidatesCentred`.
     """
 

@@ -14,6 +14,7 @@ from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
+from narcissus.profiles.closed_forms.surprisal import log2_delta, log2_delta_near
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array
@@ -164,8 +165,8 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
 def from_lemmas(game: Game) -> Bound | None:
     """Bound delta by a bound on success alone, where a lemma of the papers gives one.
 
-    Of a family, the largest bound. The attacker knows the prior and nothing else about the data,
-    as the game says: nothing more is assumed.
+    Of a family, the largest bound. The attacker knows the prior and what the game says: nothing
+    more is assumed. With side information the lemmas are about surprisal.
     """
     bounds = [_one_lemma(part) for part in game.members().values()]
     known = [bound for bound in bounds if bound is not None]
@@ -173,10 +174,12 @@ def from_lemmas(game: Game) -> Bound | None:
 
 
 def _one_lemma(game: Game) -> Bound | None:
-    if game.side is not None or not isinstance(game.relation, Hamming | Member):
+    if not isinstance(game.relation, Hamming | Member):
         return None
     gamma = game.relation.gamma if isinstance(game.relation, Hamming) else 0.0
     world: Any = game.world
+    if game.side is not None:
+        return _with_surprisal(game, game.relation, gamma)
     if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):
         limit = hamming_limit(world.n, world.d, gamma)
         theorem, name = "Kaplan et al. 2025, Lemma 3.5, with its tail computed", "kaplan-3.5"
@@ -187,3 +190,26 @@ def _one_lemma(game: Game) -> Bound | None:
         return None
     limited = "success of any attacker, and so delta at every epsilon"
     return Bound(limit, limited, theorem, id=name)
+
+
+def _with_surprisal(game: Game, relation: Hamming | Member, gamma: float) -> Bound | None:
+    """Bound what is recovered of rows that keep their surprisal, whatever the attacker is told."""
+    world: Any = game.world
+    if (
+        game.surprisal is None
+        or not isinstance(world, Tardos)
+        or not isinstance(game.mechanism, NoisyAverage)
+    ):
+        return None
+    noise, share = game.mechanism.epsilon, game.surprisal
+    if isinstance(relation, Member):
+        logarithm = log2_delta(world.n, world.d, noise, share)
+        theorem = "Kaplan et al. 2025, Lemma 4.8, with its constants computed"
+    else:
+        places = math.floor(gamma * world.d + 1e-9)
+        logarithm = log2_delta_near(world.n, world.d, noise, share, places)
+        theorem = "Kaplan et al. 2025, Lemma 4.8, computed for Definition 4.11"
+    limit = max(LEAST, 2.0 ** max(logarithm, -1100.0))
+    limited = "success of any attacker at rows that count, and so delta at every epsilon"
+    own = "the user's side information says truly how surprising a row still is"
+    return Bound(limit, limited, theorem, (own,) if is_own(game.side) else (), id="kaplan-4.8")
