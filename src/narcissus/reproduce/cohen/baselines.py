@@ -182,7 +182,7 @@ def example_1_7(_given: Given) -> Reproduced:
             max(map(abs, only)) <= ROOM and certain * (1 - certain) < 1e-6,
         ),
         checked(
-            "who recovers a citizen gains more: the best attacker of the released rows, same worlds",
+            "who recovers a citizen gains more: the best attacker of the released rows",
             all(a > b for a, b in zip(all_of[::3], limits[::3], strict=True)),
         ),
     )  # fmt: skip

@@ -67,9 +67,7 @@ def hits(given: str, radius: int) -> Matrix:
 def definition_1_10(_given: Given) -> Reproduced:
     """Extract everything from nothing. Source: Cohen et al. 2024, Definition 1.10."""
     found = [
-        outputs("0" + x, release(x)) == {x: 1.0}
-        for x in STRINGS
-        for release in RELEASES.values()
+        outputs("0" + x, release(x)) == {x: 1.0} for x in STRINGS for release in RELEASES.values()
     ]
     repeated = b"34" * 1000
     program = self_extracting(repeated, "repeat") or repeated

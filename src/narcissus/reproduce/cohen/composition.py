@@ -138,8 +138,8 @@ def theorem_c2(_given: Given) -> Reproduced:
             "for j = 2 it is p0 - p1, twice as much, which the proof can do with",
         ),
         notes=(
-            "The print says 'each M_i is (0, delta, F)-resilient' and 'q_j - q'_j > delta': delta_i "
-            "is meant.",
+            "The print says 'each M_i is (0, delta, F)-resilient' and 'q_j - q'_j > delta': "
+            "delta_i is meant.",
         ),
     )
 

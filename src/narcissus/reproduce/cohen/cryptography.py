@@ -246,9 +246,7 @@ def eav(_given: Given) -> Reproduced:
     for name, rows in encryptions().items():
         mechanism = through_channel(np.vstack([rows, rows]).tolist())
         family = write_out_family(Game(pairs_of_messages(), mechanism, NamesTheBit()))
-        best = max(
-            np.maximum(rows[a], rows[b]).sum() / 2 for a, b in product(MESSAGES, repeat=2)
-        )
+        best = max(np.maximum(rows[a], rows[b]).sum() / 2 for a, b in product(MESSAGES, repeat=2))
         worst[name] = family.delta(0.0)
         apart.append(abs(family.delta(0.0) - 2 * (best - 0.5)))
         for a, b in ((0, 3), (1, 2)):
@@ -320,7 +318,7 @@ def cpa(_given: Given) -> Reproduced:
             best = np.maximum(rows[0], rows[1]).sum() / 2
             apart.append(abs(delta - 2 * (best - 0.5)))
             told.append(delta)
-            # encrypting the first message once, and naming the bit by whether that is the ciphertext
+            # encrypting the first message once, and naming the bit by whether that matches
             limited.append(abs(rows[0] @ rows[0] - rows[0] @ rows[1] - 1 / coins))
     return claims(
         proved(

@@ -16,8 +16,6 @@ from narcissus.reproduce.cohen.cases import (
     PROFILE,
     ROOM,
     Labelled,
-    Matrix,
-    attackers,
     checked,
     claims,
     item,
@@ -128,7 +126,9 @@ class SingledOut:
     what: str
 
 
-def singled_out(n: int, law: tuple[float, ...], labels: tuple[int, ...], epsilon: float) -> SingledOut:
+def singled_out(
+    n: int, law: tuple[float, ...], labels: tuple[int, ...], epsilon: float
+) -> SingledOut:
     """Compute both definitions from their words.
 
     Parameters
