@@ -26,7 +26,7 @@ class ThroughChannel:
     matrix: Channel
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give numbers of outputs, shape (trials,), for secrets' numbers, (trials,) or (trials, 1)."""
+        """Give numbers of outputs, shape (trials,), for secrets, (trials,) or (trials, 1)."""
         secrets = data.reshape(len(data))
         outputs = np.empty(len(data), dtype=np.intp)
         for secret in np.unique(secrets):

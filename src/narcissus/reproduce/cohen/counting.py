@@ -58,7 +58,7 @@ def appendix_a(_given: Given) -> Reproduced:
     Source: Cohen et al. 2025, Appendix A.
     """
     gamma, tau = published_cut(EPSILON, DELTA, RECORDS)
-    rates = [0.15, 0.23, 0.247389, 0.27, 0.5]
+    rates = [1e-4, 0.15, 0.23, 0.247389, 0.27, 0.5]
     with_cut = [exact(RECORDS, p, tau) for p in rates]
     limit = at_most(RECORDS, EPSILON, 500)
     rare = np.geomspace(1e-6, 1e-2, 121)

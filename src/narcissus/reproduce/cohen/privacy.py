@@ -101,7 +101,7 @@ def definition_a3(_given: Given) -> Reproduced:
         ),
         checked(
             f"one distribution over the same pairs hides it: delta {drawn.delta[0]:g} on average",
-            drawn.delta[0] <= sum(alone) / len(alone) + ROOM,
+            drawn.delta[0] <= each.delta[0] / 2 + ROOM,
         ),
     )
 
