@@ -35,6 +35,7 @@ def test_no_pair_and_event_is_worse(seed, epsilon):
 
 
 @pytest.mark.states("Cohen et al. 2024", "Theorem A.4", "Theorem E.1")
+@pytest.mark.states("Narcissus theory", "2.1")
 @pytest.mark.parametrize("seed", range(3))
 def test_its_games_are_won_by_what_it_says(seed):
     found = worst_event(rows_of(seed), 0.5)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.reproduce.cohen import cases
+from narcissus.reproduce.cohen import ALL, cases
+from narcissus.study.shipped import shipped_study
 
 
 def test_partitions_are_counted_by_bell():
@@ -15,7 +16,7 @@ def test_partitions_are_counted_by_bell():
 
 def test_relations_on_two_data_sets_are_all_sets_of_types_but_the_one_that_never_holds():
     assert len(cases.RELATIONS) == 2**4 - 2
-    both = cases.Types((0, 1, 2, 3))
+    both = cases.AttemptTypes((0, 1, 2, 3))
     sets, rng = np.array([[0], [1]]), np.random.default_rng(0)
     found = [tuple(both.holds(sets, np.array([t, t]), rng).tolist()) for t in range(4)]
     assert found == [(False, False), (True, False), (False, True), (True, True)]
@@ -41,3 +42,11 @@ def test_channels_have_rows_that_sum_to_one():
     rows = cases.channels(6, 3, 5)
     assert all(one.sum(axis=1) == pytest.approx(1) and one.shape == (3, 5) for one in rows)
     assert any((one == 0).any() for one in rows)
+
+
+def test_the_studies_that_commands_name_are_shipped():
+    named = [one.command.split()[2] for one in ALL if one.command.startswith("narcissus examples")]
+    assert len(named) > 20
+    for name in named:
+        assert "Cohen" in shipped_study(name).source, name
+    assert len({one.name for one in ALL}) == len(ALL)

@@ -49,5 +49,5 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG)
 def test_a_claim_fails_where_something_is_wrong(spoiled, monkeypatch, name, wrong):
-    monkeypatch.setattr(counting, "SETTINGS", counting.SETTINGS[:1])
+    monkeypatch.setattr(counting, "SETTINGS", [(1.0, 0.01)])
     assert spoiled(monkeypatch, NUMBER, counting, name, wrong, paper="000")

@@ -13,15 +13,16 @@ from narcissus.profiles import write_out, write_out_family
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
     EPSILONS,
-    PROFILE,
     ROOM,
     Labelled,
     attackers,
+    audit_of,
     channels,
     checked,
     claims,
     item,
     partitions,
+    profile_of,
     proved,
     rates_of,
 )
@@ -213,23 +214,23 @@ def example_1_8(_given: Given) -> Reproduced:
 BASELINES: tuple[Item, ...] = (
     item(
         "Definition 1.4", "Robust: no better than e^eps times the best fixed guess, and delta.",
-        definition_1_4, f"{PROFILE} (narcissus examples fixed-baseline)",
+        definition_1_4, audit_of("fixed-baseline"),
     ),
     item(
         "Definition 1.5", "Robust at a threshold: attempts with a small baseline seldom succeed.",
-        definition_1_5, f"{PROFILE} (narcissus examples threshold-dilemma)",
+        definition_1_5, profile_of("threshold-dilemma"),
     ),
     item(
         "Definition 1.6", "Narcissus resiliency: no better than e^eps times one's own baseline.",
-        definition_1_6, f"{PROFILE} (narcissus examples counting-query-rates)",
+        definition_1_6, profile_of("counting-query-rates"),
     ),
     item(
         "Example 1.7", "The attacker must recover a citizen, not the Mona Lisa.",
-        example_1_7, f"{PROFILE} (narcissus examples mona-lisa-narcissus)",
+        example_1_7, audit_of("mona-lisa-narcissus"),
     ),
     item(
         "Example 1.8", "Pinning k of n bits must beat 2^-k.",
-        example_1_8, f"{PROFILE} (narcissus examples pinned-bits)",
+        example_1_8, profile_of("pinned-bits"),
     ),
 )  # fmt: skip
 """The statements of this section."""

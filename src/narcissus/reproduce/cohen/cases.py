@@ -20,21 +20,25 @@ ROOM = 1e-12
 
 EPSILONS = (0.0, 0.3, 1.0, 2.0)
 
-PROFILE = "narcissus profile STUDY"
-"""What a user runs for the exact answer against every attacker."""
-
-AUDIT = "narcissus audit STUDY"
-"""What a user runs to play a game against attackers."""
-
-EXTRACT = "narcissus extract"
+EXTRACT = "narcissus extract examples/extraction/copy.toml"
 """What a user runs on a program that is said to extract."""
+
+
+def profile_of(study: str) -> str:
+    """Say what a user runs, and changes, for the exact answer against every attacker."""
+    return f"narcissus examples {study} && narcissus profile {study}.toml"
+
+
+def audit_of(study: str) -> str:
+    """Say what a user runs, and changes, to play a game against attackers."""
+    return f"narcissus examples {study} && narcissus audit {study}.toml"
 
 
 def item(
     number: str,
     title: str,
     make: Callable[[Given], Reproduced],
-    command: str = PROFILE,
+    command: str,
     *,
     seconds: float = 0.5,
     paper: str = "003",
@@ -109,7 +113,7 @@ class Labelled:
 
 
 @dataclass(frozen=True)
-class Types:
+class AttemptTypes:
     """A relation on data sets 0 and 1: attempt ``t`` holds for ``S_b`` if bit ``b`` of it is 1.
 
     All that a relation can be on two data sets is which of these four attempts there are.
@@ -127,7 +131,7 @@ class Types:
 
 
 RELATIONS = [
-    Types(types)
+    AttemptTypes(types)
     for size in range(1, 5)
     for types in itertools.combinations(range(4), size)
     if types != (0,)

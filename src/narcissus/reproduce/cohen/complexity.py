@@ -212,7 +212,7 @@ def extractors(_given: Given) -> Reproduced:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ShowsExtraction:
     """The relation ``R_ext``: a program is an extraction evidence of a string from a release.
 
     Parameters
@@ -244,11 +244,11 @@ class Evidence:
         return np.flatnonzero(self.holds_for.any(axis=1))
 
 
-def evidence_of(name: str, quality: float, radius: int) -> tuple[Game, Evidence, Matrix]:
+def evidence_of(name: str, quality: float, radius: int) -> tuple[Game, ShowsExtraction, Matrix]:
     """Give the game of a mechanism with R_ext, the relation, and chances of string and release."""
     release = RELEASES[name]
     every = tuple(sorted({release(x) for x in STRINGS}))
-    relation = Evidence(every, quality, radius)
+    relation = ShowsExtraction(every, quality, radius)
     rows = np.zeros((len(STRINGS), len(every)))
     rows[np.arange(len(STRINGS)), [every.index(release(x)) for x in STRINGS]] = 1
     world = Finite([[k] for k in range(len(STRINGS))])
@@ -320,7 +320,7 @@ def definition_3_1(_given: Given) -> Reproduced:
     """Take R_ext apart. Source: Cohen et al. 2024, Definition 3.1."""
     apart, same = [], []
     for quality in (0.0, 0.2, 0.5):
-        relation = Evidence(("010101", "011010"), quality, 0)
+        relation = ShowsExtraction(("010101", "011010"), quality, 0)
         by_hand = [
             [
                 outputs(p, y).get(x, 0) >= NEEDED and len(p) <= (1 - quality) * shortest([x]) + ROOM

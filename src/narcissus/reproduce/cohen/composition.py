@@ -11,7 +11,6 @@ from narcissus.mechanisms import Parallel, XorHalf, through_channel
 from narcissus.profiles import write_out
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
-    PROFILE,
     RELATIONS,
     ROOM,
     Matrix,
@@ -19,6 +18,7 @@ from narcissus.reproduce.cohen.cases import (
     checked,
     claims,
     item,
+    profile_of,
     proved,
 )
 from narcissus.success.relations import OneOfPair, Prefix
@@ -147,11 +147,11 @@ def theorem_c2(_given: Given) -> Reproduced:
 COMPOSITION: tuple[Item, ...] = (
     item(
         "Example C.1", "Two releases that say nothing alone say all together.",
-        example_c1, f"{PROFILE} (narcissus examples xor-halves-together)",
+        example_c1, profile_of("xor-halves-together"),
     ),
     item(
         "Theorem C.2", "For constant pairs and epsilon 0 the deltas add up, times two.",
-        theorem_c2, f"{PROFILE} (narcissus examples composition)", seconds=1.0,
+        theorem_c2, profile_of("composition"), seconds=1.0,
     ),
 )  # fmt: skip
 """The statements of this appendix."""

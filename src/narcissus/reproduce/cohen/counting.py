@@ -11,7 +11,7 @@ from narcissus.game import Game
 from narcissus.mechanisms import CountingQuery, published_cut
 from narcissus.profiles import worst_event, write_out
 from narcissus.reproduce.base import Given, Item, Reproduced
-from narcissus.reproduce.cohen.cases import PROFILE, checked, claims, item, proved
+from narcissus.reproduce.cohen.cases import checked, claims, item, profile_of, proved
 from narcissus.success.relations import Pinned
 from narcissus.worlds import Bits
 
@@ -128,7 +128,7 @@ def _room(epsilon: float, delta: float) -> float:
 COUNTING: tuple[Item, ...] = (
     item(
         "Appendix A", "A count with a cut is resilient and not private.",
-        appendix_a, f"{PROFILE} (narcissus examples counting-query)", paper="000", seconds=4.0,
+        appendix_a, profile_of("counting-query"), paper="000", seconds=4.0,
     ),
 )  # fmt: skip
 """The statement of that appendix."""

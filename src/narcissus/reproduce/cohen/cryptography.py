@@ -14,15 +14,15 @@ from narcissus.mechanisms import Cipher, Sha256, through_channel
 from narcissus.profiles import write_out, write_out_family
 from narcissus.reproduce.base import Given, Held, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
-    AUDIT,
-    PROFILE,
     ROOM,
     Labelled,
     Matrix,
+    audit_of,
     channels,
     checked,
     claims,
     item,
+    profile_of,
     proved,
 )
 from narcissus.results import Estimate
@@ -343,51 +343,51 @@ def cpa(_given: Given) -> Reproduced:
 CRYPTOGRAPHY: tuple[Item, ...] = (
     item(
         "Definition B.1", "Computational resilience: against attackers of limited effort.",
-        definition_b1, f"{AUDIT} (narcissus examples one-way-few-bits)",
+        definition_b1, audit_of("one-way-few-bits"),
     ),
     item(
         "Remark B.2", "Mechanism, relation and distributions are to be efficient.",
-        remark_b2, f"{AUDIT} (narcissus examples one-way-sha256)",
+        remark_b2, audit_of("one-way-sha256"),
     ),
     item(
         "Definition B.3", "A function is one-way: nobody of limited effort finds a preimage.",
-        definition_b3, f"{AUDIT} (narcissus examples one-way-few-bits)",
+        definition_b3, audit_of("one-way-few-bits"),
     ),
     item(
         "Definition B.4", "A function is well-spread: no image is likely.",
-        definition_b4, f"{PROFILE} (narcissus examples one-way-exact)",
+        definition_b4, profile_of("one-way-exact"),
     ),
     item(
         "Theorem B.5", "One-wayness of a well-spread function is resilience.",
-        theorem_b5, f"{PROFILE} (narcissus examples one-way-exact)",
+        theorem_b5, profile_of("one-way-exact"),
     ),
     item(
         "Definition B.6", "A private-key encryption scheme.",
-        definition_b6, f"{AUDIT} (narcissus examples eav-broken)",
+        definition_b6, audit_of("eav-broken"),
     ),
     item(
         "Definition B.7", "EAV security: two messages cannot be told apart.",
-        eav, f"{AUDIT} (narcissus examples eav-aes)",
+        eav, audit_of("eav-aes"),
     ),
     item(
         "Theorem B.8", "EAV security is resilience over all pairs of messages.",
-        eav, f"{AUDIT} (narcissus examples eav-broken)",
+        eav, audit_of("eav-broken"),
     ),
     item(
         "Definition B.9", "A public-key encryption scheme.",
-        definition_b9, f"{AUDIT} (narcissus examples cpa-x25519)",
+        definition_b9, audit_of("cpa-x25519"),
     ),
     item(
         "Definition B.10", "CPA security: with the public key, messages of one's own choice.",
-        cpa, f"{AUDIT} (narcissus examples cpa-x25519)",
+        cpa, audit_of("cpa-x25519"),
     ),
     item(
         "Definition B.11", "Resilience of a protocol.",
-        cpa, f"{AUDIT} (narcissus examples cpa-deterministic)",
+        cpa, audit_of("cpa-deterministic"),
     ),
     item(
         "Theorem B.12", "CPA security is resilience of a conversation.",
-        cpa, f"{AUDIT} (narcissus examples cpa-deterministic)",
+        cpa, audit_of("cpa-deterministic"),
     ),
 )  # fmt: skip
 """The statements of this appendix."""

@@ -253,7 +253,7 @@ GUESSING: tuple[Item, ...] = (
     item("Example D.6", "The same with one of many strings.", example_d6, EXTRACT),
     item(
         "Definition D.10", "A pseudo-random generator.",
-        definition_d10, "narcissus audit STUDY (narcissus examples one-way-sha256)",
+        definition_d10, EXTRACT,
     ),
     item("Lemma D.11", "Nobody can verify an extraction.", lemma_d11, EXTRACT),
     item("footnote 8", "The same for strings that agree in part.", footnote_8, EXTRACT),

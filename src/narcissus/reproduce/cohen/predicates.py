@@ -13,13 +13,14 @@ from narcissus.mechanisms import ExactAverage
 from narcissus.profiles import write_out
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
-    PROFILE,
     ROOM,
     Labelled,
+    audit_of,
     checked,
     claims,
     item,
     partitions,
+    profile_of,
     proved,
     rates_of,
 )
@@ -235,23 +236,23 @@ def definition_2_5(_given: Given) -> Reproduced:
 PREDICATES: tuple[Item, ...] = (
     item(
         "Definition 2.1", "Membership inference: a record of the data cannot be told from another.",
-        membership_inference, f"{PROFILE} (narcissus examples membership-inference)", seconds=1.5,
+        membership_inference, profile_of("membership-inference"), seconds=1.5,
     ),
     item(
         "Definition 2.2", "The relation R_MI: a predicate holds for a random record.",
-        membership_inference, f"{PROFILE} (narcissus examples membership-inference)", seconds=1.5,
+        membership_inference, profile_of("membership-inference"), seconds=1.5,
     ),
     item(
         "Theorem 2.3", "Membership security is resilience at epsilon 0 for R_MI.",
-        membership_inference, f"{PROFILE} (narcissus examples membership-inference)", seconds=1.5,
+        membership_inference, profile_of("membership-inference"), seconds=1.5,
     ),
     item(
         "Definition 2.4", "Predicate singling out: a light predicate seldom isolates a record.",
-        definition_2_4, f"{PROFILE} (narcissus examples singling-out-exact)",
+        definition_2_4, profile_of("singling-out-exact"),
     ),
     item(
         "Definition 2.5", "Narcissus predicate singling out: no better than against fresh data.",
-        definition_2_5, f"{PROFILE} (narcissus examples narcissus-singling-out)", seconds=1.5,
+        definition_2_5, audit_of("narcissus-singling-out"), seconds=1.5,
     ),
 )  # fmt: skip
 """The statements of this section."""

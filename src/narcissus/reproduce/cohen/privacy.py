@@ -14,7 +14,6 @@ from narcissus.profiles import profile, worst_event, write_out
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
     EPSILONS,
-    PROFILE,
     RELATIONS,
     ROOM,
     Matrix,
@@ -23,6 +22,7 @@ from narcissus.reproduce.cohen.cases import (
     checked,
     claims,
     item,
+    profile_of,
     proved,
 )
 from narcissus.success.relations import OneOfPair, Prefix
@@ -196,20 +196,20 @@ PRIVACY: tuple[Item, ...] = (
     ),
     item(
         "Definition A.2", "Resilience over pairs: the fresh data set is the other one.",
-        definition_a2, f"{PROFILE} (narcissus examples dp-implies-narcissus)",
+        definition_a2, profile_of("dp-implies-narcissus"),
         seconds=2.0,
     ),
     item(
         "Definition A.3", "The distribution that gives one pair for certain.",
-        definition_a3, f"{PROFILE} (narcissus examples neighbours-each)",
+        definition_a3, profile_of("neighbours-each"),
     ),
     item(
         "Theorem A.4", "Differential privacy is resilience over neighbours for all relations.",
-        theorem_a4, f"{PROFILE} (narcissus examples not-dp-breaks)",
+        theorem_a4, profile_of("not-dp-breaks"),
     ),
     item(
         "Theorem E.1", "The same for the uniform choice of two neighbours, with a loss.",
-        theorem_e1, f"{PROFILE} (narcissus examples uniform-pair)",
+        theorem_e1, profile_of("uniform-pair"),
     ),
 )  # fmt: skip
 """The statements of these appendices."""
