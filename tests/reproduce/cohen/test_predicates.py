@@ -68,6 +68,6 @@ def test_a_claim_fails_where_the_curve_is_wrong(spoiled, monkeypatch):
 
 def test_the_implication_fails_for_a_wrong_baseline(spoiled, monkeypatch):
     def wrong(right):
-        return lambda *a: predicates.SingledOut(right(*a).npso + 0.01, right(*a).npso, "")
+        return lambda *a: predicates.SingledOut(right(*a).npso + 0.01, right(*a).npso)
 
     assert spoiled(monkeypatch, "Definition 2.5", predicates, "singled_out", wrong)
