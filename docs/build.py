@@ -47,6 +47,8 @@ KINDS = {
     "Claim": "Claims?",
     "Fact": "Facts?",
     "Game": "Games?",
+    "Remark": "Remarks?",
+    "footnote": "footnotes?",
 }
 NUMBER = r"(?:[IVX]+(?:-[A-Z])?\b|[A-Z](?:\.\d+)+|[A-Z]\b|\d+(?:\.\d+)*[a-z]?\b)"
 NUMBERS = rf"{NUMBER}(?:(?:,|\ and|,\ and|\ to)\ {NUMBER})*"

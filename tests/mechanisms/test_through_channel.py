@@ -29,3 +29,11 @@ def test_written_out_it_is_the_channel(kind):
     assert (written.matrix.toarray() == ROWS[[1, 0, 1]]).all()
     assert written.releases.tolist() == [0, 1, 2, 3]
     assert mechanism.privacy(np.array([0])) == (local_dp_epsilon(ROWS), 0.0)
+
+
+def test_a_data_set_of_one_record_is_a_secret():
+    """As worlds of pairs and lists of data sets give them: an axis of records."""
+    mechanism = ThroughChannel(channel(np.eye(3)))
+    sets = np.array([[2], [0]])
+    assert mechanism.release(sets, np.random.default_rng(0)).tolist() == [2, 0]
+    assert (mechanism.channel(sets).matrix.toarray() == np.eye(3)[[2, 0]]).all()

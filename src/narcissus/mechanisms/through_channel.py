@@ -26,10 +26,11 @@ class ThroughChannel:
     matrix: Channel
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give numbers of outputs, shape (trials,), for numbers of secrets of that shape."""
+        """Give numbers of outputs, shape (trials,), for secrets, (trials,) or (trials, 1)."""
+        secrets = data.reshape(len(data))
         outputs = np.empty(len(data), dtype=np.intp)
-        for secret in np.unique(data):
-            who = data == secret
+        for secret in np.unique(secrets):
+            who = secrets == secret
             # Rows sum to one within the channel's tolerance; the sampler wants it exactly.
             cumulative = np.cumsum(self.matrix.row(int(secret)))
             coins = rng.random(int(who.sum()))
@@ -39,7 +40,7 @@ class ThroughChannel:
     def channel(self, data: Array) -> ReleaseChannel:
         """Write the mechanism out for a list of secrets."""
         rows = sparse.csr_array(self.matrix.matrix)
-        return ReleaseChannel(np.arange(self.matrix.shape[1]), rows[data])
+        return ReleaseChannel(np.arange(self.matrix.shape[1]), rows[data.reshape(len(data))])
 
     def privacy(self, data: Array) -> tuple[float, float]:
         """Give (epsilon, delta): the channel's own local epsilon, and 0."""

@@ -11,6 +11,7 @@ from narcissus.profiles.profile import (
     smallest,
 )
 from narcissus.profiles.sampled import sampled_profile
+from narcissus.profiles.worst_event import WorstEvent, worst_event
 from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
 
 __all__ = [
@@ -20,12 +21,14 @@ __all__ = [
     "Bayes",
     "Profile",
     "Smallest",
+    "WorstEvent",
     "WrittenFamily",
     "WrittenOut",
     "memorized_information",
     "profile",
     "sampled_profile",
     "smallest",
+    "worst_event",
     "write_out",
     "write_out_family",
 ]
