@@ -47,7 +47,6 @@ KINDS = {
     "Claim": "Claims?",
     "Fact": "Facts?",
     "Game": "Games?",
-    "Remark": "Remarks?",
     "footnote": "footnotes?",
 }
 NUMBER = r"(?:[IVX]+(?:-[A-Z])?\b|[A-Z](?:\.\d+)+|[A-Z]\b|\d+(?:\.\d+)*[a-z]?\b)"

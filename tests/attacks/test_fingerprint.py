@@ -26,6 +26,7 @@ from narcissus.success.relations import (
 from narcissus.worlds import Tardos
 
 
+@pytest.mark.states("Kaplan et al. 2025", "footnote 3")
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize(
     ("n", "d", "trials", "raw", "centred"),

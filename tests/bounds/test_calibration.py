@@ -28,6 +28,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, as_replace_one, dp_sgd
 
 
+@pytest.mark.states("Swanberg et al. 2025", "section 4")
 @pytest.mark.states("Narcissus theory", "4.8")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("danger", [threat(prior=0.2), threat(values=[0.6, 0.3, 0.1])])

@@ -88,6 +88,7 @@ def test_implied_risk_is_the_tighter_of_both():
 
 
 @pytest.mark.states("Narcissus theory", "6.6")
+@pytest.mark.states("Alvim et al. 2020", "section 3.2", "section 7.2")
 def test_additive_capacity_and_guessing_entropy():
     a = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     assert ch.additive_capacity(a) == pytest.approx(0.6)

@@ -21,6 +21,7 @@ def guarantee(asked):
 
 
 @pytest.mark.parametrize("clip", [0.3, 1.0, 3.0])
+@pytest.mark.states("Swanberg et al. 2025", "section 5.2")
 def test_the_mu_that_holds_is_the_smaller_one(clip):
     """About another canary: two clipping norms, or the root of two if that is less."""
     apart = min(2 * clip, math.sqrt(2))
