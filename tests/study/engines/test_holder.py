@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import closing
 
 import pytest
@@ -79,6 +80,11 @@ def test_parts_stay_with_their_workers_and_are_made_anew_elsewhere(workers, tmp_
     assert held.tell("dies_once", str(tmp_path / "died")) == [1, 11, 21, 31, 41]
     assert (tmp_path / "died").exists()
     assert held.tell("add", 1) == [2, 12, 22, 32, 42]
+    until = time.monotonic() + 60
+    while len(set(where := held.ask("where"))) < workers.workers and time.monotonic() < until:
+        time.sleep(0.1)
+    assert len(set(where)) == workers.workers, "workers that come later take parts over"
+    assert held.ask("told") == [2, 12, 22, 32, 42]
     held.close()
     other = ByWorkers(workers).hold(counters(2))
     assert other.ask("told") == [0, 10]

@@ -208,7 +208,9 @@ class _Flight:
 
         Waits for the fewest workers first.
         """
-        if self._own is None and not self._alive():
+        if self._own is not None:
+            self._own.mend(observer)
+        elif not self._alive():
             observer.note(f"the scheduler at {self._where} has no workers: waiting for one")
         while len(self._alive()) < fewest:
             self._look(observer)
