@@ -72,6 +72,7 @@ def test_parts_stay_with_their_workers_and_are_made_anew_elsewhere(workers, tmp_
     assert held.ask("where") == where
     assert len(set(where)) == workers.workers
     assert os.getpid() not in where
+    assert not any("made anew" in note for note in notes.notes)
     os.kill(where[0], signal.SIGKILL)
     assert held.ask("told") == [1, 11, 21, 31, 41]
     assert where[0] not in held.ask("where")
