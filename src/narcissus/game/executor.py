@@ -8,9 +8,9 @@ times goes through an `Executor`; what is kept of it stays with whoever asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from threadpoolctl import threadpool_limits
 
@@ -73,6 +73,19 @@ class Executor(Protocol):
         ...
 
 
+@runtime_checkable
+class HasPlaces(Executor, Protocol):
+    """An executor whose workers can be told apart, so that one may hold what others do not."""
+
+    def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
+        """Play the job of each place, with the place as its key; give what came of each.
+
+        A place keeps its worker from play to play, as long as that lives. What `play` may raise is
+        raised here.
+        """
+        ...
+
+
 class Serial:
     """Plays one key after the other, in this process."""
 
@@ -98,6 +111,14 @@ class Serial:
                     error.add_note(f"in trial {key}")
                     raise
                 yield key, found
+
+    def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
+        """Play the job of each place, one after the other."""
+        return {
+            place: found
+            for place, job in jobs.items()
+            for _, found in self.play(job, [str(place)], observer)
+        }
 
     def close(self) -> None:
         """End nothing: nothing was started."""

@@ -7,7 +7,8 @@ from narcissus.attacks.table import Targets
 from narcissus.attacks.table import own as room
 from narcissus.attacks.table.dual import Dual
 from narcissus.attacks.table.gathers import Gathers
-from narcissus.attacks.table.own import own_terms
+from narcissus.attacks.table.own import add_own_terms
+from narcissus.attacks.table.shares import HeldHere, Share, Shares
 
 WORLDS = [
     pytest.param(12, (2, 3, 2, 4), (0,), 3, id="two values"),
@@ -31,9 +32,10 @@ def believed(worlds, people, sizes, unknown, k, alike, scale=1.5, seed=5):
         cells[np.arange(people)[:, None], value, own] = 1
     cells = cells[gathers.types.first][..., gathers.cells]
     variance = scale**2 * np.linspace(0.5, 2, len(gathers.cells))
-    log_prior = targets.log_prior[gathers.types.first]
-    dual = Dual(gathers, log_prior, np.zeros(len(variance)), variance)
-    return dual, dual.beliefs(0.3 * rng.normal(size=len(variance))), cells
+    share = Share(gathers, targets.log_prior[gathers.types.first])
+    shares = Shares(HeldHere([lambda: share]), people, share.log_prior.size)
+    dual = Dual(shares, np.zeros(len(variance)), variance)
+    return dual, dual.beliefs(0.3 * rng.normal(size=len(variance))), share, cells
 
 
 def covariances(beliefs, cells):
@@ -46,12 +48,13 @@ def covariances(beliefs, cells):
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), WORLDS)
 def test_the_whole_matrix_against_leaving_out_one_person(worlds, people, sizes, unknown, k, alike):
-    dual, beliefs, cells = believed(worlds, people, sizes, unknown, k, alike)
-    each, off = covariances(beliefs.types, cells)
-    weights = dual.gathers.types.people
+    dual, beliefs, share, cells = believed(worlds, people, sizes, unknown, k, alike)
+    each, off = covariances(share.types, cells)
+    weights = share.gathers.types.people
     if alike and people > 1:
         assert len(weights) < people
-    found = own_terms(dual, beliefs, np.random.default_rng(0))
+    add_own_terms(dual, beliefs)
+    found = share.terms
     every = np.diag(dual.variance) + np.einsum("t,tcd->cd", weights, each)
     for kind in range(len(weights)):
         inverse = np.linalg.inv(every - each[kind])
@@ -66,15 +69,16 @@ def test_the_diagonal_has_the_right_size_altogether(worlds, monkeypatch, people,
     monkeypatch.setattr(room, "PROBED", 400 * people)
     monkeypatch.setattr(room, "MOST_PROBES", 400)
     monkeypatch.setattr(room, "CLOSE", 1e-6)
-    dual, beliefs, cells = believed(worlds, people, sizes, unknown, k, alike=True)
-    each, off = covariances(beliefs.types, cells)
-    weights = dual.gathers.types.people
+    dual, beliefs, share, cells = believed(worlds, people, sizes, unknown, k, alike=True)
+    each, off = covariances(share.types, cells)
+    weights = share.gathers.types.people
     inverse = np.linalg.inv(np.diag(dual.variance) + np.einsum("t,tcd->cd", weights, each))
     expected = -0.5 * np.einsum("tvc,cd,tvd->tv", off, inverse, off)
-    found = own_terms(dual, beliefs, np.random.default_rng(0))
+    add_own_terms(dual, beliefs)
+    found = share.terms
 
     def size(terms):
-        return np.einsum("t,tv,tv->", weights, beliefs.types, terms)
+        return np.einsum("t,tv,tv->", weights, share.types, terms)
 
     assert size(found) == pytest.approx(size(expected), rel=0.1)
     # What the diagonal alone says is far larger: the tables repeat each other.
@@ -85,9 +89,10 @@ def test_the_diagonal_has_the_right_size_altogether(worlds, monkeypatch, people,
 def test_certain_people_have_no_own_part(worlds, monkeypatch):
     """Rounding leaves nothing to divide by."""
     monkeypatch.setattr(room, "WHOLE", 0)
-    dual, beliefs, _ = believed(worlds, 12, (2, 3, 2, 4), (0,), 3, alike=False)
-    dual.log_prior[:] = np.where(np.arange(2) == 0, 0.0, -np.inf)
+    dual, beliefs, share, _ = believed(worlds, 12, (2, 3, 2, 4), (0,), 3, alike=False)
+    share.log_prior[:] = np.where(np.arange(2) == 0, 0.0, -np.inf)
     beliefs = dual.beliefs(np.zeros(len(dual.variance)))
-    found = own_terms(dual, beliefs, np.random.default_rng(0))
+    add_own_terms(dual, beliefs)
+    found = share.terms
     np.testing.assert_array_equal(found[:, 0], 0)
     assert np.isfinite(found).all()

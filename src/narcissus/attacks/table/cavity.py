@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from narcissus.attacks.table.base import Floats
-from narcissus.attacks.table.dual import Beliefs, Dual
-from narcissus.attacks.table.gathers import Gathers
-from narcissus.attacks.table.own import own_terms
+from narcissus.attacks.table.dual import Dual
+from narcissus.attacks.table.own import add_own_terms
+from narcissus.attacks.table.shares import Shares, split
 from narcissus.attacks.table.sites import better_sites, first_sites
 from narcissus.knowledge.columns import Targets
+from narcissus.mechanisms import TableQueries
 from narcissus.mechanisms.noise import LaplaceNoise, Noise
 
 ROUNDS = 3
@@ -43,34 +44,36 @@ def cavity_beliefs(
     tolerance
         A solution is good enough when a pass wins less, in nats a person.
     """
-    gathers = Gathers(targets)
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(targets.prior[gathers.types.first])
-    released = released[gathers.cells]
+    with split(targets) as shares:
+        found = _solved(shares, targets.queries, noise, released, passes, tolerance)
+    return found[targets.types.of]
+
+
+def _solved(
+    shares: Shares,
+    queries: TableQueries,
+    noise: Noise,
+    released: Floats,
+    passes: int,
+    tolerance: float,
+) -> Floats:
+    """Give what is believed of each type, shape (types, values)."""
+    released = released[shares.cells]
     sites = first_sites(noise, released)
     # Nobody is moved by more than their tables over the variance, and on average by a quarter.
-    own = sum(p.tables for p in gathers.patterns) > 4 * SLIGHT * sites.variance.min()
-    rng = np.random.default_rng(0)  # probes are part of the method, not of the trial
-    dual = Dual(gathers, log_prior, sites.released, sites.variance)
-    theta, terms = np.zeros(len(released)), np.zeros_like(log_prior)
+    own = sum(p.tables for p in queries.patterns) > 4 * SLIGHT * sites.variance.min()
+    dual = Dual(shares, sites.released, sites.variance)
+    theta = np.zeros(len(released))
     beliefs = dual.beliefs(theta)
     for last in (*[False] * ROUNDS, True):
         theta = dual.solve(theta, dual.variance + beliefs.variance, passes, tolerance)
         beliefs = dual.beliefs(theta)
         if last:
             break
-        before = terms
-        terms = own_terms(dual, beliefs, rng) if own else terms
+        moved = add_own_terms(dual, beliefs) if own else 0.0
         if isinstance(noise, LaplaceNoise):
             sites = better_sites(noise, released, sites, theta, beliefs.variance)
-        elif _shift(gathers, beliefs, terms - before) < SLIGHT:
+        elif moved < SLIGHT:
             break
-        dual = Dual(gathers, log_prior + terms, sites.released, sites.variance)
-    return beliefs.types[gathers.types.of]
-
-
-def _shift(gathers: Gathers, beliefs: Beliefs, change: Floats) -> float:
-    """Give by how much a change of log beliefs moves people, in nats and on average."""
-    mean = np.einsum("tv,tv->t", beliefs.types, change)
-    moved = np.einsum("tv,tv->t", beliefs.types, np.abs(change - mean[:, None]))
-    return float(np.average(moved, weights=gathers.types.people))
+        dual = Dual(shares, sites.released, sites.variance)
+    return np.concatenate(shares.ask("result"))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table.base import Floats
-from narcissus.attacks.table.gathers import Gathers
+from narcissus.attacks.table.shares import Shares
 
 MEMORY = 12  # pairs of steps that L-BFGS keeps
 FALL = 1e-4  # of the slope that a step must win (Armijo)
@@ -30,17 +30,14 @@ STEPS = 30  # halvings of a step
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed at some ``theta``.
+    """What the cells are believed to be at some ``theta``; beliefs about people stay with shares.
 
     Attributes
     ----------
-    types
-        Probabilities of the values of each type, shape (types, values).
     counts, variance
         Expected count of each cell and its variance, people being independent, shape (cells,).
     """
 
-    types: Floats
     counts: Floats
     variance: Floats
 
@@ -50,78 +47,42 @@ class Dual:
 
     Parameters
     ----------
-    gathers
+    shares
         The people and their cells.
-    log_prior
-        Of each type, shape (types, values); with whatever else is known of each value.
     released
         What was released, or what it is read as, shape (cells,).
     variance
         Of the noise, shape (cells,).
     """
 
-    def __init__(
-        self, gathers: Gathers, log_prior: Floats, released: Floats, variance: Floats
-    ) -> None:
-        self.gathers = gathers
-        self.log_prior = log_prior
+    def __init__(self, shares: Shares, released: Floats, variance: Floats) -> None:
+        self.shares = shares
         self.released = released
         self.variance = variance
-        self._people = gathers.types.people.astype(np.float64)
 
     def evaluate(self, theta: Floats) -> tuple[float, Floats]:
         """Give the objective a person, and its gradient."""
-        gathers = self.gathers
-        raised, sums = gathers.raised(theta), gathers.nothing()
-        total = 0.0
-        for block in range(len(gathers.blocks)):
-            belief, log_sum = self._block(block, raised)
-            people = self._people[gathers.blocks[block]]
-            total += float(people @ log_sum)
-            belief *= people[:, None]
-            gathers.scatter(block, sums, gathers.summed(belief))
-        counts, n = gathers.lowered(sums), self._people.sum()
+        answers = self.shares.ask("evaluate", theta)
+        total: float = sum(one for one, _ in answers)
+        counts, n = self.shares.added([own for _, own in answers]), float(self.shares.people)
         pull = self.variance * theta - self.released
-        value = total + theta @ (pull - 0.5 * self.variance * theta)
+        value = total + float(theta @ (pull - 0.5 * self.variance * theta))
         return value / n, (counts + pull) / n
 
     def beliefs(self, theta: Floats) -> Beliefs:
-        """Give what is believed at ``theta``."""
-        gathers = self.gathers
-        raised, sums, squares = gathers.raised(theta), gathers.nothing(), gathers.nothing()
-        types = np.empty_like(self.log_prior)
-        for block, where in enumerate(gathers.blocks):
-            types[where], _ = self._block(block, raised)
-            people = self._people[where, None]
-            parts = gathers.summed(types[where])
-            gathers.scatter(block, sums, (people * part for part in parts))
-            gathers.scatter(block, squares, (people * part * (1 - part) for part in parts))
-        return Beliefs(types, gathers.lowered(sums), np.maximum(gathers.lowered(squares), 0.0))
+        """Have shares believe what they do at ``theta``; give what that says of the cells."""
+        answers = self.shares.tell("believe", theta)
+        counts, variance = ([one[part] for one in answers] for part in (0, 1))
+        return Beliefs(self.shares.added(counts), self.shares.added(variance))
 
-    def curve(self, vector: Floats, beliefs: Beliefs) -> Floats:
-        """Multiply a vector over cells by the second derivatives of the objective."""
-        gathers = self.gathers
-        raised, sums = gathers.raised(vector), gathers.nothing()
-        for block, where in enumerate(gathers.blocks):
-            belief = beliefs.types[where]
-            field = gathers.queries.spread(gathers.gathered(block, raised))
-            field = field - np.einsum("tv,tv->t", field, belief)[:, None]
-            field *= belief * self._people[where, None]
-            gathers.scatter(block, sums, gathers.summed(field))
-        return self.variance * vector + gathers.lowered(sums)
+    def curve(self, vector: Floats) -> Floats:
+        """Multiply a vector over cells by the second derivatives where the beliefs are."""
+        counts = self.shares.added(self.shares.ask("curve", vector))
+        return self.variance * vector + counts
 
-    def probe(self, beliefs: Beliefs, rng: np.random.Generator) -> Floats:
+    def probe(self) -> Floats:
         """Draw normal errors of the cells' counts with the covariance that beliefs give them."""
-        gathers = self.gathers
-        sums = gathers.nothing()
-        for block, where in enumerate(gathers.blocks):
-            belief = beliefs.types[where]
-            root = np.sqrt(belief)
-            draw = root * rng.standard_normal(belief.shape)
-            draw -= belief * draw.sum(axis=1, keepdims=True)
-            draw *= np.sqrt(self._people[where, None])
-            gathers.scatter(block, sums, gathers.summed(draw))
-        return gathers.lowered(sums)
+        return self.shares.added(self.shares.tell("probe"))
 
     def solve(self, theta: Floats, diagonal: Floats, passes: int, tolerance: float) -> Floats:
         """Find the least by L-BFGS (Nocedal 1980), starting from ``theta``.
@@ -138,7 +99,7 @@ class Dual:
             Stop when a step wins less, in nats a person.
         """
         kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
-        n = self._people.sum()
+        n = float(self.shares.people)
         value, gradient = self.evaluate(theta)
         for _ in range(passes):
             step = -_inverse(kept, gradient, n / diagonal)
@@ -169,28 +130,6 @@ class Dual:
             end = float(gradient @ step)  # where a straight slope would be zero
             length *= min(0.7, max(0.02, slope / (slope - end))) if end > 0 else 0.5
         return None
-
-    def _block(self, block: int, raised: list[Floats]) -> tuple[Floats, Floats]:
-        """Give the beliefs of a block's types, and the logarithms of their sums."""
-        gathers = self.gathers
-        logits = gathers.queries.spread(gathers.gathered(block, raised))
-        logits += self.log_prior[gathers.blocks[block]]
-        top = _largest(logits)
-        logits -= top[:, None]
-        np.exp(logits, out=logits)
-        total = logits @ np.ones(logits.shape[1])
-        logits *= (1 / total)[:, None]
-        return logits, np.log(total) + top
-
-
-def _largest(logits: Floats) -> Floats:
-    """Give the largest of each row; of few columns faster than NumPy's own."""
-    if logits.shape[1] > 32:
-        return logits.max(axis=1)
-    top = logits[:, 0].copy()
-    for column in logits.T[1:]:
-        np.maximum(top, column, out=top)
-    return top
 
 
 def _inverse(

@@ -16,10 +16,15 @@ corrected by the effective number of the cells' counts, which a few random probe
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from narcissus.attacks.table.base import Floats
-from narcissus.attacks.table.dual import Beliefs, Dual
+from narcissus.attacks.table.gathers import Gathers
+
+if TYPE_CHECKING:
+    from narcissus.attacks.table.dual import Beliefs, Dual
 
 WHOLE = 512
 """Types times values up to which the whole matrix is inverted."""
@@ -39,20 +44,30 @@ CERTAIN = 1e-9
 """Free counts below which everybody's value is known, and nothing is left to correct."""
 
 
-def own_terms(dual: Dual, beliefs: Beliefs, rng: np.random.Generator) -> Floats:
-    """Give what is to be added to the log belief of each value, shape (types, values)."""
-    if beliefs.types.size <= WHOLE:
-        return -0.5 * _by_the_whole(dual, beliefs)
-    return -0.5 * _by_the_diagonal(dual, beliefs, rng)
+def add_own_terms(dual: Dual, beliefs: Beliefs) -> float:
+    """Have shares add to the log belief of each value what takes out people's own part.
+
+    Gives by how much that moves people, in nats and on average.
+    """
+    shares = dual.shares
+    factor = 1.0
+    if shares.size <= WHOLE:
+        shares.tell("respond", dual.variance, True)
+    else:
+        diagonal = dual.variance + beliefs.variance
+        shares.tell("respond", diagonal, False)
+        as_diagonal = float((beliefs.variance / diagonal).sum())
+        if as_diagonal >= CERTAIN:
+            factor = _free(dual, diagonal) / as_diagonal
+    return sum(shares.tell("correct", factor)) / float(shares.people)
 
 
-def _by_the_whole(dual: Dual, beliefs: Beliefs) -> Floats:
+def by_the_whole(gathers: Gathers, q: Floats, variance: Floats) -> Floats:
     """Give ``E`` by inverting ``H`` in the space of types and values (Woodbury's identity)."""
-    gathers, q = dual.gathers, beliefs.types
     types, values = q.shape
     every = gathers.queries.split(np.arange(values))
     coupling = np.zeros((types, values, types, values))
-    precisions = gathers.parts(1 / dual.variance)
+    precisions = gathers.parts(1 / variance)
     each = zip(gathers.patterns, gathers.incidence(), precisions, strict=True)
     for pattern, cells, precision in each:
         value_of = pattern.values(every)
@@ -80,44 +95,38 @@ def _covariances(q: Floats) -> Floats:
     return q[:, :, None] * np.eye(q.shape[1]) - q[:, :, None] * q[:, None, :]
 
 
-def _by_the_diagonal(dual: Dual, beliefs: Beliefs, rng: np.random.Generator) -> Floats:
-    """Give ``E`` by the diagonal of ``H``, times what is left of the counts' free numbers."""
-    gathers = dual.gathers
-    diagonal = dual.variance + beliefs.variance
+def by_the_diagonal(gathers: Gathers, beliefs: Floats, diagonal: Floats) -> Floats:
+    """Give ``E`` by the diagonal of ``H``, which leaves out that tables repeat each other."""
     raised = gathers.raised(1 / diagonal)
-    terms = np.empty_like(beliefs.types)
+    terms = np.empty_like(beliefs)
     for block, where in enumerate(gathers.blocks):
-        q = beliefs.types[where]
+        q = beliefs[where]
         parts = gathers.gathered(block, raised)
         sums = [pattern.sum_to(q) for pattern in gathers.patterns]
         pulled = gathers.queries.spread([a * b for a, b in zip(parts, sums, strict=True)])
         whole = gathers.queries.spread(parts)
         terms[where] = whole - 2 * pulled + (q * pulled).sum(axis=1, keepdims=True)
-    as_diagonal = float((beliefs.variance / diagonal).sum())
-    if as_diagonal < CERTAIN:
-        return terms
-    return terms * (_free(dual, beliefs, diagonal, rng) / as_diagonal)
+    return terms
 
 
-def _free(dual: Dual, beliefs: Beliefs, diagonal: Floats, rng: np.random.Generator) -> float:
+def _free(dual: Dual, diagonal: Floats) -> float:
     """Estimate ``trace(H^-1 cov(counts))``, the effective number of free counts."""
-    people = int(dual.gathers.types.people.sum())
-    probes = min(MOST_PROBES, -(-PROBED // people))
-    return sum(_form(dual, beliefs, diagonal, rng) for _ in range(probes)) / probes
+    probes = min(MOST_PROBES, -(-PROBED // dual.shares.people))
+    return sum(_form(dual, diagonal) for _ in range(probes)) / probes
 
 
-def _form(dual: Dual, beliefs: Beliefs, diagonal: Floats, rng: np.random.Generator) -> float:
+def _form(dual: Dual, diagonal: Floats) -> float:
     """Give ``b' H^-1 b`` for a random ``b`` with the covariance of the counts.
 
     Conjugate gradients, preconditioned by the diagonal; the form grows with each step (Hestenes
     and Stiefel 1952).
     """
-    rest = dual.probe(beliefs, rng)
+    rest = dual.probe()
     step = rest / diagonal
     size = float(rest @ step)
     total = 0.0
     for _ in range(STEPS):
-        curved = dual.curve(step, beliefs)
+        curved = dual.curve(step)
         length = size / max(float(step @ curved), 1e-300)
         total += length * size
         rest = rest - length * curved

@@ -31,7 +31,7 @@ class Worker:
         self._oom = oom_kills()
         self._process = start("_worker")
 
-    def ask(self, job: bytes, key: str) -> Any:
+    def ask(self, job: bytes, key: str, what: str = "trial") -> Any:
         """Play a key of a job, which is sent where it is another than before.
 
         What the job raises is raised here.
@@ -47,7 +47,7 @@ class Worker:
             opened(self._hear(), "when a worker process was started")
             self._job = job
         self._tell(KEY, key.encode())
-        return opened(self._hear(), f"in trial {key}")
+        return opened(self._hear(), f"in {what} {key}")
 
     def _tell(self, *parts: bytes) -> None:
         assert self._process.stdin is not None
@@ -95,11 +95,14 @@ class Shift:
         Keys to be played; None ends the shift of one attendant.
     ended
         Takes ``(key, payload or exception)``, and ``(None, note)``.
+    what
+        What a key is called.
     """
 
     job: bytes
     tasks: SimpleQueue[str | None]
     ended: SimpleQueue[tuple[str | None, Any]]
+    what: str = "trial"
 
 
 class Attendant(threading.Thread):
@@ -154,7 +157,7 @@ class Attendant(threading.Thread):
                 if self._worker is None:
                     self._worker = Worker()
             try:
-                return self._worker.ask(shift.job, key)
+                return self._worker.ask(shift.job, key, shift.what)
             except WorkerDiedError as died:
                 reasons.append(str(died))
                 self._worker.end()
@@ -163,9 +166,9 @@ class Attendant(threading.Thread):
                 raise WorkerDiedError("the run is over")
             if len(reasons) == ATTEMPTS:
                 raise KeyLostError(
-                    f"a worker process ended {ATTEMPTS} times during trial {key} "
+                    f"a worker process ended {ATTEMPTS} times during {shift.what} {key} "
                     f"({'; '.join(dict.fromkeys(reasons))}); finished trials are kept, and the "
                     "same command continues",
                     [key],
                 )
-            shift.ended.put((None, f"trial {key} is played again: {reasons[-1]}"))
+            shift.ended.put((None, f"{shift.what} {key} is played again: {reasons[-1]}"))

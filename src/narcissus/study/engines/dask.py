@@ -11,7 +11,7 @@ import itertools
 import logging
 import time
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from queue import Empty, SimpleQueue
@@ -72,6 +72,8 @@ class Dask:
         self._count = workers or default_workers()
         self._own: OwnCluster | None = None
         self._client: Any = None
+        self._at: dict[int, str] = {}  # whose each place is
+        self._said: set[str] = set()  # notes that are made once
         self._logging = ExitStack()
 
     @property
@@ -92,9 +94,21 @@ class Dask:
             return
         packed = cloudpickle.dumps(job)
         client = self._connected(observer)
-        flight = _Flight(client, self._where(), self._own)
+        flight = _Flight(client, self._where(), self._own, self._said)
         try:
             yield from flight.answers(Carried(packed, versions()), keys, observer)
+        finally:
+            flight.end()
+
+    def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
+        """Play the job of each place by its worker, as long as that lives."""
+        flight = _Flight(self._connected(observer), self._where(), self._own, self._said, "part")
+        packed = {id(job): job for job in jobs.values()}
+        carried = {one: Carried(cloudpickle.dumps(job), versions()) for one, job in packed.items()}
+        try:
+            told = {place: carried[id(job)] for place, job in jobs.items()}
+            fewest = 1 if self._own is None or self._at else self._count
+            return flight.answers_at(told, self._at, fewest, observer)
         finally:
             flight.end()
 
@@ -157,14 +171,17 @@ def _silence() -> Generator[None]:
 class _Flight:
     """One job and the keys of it that are under way."""
 
-    def __init__(self, client: Any, where: str, own: OwnCluster | None) -> None:
-        self._client, self._where, self._own = client, where, own
+    def __init__(
+        self, client: Any, where: str, own: OwnCluster | None, said: set[str], what: str = "trial"
+    ) -> None:
+        self._said = said
+        self._client, self._where, self._own, self._what = client, where, own, what
         self._name = f"{client.id}-{next(_numbers)}"
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._flying: dict[Any, str] = {}
         self._job: Any = None
+        self._jobs: list[Any] = []  # of places
         self._workers, self._reached, self._counted = 0, 0, 0.0
-        self._is_like_us = True
 
     def answers(self, carried: Carried, keys: Sequence[str], observer: Observer) -> Ended:
         """Keep two keys a worker under way; give each as it ends."""
@@ -184,10 +201,90 @@ class _Flight:
                 self._own.has_played()
             yield key, found
 
+    def answers_at(
+        self, jobs: Mapping[int, Carried], at: dict[int, str], fewest: int, observer: Observer
+    ) -> dict[int, Any]:
+        """Have each job played at its place; ``at`` says by whom, and is kept up to date.
+
+        Waits for the fewest workers first.
+        """
+        if self._own is not None:
+            self._own.mend(observer)
+        elif not self._alive():
+            observer.note(f"the scheduler at {self._where} has no workers: waiting for one")
+        while len(self._alive()) < fewest:
+            self._look(observer)
+            time.sleep(LOOK)
+        self._balance(at, jobs)
+        sent: dict[int, Any] = {}
+        for place, carried in jobs.items():
+            if id(carried) not in sent:
+                where = {"workers": [at[place]], "allow_other_workers": True}
+                sent[id(carried)] = self._submit(carried, f"job-{place}", **where)
+                self._jobs.append(sent[id(carried)])
+            self._play_at(sent[id(carried)], place, at)
+        found: dict[int, Any] = {}
+        while self._flying:
+            if not self._takes(found, observer):
+                self._look(observer)
+                for place in self._gone(at):
+                    self._play_at(sent[id(jobs[place])], place, at)
+        return found
+
+    def _takes(self, found: dict[int, Any], observer: Observer) -> bool:
+        """Take what has come of a place, if something has, within a moment."""
+        try:
+            future = self._ended.get(timeout=LOOK)
+        except Empty:
+            return False
+        if future not in self._flying:  # it was lost, and is played elsewhere
+            return True
+        place = int(self._flying[future])
+        packed = self._packed(future, str(place), observer)
+        if packed is None:
+            self._ended.put(future)
+            return False
+        del self._flying[future]
+        found[place] = opened(packed, f"in {self._what} {place}")
+        if self._own is not None:
+            self._own.has_played()
+        return True
+
+    def _gone(self, at: dict[int, str]) -> list[int]:
+        """Give the places under way whose worker is lost; they have other workers now."""
+        alive = self._alive()
+        gone = [f for f, key in self._flying.items() if at[int(key)] not in alive]
+        if not gone or not alive:
+            return []
+        self._client.cancel(gone)
+        places = [int(self._flying.pop(future)) for future in gone]
+        self._balance(at, places)
+        return places
+
+    def _balance(self, at: dict[int, str], places: Iterable[int]) -> None:
+        """Give places whose worker is lost, or is yet to be told, to those that have few."""
+        held: dict[str, list[int]] = {address: [] for address in sorted(self._alive())}
+        for place in sorted({*at, *places}):
+            if at.get(place) not in held:
+                at[place] = min(held, key=lambda address: len(held[address]))
+            held[at[place]].append(place)
+        few, most = (end(held, key=lambda a: len(held[a])) for end in (min, max))
+        while len(held[few]) + 1 < len(held[most]):  # workers have come
+            at[place := held[most].pop()] = few
+            held[few].append(place)
+            few, most = (end(held, key=lambda a: len(held[a])) for end in (min, max))
+
+    def _play_at(self, job: Any, place: int, at: Mapping[int, str]) -> None:
+        """Have a job played by the worker of a place, and nobody else: others do not hold it."""
+        task = f"{self._name}-{place}-{next(_numbers)}"
+        future = self._client.submit(play_key, job, str(place), key=task, workers=[at[place]])
+        self._follow(future, str(place))
+
     def end(self) -> None:
         """Take back what is still under way, and the job."""
-        left = [*self._flying, *([] if self._job is None else [self._job])]
+        left = [*self._flying, *self._jobs, *([] if self._job is None else [self._job])]
         self._flying.clear()
+        self._jobs.clear()
         self._job = None
         if left and self._client.status == "running":
             with suppress(OSError, TimeoutError, CancelledError):
@@ -195,14 +292,17 @@ class _Flight:
 
     def _send(self, carried: Carried, observer: Observer) -> None:
         """Send the job, as a task: Dask repeats it where the workers that have it are lost."""
-        config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
-            self._job = self._client.submit(
-                Carried, carried.packed, carried.made_by, key=f"{self._name}-study"
-            )
+        self._job = self._submit(carried, "study")
         self._job.add_done_callback(self._ended.put)
         self._next(observer)
         self._require_played(self._job, "the study")
+
+    def _submit(self, carried: Carried, name: str, **where: Any) -> Any:
+        config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+            return self._client.submit(
+                Carried, carried.packed, carried.made_by, key=f"{self._name}-{name}", **where
+            )
 
     def _follow(self, future: Any, key: str) -> None:
         self._flying[future] = key
@@ -225,14 +325,11 @@ class _Flight:
             raise self._lost()
         if self._own is not None:
             self._own.mend(observer)
-        is_sent = self._job.status == "finished"
+        is_sent = self._job is not None and self._job.status == "finished"
         is_known = self._workers and (self._reached or not is_sent)
         if is_known and time.monotonic() < self._counted + COUNT:
             return
-        try:
-            self._workers = len(self._client.nthreads())
-        except (OSError, CancelledError) as error:
-            raise self._lost() from error
+        self._workers = len(self._alive())
         self._counted = time.monotonic()
         if is_sent and self._workers > self._reached:
             # Where it fails, workers fetch the job from each other when they need it.
@@ -240,21 +337,33 @@ class _Flight:
                 self._client.replicate([self._job], callback_timeout=5)
         self._reached = self._workers
 
+    def _alive(self) -> list[str]:
+        """Give the addresses of the workers."""
+        try:
+            return list(self._client.nthreads())
+        except (OSError, CancelledError) as error:
+            raise self._lost() from error
+
     def _found(self, future: Any, key: str, observer: Observer) -> Any:
         """Give what came of a key; what was raised is raised here."""
-        self._require_played(future, f"trial {key}")
-        while True:
-            try:
-                packed, other = future.result(timeout=1)
-                break
-            except TimeoutError:  # the worker that had it is lost: it is played again
-                self._look(observer)
-            except (OSError, CancelledError) as error:
-                raise self._lost() from error
-        if other != processor() and self._is_like_us:
-            self._is_like_us = False
-            observer.note("a worker has another kind of processor: last digits may differ")
-        return opened(packed, f"in trial {key}")
+        while (packed := self._packed(future, key, observer)) is None:
+            self._look(observer)
+        return opened(packed, f"in {self._what} {key}")
+
+    def _packed(self, future: Any, key: str, observer: Observer) -> bytes | None:
+        """Give what came of a key; None where it is lost with its worker: it is played again."""
+        self._require_played(future, f"{self._what} {key}")
+        try:
+            packed, other = future.result(timeout=1)
+        except TimeoutError:
+            return None
+        except (OSError, CancelledError) as error:
+            raise self._lost() from error
+        said = "a worker has another kind of processor: last digits may differ"
+        if other != processor() and said not in self._said:
+            self._said.add(said)
+            observer.note(said)
+        return packed
 
     def _require_played(self, future: Any, what: str) -> None:
         """Raise what Dask says of a key that no worker has played."""
@@ -273,7 +382,7 @@ class _Flight:
             )
             if future is self._job:
                 raise NarcissusError(said)
-            raise KeyLostError(said, [what.removeprefix("trial "), *others])
+            raise KeyLostError(said, [what.removeprefix(f"{self._what} "), *others])
         raise NarcissusError(
             f"the workers cannot play {what}: {type(error).__name__}: {error}. Install there what "
             "is installed here, in the same versions"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -82,6 +82,39 @@ class Processes:
                 self._idle += attendants
             else:
                 _send_home(attendants, wait=True)
+
+    def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
+        """Play the job of each place by its process, as long as that lives."""
+        if self.workers == 1:
+            return Serial().play_at(jobs, observer)
+        while len(self._idle) < min(self.workers, max(jobs, default=-1) + 1):
+            self._idle.append(Attendant())
+            self._idle[-1].start()
+        ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
+        packed: dict[int, bytes] = {}  # one for all places that play the same
+        found: dict[int, Any] = {}
+        try:
+            for place, job in jobs.items():
+                if id(job) not in packed:
+                    packed[id(job)] = cloudpickle.dumps(job)
+                shift = Shift(packed[id(job)], SimpleQueue(), ended, "part")
+                shift.tasks.put(str(place))
+                shift.tasks.put(None)
+                self._idle[place % self.workers].begin(shift)
+            while len(found) < len(jobs):
+                key, answer = ended.get()
+                if key is None:
+                    observer.note(answer)
+                elif isinstance(answer, BaseException):
+                    raise answer
+                else:
+                    found[int(key)] = answer
+        except BaseException:
+            for attendant in self._idle:
+                attendant.kill()
+            _send_home(self._idle, wait=True)
+            raise
+        return found
 
     def close(self) -> None:
         """End the processes."""

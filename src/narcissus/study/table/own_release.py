@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table import Targets
-from narcissus.game.executor import Executor, soon
+from narcissus.game.executor import Executor, in_order, soon
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
+from narcissus.study.engines.holder import split_if_few
 from narcissus.study.results.table import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
@@ -68,7 +69,11 @@ def attack_own_release(
     names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
     keys = [f"{place}/{name}" for name in names for place in (0, 1)]
     job = _Attacker(experiment, (release, decoy), targets, secrets)
-    hits = list(soon(executor, job, keys, observer))
+    who = executor
+    if isinstance(targets, Targets):
+        who = split_if_few(executor, keys, targets.people, targets.queries.values)
+    how = soon if who is executor else in_order  # what is split takes long enough
+    hits = list(how(who, job, keys, observer))
     found = {
         name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
         for number, name in enumerate(names)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from narcissus.game.executor import Executor
+from narcissus.study.engines.holder import split_if_few
 from narcissus.study.kinds import RunOptions
 from narcissus.study.pool import play_all
 from narcissus.study.store import FILE, TrialStore
@@ -98,12 +99,16 @@ def _played(
         held = set[str]() if store is None else store.keys()
         if kept:  # the first trials were agreed to beforehand
             agreed([key for key in keys if key not in held])
+        who = executor
+        if not now.factored:
+            todo = [key for key in keys if key not in held]
+            who = split_if_few(executor, todo, now.targets, now.queries.values)
         kept.update(
             play_all(
                 SentExperiment.of(now),
                 keys,
                 store=store,
-                executor=executor,
+                executor=who,
                 what="trials",
                 observer=options.observer,
             )
