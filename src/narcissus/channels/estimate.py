@@ -14,6 +14,7 @@ import pandas as pd
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
+from narcissus.channels.ahead import cuts, predict_ahead, some
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.limits import (
@@ -227,16 +228,17 @@ def _assess(
     tried = portfolio(how.wanted, data)
     observer = how.observer
     observer.start("estimators", len(tried) + 3)
-    errors, pairs = compare(data, tried, split, observer)
+    _, pairs = compare(data, tried, split, observer)
     attacker, pair = choose_pair(data, how.wanted, split, pairs)
     observer.advance()
-    winner = min(tried, key=lambda e: errors[e.name])
-    risk = risk_high(data, winner, split, side)
+    order = some(data, how.random.permutation(data.size))
+    ahead = predict_ahead(data, tried, order, cuts(data, tried, order), observer)
+    risk = risk_high(data, ahead, side)
     security = security_high(data, attacker, pair, split, side)
     observer.advance()
     lows = (None, None) if continuous else (risk_low(data, side), security_low(data, side))
     crossed = _crossed((risk, security), lows, len(data.names), side)
-    guess = guess_error(data, split)
+    guess = guess_error(data, ahead)
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level)
     security = _with_low(security, lows[1], how.level)
@@ -251,8 +253,8 @@ def _assess(
         secrets=len(data.names),
         samples=data.size,
         confidence=how.level,
-        estimators=errors,
-        chosen=winner.name,
+        estimators=ahead.errors,
+        chosen=ahead.chosen,
         continuous=continuous,
         history=(*history, Look(data.size, security, risk)),
         contradictions=crossed,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus.channels.ahead import Predicted
 from narcissus.channels.estimators import WIDE, Estimator, Guess, Scorer, portfolio
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.observer import Observer
@@ -206,29 +207,27 @@ def upper(hits: float, trials: float, alpha: float) -> float:
     return 1.0 if hits >= trials else float(special.betainccinv(hits + 1, trials - hits, alpha))
 
 
-def risk_high(data: Samples, winner: Estimator, split: Split, side: float) -> Estimate:
-    """Give the chosen classifier's error on samples it has not seen: at least ``R*``."""
-    scorer = winner.fit(data, split.train)
-    right = 0.0
-    for outputs, entries in _chunks(data.counts(split.test), len(data.names)):
-        row, secret = entries.coords
-        right += float(entries.data[scorer(outputs).argmax(axis=1)[row] == secret].sum())
-    size = len(split.test)
+def risk_high(data: Samples, found: Predicted, side: float) -> Estimate:
+    """Limit the Bayes risk from above by how often samples were predicted wrongly.
+
+    Secrets are drawn from the prior that is meant.
+    """
+    size, wrong = len(found.tested), int(found.wrong.sum())
     return Estimate(
-        1 - right / size,
+        wrong / size,
         None,
-        upper(size - right, size, side),
+        upper(wrong, size, side),
         0.0,
         data.size,
         "Bayes risk",
-        f"Clopper-Pearson on {size} held-out samples",
+        f"Clopper-Pearson on {size} samples, each predicted from earlier ones",
     )
 
 
-def guess_error(data: Samples, split: Split) -> float:
-    """Give the error of the secret that is commonest among ``train``, on the test samples."""
-    commonest = int(np.bincount(data.secret[split.train], minlength=len(data.names)).argmax())
-    return 1 - float((data.secret[split.test] == commonest).mean())
+def guess_error(data: Samples, found: Predicted) -> float:
+    """Give the error of the commonest secret, on the samples that were predicted."""
+    each = np.bincount(data.secret[found.tested])
+    return 1 - float(each.max() / each.sum())
 
 
 def security_high(data: Samples, one: Estimator, pair: Pair, split: Split, side: float) -> Estimate:
