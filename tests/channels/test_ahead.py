@@ -55,17 +55,23 @@ def test_what_comes_later_changes_nothing(block):
 def test_limits_are_nearly_as_narrow_as_with_the_rule_known(rows, prior, size, most):
     rng = np.random.default_rng(1)
     rows = np.array(rows, dtype=float) / np.sum(rows, axis=1, keepdims=True)
-    prior = np.full(2, 0.5) if prior is None else np.array(prior)
+    even, prior = prior is None, np.array([0.5, 0.5] if prior is None else prior)
     rule = (prior[:, None] * rows).argmax(axis=0)
     widths = []
-    for _ in range(100 if size == 200 else 30 if size == 2_000 else 6):
+    for _ in range({200: 60, 2_000: 16, 20_000: 2}[size]):
         secret, output = drawn(rng, rows, prior, size)
-        found = ch.estimate(secret, output, rng=rng, kind="discrete").bayes_risk
+        if even:  # as many of either
+            secret = rng.permutation(np.arange(size) % 2)
+            output = np.where(rng.random(size) < rows[0, 1], 1 - secret, secret)
+        found = ch.estimate(secret, output, rng=rng, kind="discrete", estimators="frequentist")
         errors = int((rule[output] != secret).sum())
         oracle = upper(errors, size, 0.025) - (1 - upper(size - errors, size, 0.025))
-        widths.append((found.high - found.low, oracle))
-    ours, oracle = np.mean(widths, axis=0)
-    assert ours <= most * oracle
+        risk, security = found.bayes_risk, found.beta_star
+        widths.append((risk.high - risk.low, (security.high - security.low) / 2, oracle))
+    risk, security, oracle = np.mean(widths, axis=0)
+    assert risk <= most * oracle
+    if even:
+        assert security <= most * oracle
 
 
 def test_the_best_candidate_in_hindsight_is_not_what_counts():

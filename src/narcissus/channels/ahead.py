@@ -23,6 +23,8 @@ from narcissus.observer import Observer
 
 COMPARE_ON = 20_000
 """Samples of a block on which estimators are compared; more would not change the choice."""
+CLEARLY = 4.0
+"""Standard errors behind the best at which an estimator is tried no longer."""
 MOST_CONTINUOUS = 500_000
 """Samples of continuous outputs that are used; each costs a search of neighbours."""
 GROWTH = 1.25
@@ -59,15 +61,18 @@ def some(data: Samples, order: Codes) -> Codes:
     return order
 
 
-def cuts(data: Samples, tried: list[Estimator], order: Codes) -> list[int]:
-    """Give where blocks end: the first is learned from, the second chooses, the others count."""
+def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0) -> list[int]:
+    """Give where blocks end: the first is learned from, the second chooses, the others count.
+
+    ``known`` samples do not count in any case.
+    """
     size = len(order)
+    first, growth = known or max(size // 16, min(12, size // 8)), GROWTH
     if any(isinstance(one, Classifier) for one in tried):
         # Others' classifiers may be slow, and may not do with a handful of samples.
-        return [size // 4, size // 3, 2 * size // 3, size]
-    first, growth = max(size // 16, min(24, size // 8)), GROWTH
+        return [known // 2, known, size] if known else [size // 4, size // 3, 2 * size // 3, size]
     if hardly_repeat(data.output[order[:first]]):
-        first, growth = size // 8, 2.0
+        first, growth = known or size // 8, 2.0
     found = [first // 2, first]
     while found[-1] * growth < size * 0.9:
         found.append(int(np.ceil(found[-1] * growth)))
@@ -94,31 +99,37 @@ def predict_ahead(
     evenly
         Count each secret alike, however many samples it has.
     """
-    errors, trials = np.zeros(len(tried)), np.zeros(len(tried))
-    right_last, wrong = 0, np.zeros(len(order), dtype=bool)
+    errors, trials, seen = np.zeros(len(tried)), np.full(len(tried), 1e-12), 0
+    live, rates, wrong = list(range(len(tried))), errors, np.zeros(len(order), dtype=bool)
     for low, high in pairwise(ends):
         past, block = order[:low], order[low:high]
         share = np.maximum(1.0, np.bincount(data.secret[past], minlength=len(data.names)))
         both = len(np.unique(data.secret[past])) > 1
         common = block[:COMPARE_ON]
-        best = int((errors / np.maximum(trials, 1)).argmin())
-        weight = 1 / share[data.secret[common]] if evenly else np.ones(len(common))
-        for number, one in enumerate(tried):
-            scorer = (one if both else Guess()).fit(data, past)
+        best = min(live, key=lambda number: errors[number] / trials[number])
+        weight = np.ones(len(common))
+        if evenly:
+            weight /= np.bincount(data.secret[common])[data.secret[common]]
+        for number in live:
+            scorer = (tried[number] if both else Guess()).fit(data, past)
             mine = block if number == best else common
             lost = _wrong(data, scorer, mine, share if evenly else None)
             if number == best:
                 wrong[low:high] = lost
             errors[number] += weight @ lost[: len(common)]
             trials[number] += weight.sum()
-        right_last = int((errors / trials).argmin())
+        seen += len(common)
+        rates = errors / trials
+        # Those that are clearly worse cost time and win no more.
+        least = float(rates[live].min())
+        room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
+        live = [number for number in live if rates[number] <= least + room]
         observer.advance()
-    rates = errors / trials
     return Predicted(
         order[ends[1] :],
         wrong[ends[1] :],
         {one.name: float(rate) for one, rate in zip(tried, rates, strict=True)},
-        tried[right_last].name,
+        tried[min(live, key=lambda number: rates[number])].name,
     )
 
 
