@@ -41,6 +41,16 @@ def test_what_comes_later_changes_nothing(block):
     assert np.array_equal(before.tested, order[ends[1] :])
 
 
+@pytest.mark.parametrize("evenly", [False, True])
+def test_nothing_is_predicted_by_one_who_has_seen_it(evenly):
+    rng = np.random.default_rng(5)
+    data = samples(rng.integers(2, size=1_000), np.arange(1_000))
+    found = ahead.predict_ahead(
+        data, [Frequentist()], np.arange(1_000), [30, 60, 250, 1_000], SILENT, evenly=evenly
+    )
+    assert 0.4 < found.wrong.mean() < 0.6  # outputs never repeat: seen ones would be all right
+
+
 @pytest.mark.states("Narcissus theory", "6.8")
 @pytest.mark.parametrize(
     ("rows", "prior", "size", "most"),
