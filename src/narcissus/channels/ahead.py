@@ -23,6 +23,8 @@ from narcissus.observer import Observer
 
 COMPARE_ON = 20_000
 """Samples of a block on which estimators are compared; more would not change the choice."""
+ENOUGH = 4
+"""Samples for each distinct output from which on predictions count."""
 CLEARLY = 4.0
 """Standard errors behind the best at which an estimator is tried no longer."""
 MOST_CONTINUOUS = 500_000
@@ -73,6 +75,12 @@ def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0)
         return [known // 2, known, size] if known else [size // 4, size // 3, 2 * size // 3, size]
     if hardly_repeat(data.output[order[:first]]):
         first, growth = known or size // 8, 2.0
+    else:
+        # Begin to count where most outputs are known: what is not yet learned only adds errors.
+        while not known and first < size // 3:
+            if first >= ENOUGH * len(np.unique(data.output[order[:first]])):
+                break
+            first = min(size // 3, 2 * first)
     found = [first // 2, first]
     while found[-1] * growth < size * 0.9:
         found.append(int(np.ceil(found[-1] * growth)))
