@@ -57,8 +57,9 @@ class Predicted:
 
 def some(data: Samples, order: Codes) -> Codes:
     """Leave out what would cost too much: of continuous outputs with many samples, the last."""
-    # Nothing may decide on a sample's use but those before it.
-    if hardly_repeat(data.output[order[: len(order) // 16]]):
+    # Nothing may decide on a sample's use but those before it, and none of these counts.
+    looked_at = min(len(order), MOST_CONTINUOUS // 5) // 16
+    if hardly_repeat(data.output[order[:looked_at]]):
         return order[: MOST_CONTINUOUS // 5 if _wide(data) else MOST_CONTINUOUS]
     return order
 
