@@ -33,11 +33,13 @@ def settings():
         "geometric": (geometric.matrix, None, 800),
         "many outputs": (many, None, 500),
         "skewed prior": (skewed, [0.6, 0.3, 0.1], 300),
+        "two secrets": (np.array([[0.7, 0.3], [0.35, 0.65]]), None, 120),
+        "unlike numbers": (np.array([[0.7, 0.3], [0.35, 0.65]]), [0.9, 0.1], 200),
         "no leakage": (np.full((3, 20), 1 / 20), None, 300),
     }
 
 
-@pytest.mark.states("Narcissus theory", "6.2")
+@pytest.mark.states("Narcissus theory", "6.2", "6.8")
 @REPEATS
 @pytest.mark.parametrize("name", settings())
 def test_both_sides_cover(name, repeats):
@@ -80,7 +82,13 @@ def test_stopping_when_it_looks_good_still_covers(repeats):
     misses = 0
     for _ in range(repeats):
         found = ch.estimate(
-            sampler, until=0.3, first=200, most=6_400, confidence=CONFIDENCE, rng=rng
+            sampler,
+            until=0.3,
+            first=200,
+            most=6_400,
+            confidence=CONFIDENCE,
+            estimators=["frequentist", "nearest-one"],
+            rng=rng,
         )
         risk = found.bayes_risk
         misses += not risk.low <= mechanism.bayes_risk <= risk.high

@@ -14,16 +14,10 @@ import pandas as pd
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
+from narcissus.channels.ahead import cuts, predict_ahead, some
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import LeakageEstimate, Look
-from narcissus.channels.limits import (
-    choose_pair,
-    compare,
-    guess_error,
-    risk_high,
-    security_high,
-    split_at_random,
-)
+from narcissus.channels.limits import guess_error, risk_high, security_high
 from narcissus.channels.lower_limits import risk_low, security_low
 from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
@@ -219,28 +213,23 @@ def _slack(e: Estimate) -> float:
 def _assess(
     data: Samples, how: _How, *, alpha: float, history: tuple[Look, ...] = ()
 ) -> LeakageEstimate:
-    """Choose on one half of the samples, certify on the other."""
+    """Judge each block of samples by what was learned from earlier ones."""
     side = alpha / 2
-    split = split_at_random(data, how.random)
     continuous = data.continuous if how.kind == "auto" else how.kind == "continuous"
-    data = replace(data, continuous=split.continuous)
     tried = portfolio(how.wanted, data)
+    order = some(data, how.random.permutation(data.size))
+    ends = cuts(data, tried, order)
     observer = how.observer
-    observer.start("estimators", len(tried) + 3)
-    errors, pairs = compare(data, tried, split, observer)
-    attacker, pair = choose_pair(data, how.wanted, split, pairs)
-    observer.advance()
-    winner = min(tried, key=lambda e: errors[e.name])
-    risk = risk_high(data, winner, split, side)
-    security = security_high(data, attacker, pair, split, side)
-    observer.advance()
+    observer.start("estimators", 2 * len(ends) + len(tried))
+    ahead = predict_ahead(data, tried, order, ends, observer)
+    risk = risk_high(data, ahead, side)
+    security, pair = security_high(data, how.wanted, how.random, side, observer)
     lows = (None, None) if continuous else (risk_low(data, side), security_low(data, side))
     crossed = _crossed((risk, security), lows, len(data.names), side)
-    guess = guess_error(data, split)
+    guess = guess_error(data, ahead)
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level)
     security = _with_low(security, lows[1], how.level)
-    observer.advance()
     observer.finish()
     a, b = pair
     return LeakageEstimate(
@@ -251,8 +240,8 @@ def _assess(
         secrets=len(data.names),
         samples=data.size,
         confidence=how.level,
-        estimators=errors,
-        chosen=winner.name,
+        estimators=ahead.errors,
+        chosen=ahead.chosen,
         continuous=continuous,
         history=(*history, Look(data.size, security, risk)),
         contradictions=crossed,
@@ -265,12 +254,12 @@ def _crossed(
     secrets: int,
     side: float,
 ) -> tuple[str, ...]:
-    """Compare the limits from the samples set aside with those from all samples."""
+    """Compare the limits from samples judged ahead with those from all samples."""
     found = [Finding(highs[0].quantity, "the number of secrets", high=1 - 1 / secrets)]
     for high, low in zip(highs, lows, strict=True):
         # Four one-sided limits are compared at once.
         for limits, source in (
-            ((None, high.high), "samples set aside"),
+            ((None, high.high), "samples judged by earlier ones"),
             ((low, None), "all samples"),
         ):
             found.append(

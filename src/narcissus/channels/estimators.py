@@ -241,9 +241,7 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
     ``wanted`` is None, or names, estimators and classifiers in scikit-learn's style.
     """
     if wanted is None:
-        chosen: list[Estimator] = (
-            [] if samples.continuous and samples.points is not None else [Frequentist()]
-        )
+        chosen: list[Estimator] = [Frequentist()]
         if samples.points is not None:
             chosen += [Nearest("one"), Nearest("log"), Nearest("root"), Templates()]
     else:

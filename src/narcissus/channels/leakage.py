@@ -34,8 +34,8 @@ class LeakageEstimate(Result):
     bayes_risk
         Error of the best attacker, for the prior from which secrets were drawn.
     guessing_error
-        Error of the commonest secret, on the samples set aside on which the estimate of the Bayes
-        risk was made. Approximate: it has no limits, and no verdict rests on it.
+        Error of the commonest secret, on the samples on which the estimate of the Bayes risk was
+        made. Approximate: it has no limits, and no verdict rests on it.
     pair
         The two secrets that seem easiest to tell apart.
     secrets, samples
@@ -43,9 +43,9 @@ class LeakageEstimate(Result):
     confidence
         Of each interval: each side misses with probability at most half of what is left.
     estimators
-        Error of each estimator on the samples set aside for choosing.
+        Error of each estimator where they were compared, each block predicted from earlier ones.
     chosen
-        The estimator that the limits of the Bayes risk are about.
+        The estimator that was best at the end; earlier blocks may have been predicted by others.
     continuous
         Whether outputs were taken as continuous.
     history

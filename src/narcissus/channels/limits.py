@@ -1,8 +1,8 @@
 """The two upper limits from samples, and the choices that go before them.
 
-The samples are split at random: on the first half estimators and pairs are tried and chosen, in
-whatever way; on the second half the choice is certified, so that nothing has to be paid for it.
-Source: Narcissus theory 6.2.
+Every sample that counts is judged by a rule that was made and chosen on earlier ones, so that
+nothing has to be paid for trying and choosing.
+Source: Narcissus theory 6.2, 6.8.
 """
 
 from __future__ import annotations
@@ -12,121 +12,100 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from narcissus.channels.estimators import WIDE, Estimator, Guess, Scorer, portfolio
-from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
+from narcissus.channels.ahead import Predicted, cuts, predict_ahead, some
+from narcissus.channels.estimators import Estimator, Scorer, portfolio
+from narcissus.channels.rounds import rounds_high
+from narcissus.channels.samples import Codes, Matrix, Samples
 from narcissus.observer import Observer
 from narcissus.results import Estimate
 
 CHOOSE_FROM = 20_000
-"""Samples used to choose among estimators and pairs; more would not change the choice."""
-CERTIFY_ON = 250_000
-"""Held-out samples of continuous outputs that are classified; each costs a search of neighbours."""
+"""Samples on which pairs are compared; more would not change the choice."""
 MOST_CANDIDATES = 1_000
 """Secrets compared pair by pair; of more, those farthest from the average are taken."""
 SHORTLIST = 6
 """Pairs for which estimators are trained anew, on the samples of these two secrets alone."""
+UNLIKE = 4
+"""Ratio of two numbers of samples above which rounds of one of either would waste too many."""
 
 Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Split:
-    """Numbers of samples, shuffled: ``train`` is ``choose`` and ``learn`` together.
+    """Numbers of samples to choose a pair with: to learn from, and to compare on.
 
-    Random and blind to secrets and outputs, so that each part is itself a fair sample.
-    ``continuous`` tells whether outputs hardly repeat among ``train``.
+    ``later`` is how many samples of each secret are left to judge the choice by.
     """
 
     choose: Codes
     learn: Codes
-    train: Codes
-    test: Codes
-    continuous: bool
+    later: Codes
 
 
-def split_at_random(data: Samples, random: np.random.Generator) -> Split:
-    """Split the samples: half to choose with, half to certify."""
-    order = random.permutation(data.size)
-    half = data.size // 2
-    # Neighbours among many columns cost most: a quarter and a fifth of the work will do there.
-    wide = data.points is not None and data.points.shape[1] > WIDE
-    third = min(half // 3, CHOOSE_FROM // 4 if wide else CHOOSE_FROM)
-    train, test = order[:half], order[half:]
-    # Nothing about the test samples may decide how they are used: look at the others only.
-    continuous = hardly_repeat(data.output[train])
-    if continuous:
-        test = test[: CERTIFY_ON // 5 if wide else CERTIFY_ON]
-    return Split(order[:third], order[third:half], train, test, continuous)
+def evenly(secret: Codes, random: np.random.Generator) -> Codes:
+    """Order samples at random, so that each secret's are spread alike; blind to outputs."""
+    order = random.permutation(len(secret))
+    grouped = order[np.argsort(secret[order], kind="stable")]
+    each = np.bincount(secret)
+    rank = np.arange(len(secret)) - np.repeat(np.cumsum(each) - each, each)
+    place = (rank + 0.5) / np.repeat(each, each)
+    return grouped[np.argsort(place, kind="stable")]
 
 
-def compare(
+def choose_pair(data: Samples, wanted: Any, first: Codes, observer: Observer) -> Pair:
+    """Give the pair that seems easiest to tell apart, by the first samples alone."""
+    middle = min(len(first) // 3, CHOOSE_FROM)
+    whole = np.bincount(data.secret, minlength=len(data.names))
+    spent = np.bincount(data.secret[first], minlength=len(data.names))
+    split = Split(first[:middle], first[middle:], (whole - spent).astype(np.intp))
+    found: list[tuple[float, int, Pair]] = []
+    pairs = _shortlist(data, portfolio(wanted, data), split, observer)
+    for number, pair in enumerate(pairs):
+        two, choose = only(data, pair, split.choose)
+        learn = only(data, pair, split.learn)[1]
+        if min(len(choose), len(learn)) == 0:
+            continue
+        part = Split(choose, learn, split.later[list(pair)])
+        held = two.counts(choose)
+        for one in portfolio(wanted, two):
+            lost = _lost(two, one.fit(two, learn), part, held, np.arange(2))
+            promise = float(_promise(two, lost, part, np.arange(2))[0, 1])
+            found.append((promise, number, pair))
+    return min(found)[2] if found else (0, 1)
+
+
+def _shortlist(
     data: Samples, tried: list[Estimator], split: Split, observer: Observer
-) -> tuple[dict[str, float], list[tuple[Pair, Estimator]]]:
-    """Give each estimator's error, and the pairs that seem easiest to tell apart, best first."""
+) -> list[Pair]:
+    """Give the pairs that one estimator or another promises to tell apart best."""
     candidates = _candidates(data, split.learn)
     held = data.counts(split.choose)
-    errors: dict[str, float] = {}
     best = np.full((len(candidates), len(candidates)), np.inf)
-    by = np.zeros(best.shape, dtype=np.intp)
-    for number, one in enumerate(tried):
-        errors[one.name], lost = _try(data, one.fit(data, split.learn), split, held, candidates)
-        promise = _promise(data, lost, split, candidates)
-        better = promise < best
-        best[better], by[better] = promise[better], number
+    for one in tried:
+        lost = _lost(data, one.fit(data, split.learn), split, held, candidates)
+        best = np.minimum(best, _promise(data, lost, split, candidates))
         observer.advance()
     best[np.tril_indices(len(best))] = np.inf
     order = np.argsort(best, axis=None, kind="stable")[:SHORTLIST]
-    pairs: list[tuple[Pair, Estimator]] = []
-    for i, j in zip(*np.unravel_index(order, best.shape), strict=True):
-        if np.isfinite(best[i, j]):
-            pairs.append(((int(candidates[i]), int(candidates[j])), tried[by[i, j]]))
-    return errors, pairs
+    return [
+        (int(candidates[i]), int(candidates[j]))
+        for i, j in zip(*np.unravel_index(order, best.shape), strict=True)
+        if np.isfinite(best[i, j])
+    ]
 
 
-def choose_pair(
-    data: Samples, wanted: Any, split: Split, pairs: list[tuple[Pair, Estimator]]
-) -> tuple[Estimator, Pair]:
-    """Train on each pair of the shortlist alone, and take the pair and estimator that do best."""
-    if len(data.names) == 2:
-        return pairs[0][1], pairs[0][0]
-    found: list[tuple[float, int, Estimator]] = []
-    for number, (pair, _) in enumerate(pairs):
-        two, part = _only(data, pair, split)
-        if min(len(part.learn), len(part.choose)) == 0:
-            continue
-        held = two.counts(part.choose)
-        for one in portfolio(wanted, two):
-            _, lost = _try(two, one.fit(two, part.learn), part, held, np.arange(2))
-            found.append((_promise(two, lost, part, np.arange(2))[0, 1], number, one))
-    if not found:
-        return Guess(), pairs[0][0]
-    _, number, one = min(found, key=lambda f: f[:2])
-    return one, pairs[number][0]
-
-
-def _only(data: Samples, pair: Pair, split: Split) -> tuple[Samples, Split]:
-    """Give the samples of two secrets, and the split of these."""
+def only(data: Samples, pair: Pair, chosen: Codes) -> tuple[Samples, Codes]:
+    """Give the samples of two secrets, and the numbers there of those chosen."""
     a, b = pair
     mine = (data.secret == a) | (data.secret == b)
-    place = np.cumsum(mine) - 1
     kept, output = np.unique(data.output[mine], return_inverse=True)
     points = None if data.points is None else data.points[kept]
     secret = (data.secret[mine] == b).astype(np.intp)
-    two = Samples(secret, output, (data.names[a], data.names[b]), points, data.continuous)
-
-    def part(chosen: Codes) -> Codes:
-        return place[chosen[mine[chosen]]]
-
-    return two, Split(
-        part(split.choose),
-        part(split.learn),
-        part(split.train),
-        part(split.test),
-        split.continuous,
-    )
+    two = Samples(secret, output.ravel(), (data.names[a], data.names[b]), points, data.continuous)
+    return two, (np.cumsum(mine) - 1)[chosen[mine[chosen]]]
 
 
 def _candidates(data: Samples, learn: Codes) -> Codes:
@@ -158,10 +137,8 @@ def _share(data: Samples, chosen: Codes) -> Matrix:
     return np.maximum(1.0, np.bincount(data.secret[chosen], minlength=len(data.names)))
 
 
-def _try(
-    data: Samples, scorer: Scorer, split: Split, held: Any, candidates: Codes
-) -> tuple[float, Matrix]:
-    """Give a scorer's error, and for pairs how often each secret loses to each other.
+def _lost(data: Samples, scorer: Scorer, split: Split, held: Any, candidates: Codes) -> Matrix:
+    """Give how often each secret loses to each other, shape (candidates, candidates).
 
     One pass over the held-out samples serves all pairs: the secret ``a`` of a sample loses to
     ``b`` if ``b`` would have given the output with the higher estimated probability.
@@ -169,12 +146,10 @@ def _try(
     each = _share(data, split.learn)
     place = np.full(len(data.names), -1)
     place[candidates] = np.arange(len(candidates))
-    right = 0.0
     lost = np.zeros((len(candidates), len(candidates)))
     for outputs, entries in _chunks(held, len(data.names)):
         scores = scorer(outputs)
         row, secret = entries.coords
-        right += float(entries.data[scores.argmax(axis=1)[row] == secret].sum())
         likely = (scores / each)[:, candidates]
         ours = place[secret] >= 0
         row, own, weight = row[ours], place[secret[ours]], entries.data[ours]
@@ -186,14 +161,14 @@ def _try(
             loses = ((others > mine) + 0.5 * (others == mine)) * weight[part, None]
             starts = np.flatnonzero(np.r_[True, np.diff(own[part]) > 0])
             lost[own[part][starts]] += np.add.reduceat(loses, starts, axis=0)
-    return 1 - right / max(float(held.sum()), 1.0), lost
+    return lost
 
 
 def _promise(data: Samples, lost: Matrix, split: Split, candidates: Codes) -> Matrix:
     """Give what certificate each pair promises, shape (candidates, candidates)."""
     size = len(data.names)
     tried = np.bincount(data.secret[split.choose], minlength=size)[candidates]
-    later = np.bincount(data.secret[split.test], minlength=size)[candidates]
+    later = split.later[candidates]
     rate = (lost + 0.5) / (tried[:, None] + 1)
     # Leave room for the limits, or rare secrets would win by chance.
     room = 2 * np.sqrt(rate * (1 - rate) / np.maximum(later, 1)[:, None])
@@ -206,56 +181,90 @@ def upper(hits: float, trials: float, alpha: float) -> float:
     return 1.0 if hits >= trials else float(special.betainccinv(hits + 1, trials - hits, alpha))
 
 
-def risk_high(data: Samples, winner: Estimator, split: Split, side: float) -> Estimate:
-    """Give the chosen classifier's error on samples it has not seen: at least ``R*``."""
-    scorer = winner.fit(data, split.train)
-    right = 0.0
-    for outputs, entries in _chunks(data.counts(split.test), len(data.names)):
-        row, secret = entries.coords
-        right += float(entries.data[scorer(outputs).argmax(axis=1)[row] == secret].sum())
-    size = len(split.test)
+def risk_high(data: Samples, found: Predicted, side: float) -> Estimate:
+    """Limit the Bayes risk from above by how often samples were predicted wrongly.
+
+    Secrets are drawn from the prior that is meant.
+    """
+    size, wrong = len(found.tested), int(found.wrong.sum())
     return Estimate(
-        1 - right / size,
+        wrong / size,
         None,
-        upper(size - right, size, side),
+        upper(wrong, size, side),
         0.0,
         data.size,
         "Bayes risk",
-        f"Clopper-Pearson on {size} held-out samples",
+        f"Clopper-Pearson on {size} samples, each predicted from earlier ones",
     )
 
 
-def guess_error(data: Samples, split: Split) -> float:
-    """Give the error of the secret that is commonest among ``train``, on the test samples."""
-    commonest = int(np.bincount(data.secret[split.train], minlength=len(data.names)).argmax())
-    return 1 - float((data.secret[split.test] == commonest).mean())
+def guess_error(data: Samples, found: Predicted) -> float:
+    """Give the error of the commonest secret, on the samples that were predicted."""
+    each = np.bincount(data.secret[found.tested])
+    return 1 - float(each.max() / each.sum())
 
 
-def security_high(data: Samples, one: Estimator, pair: Pair, split: Split, side: float) -> Estimate:
-    """On fresh samples, how often the chosen event misses ``a`` and hits ``b``."""
-    none = Estimate(1.0, None, 1.0, 0.0, data.size, "Bayes security", "no pair told apart")
-    two, part = (data, split) if len(data.names) == 2 else _only(data, pair, split)
-    of_a = two.secret[part.test] == 0
-    n_a, n_b = int(of_a.sum()), int((~of_a).sum())
-    if isinstance(one, Guess) or not n_a or not n_b or len(np.unique(two.secret[part.train])) < 2:
-        return none
-    scorer = one.fit(two, part.train)
-    each = _share(two, part.train)
-    outputs, place = np.unique(two.output[part.test], return_inverse=True)
-    event: NDArray[np.bool_] = np.zeros(len(outputs), dtype=bool)
-    step = 2**16
-    for low in range(0, len(outputs), step):
-        likely = scorer(outputs[low : low + step]) / each
-        event[low : low + step] = likely[:, 0] >= likely[:, 1]
-    says_a = event[place.ravel()]
-    misses, hits = int((~says_a & of_a).sum()), int((says_a & ~of_a).sum())
-    high = upper(misses, n_a, side / 2) + upper(hits, n_b, side / 2)
+def security_high(
+    data: Samples, wanted: Any, random: np.random.Generator, side: float, observer: Observer
+) -> tuple[Estimate, Pair]:
+    """Limit `beta*` from above by how often two secrets were taken for one another.
+
+    Numbers of samples per secret may be fixed or random: outputs alone are judged.
+    """
+    order = evenly(data.secret, random)
+    pair, used = (0, 1), 0
+    if len(data.names) > 2:
+        used = len(order) // 2
+        pair = choose_pair(data, wanted, order[:used], observer)
+    two, mine = only(data, pair, order)
+    mine, spent = some(two, mine), len(only(data, pair, order[:used])[1])
+    tried = portfolio(wanted, two)
+    each = np.bincount(two.secret, minlength=2)
+    if each.max() > UNLIKE * each.min():
+        first = spent or len(mine) // 4
+        ends = [first // 2, first, len(mine)]
+        found = predict_ahead(two, tried, mine, ends, observer, evenly=True)
+        high, value = _apart(two, found, side)
+        method = "two Clopper-Pearson limits"
+    else:
+        mine, spare = _in_rounds(two, mine, spent)
+        known = cuts(two, tried, mine, known=spare) if spent else cuts(two, tried, mine[spare:])
+        ends = _whole_rounds(known, spare, shifted=not spent)
+        found = predict_ahead(two, tried, mine, ends, observer, evenly=True)
+        rounds, total = len(found.tested) // 2, int(found.wrong.sum())
+        high, value = rounds_high(total, rounds, side), total / rounds
+        method = "rounds of one sample of either"
     return Estimate(
-        min(1.0, misses / n_a + hits / n_b),
+        min(1.0, value),
         None,
         min(1.0, high),
         0.0,
         data.size,
         "Bayes security",
-        f"two Clopper-Pearson limits on {n_a} and {n_b} held-out samples",
-    )
+        f"{method}, {len(found.tested)} samples, each judged by earlier ones",
+    ), pair
+
+
+def _in_rounds(two: Samples, order: Codes, spent: int) -> tuple[Codes, int]:
+    """Put one sample of either secret after the other; those without a partner come first."""
+    rest = order[spent:]
+    sides = [rest[two.secret[rest] == side] for side in (0, 1)]
+    rounds = min(len(side) for side in sides)
+    spare = [side[: len(side) - rounds] for side in sides]
+    both = np.stack([side[len(side) - rounds :] for side in sides], axis=1).ravel()
+    made = np.concatenate([order[:spent], *spare, both])
+    return made, len(made) - len(both)
+
+
+def _whole_rounds(ends: list[int], spare: int, *, shifted: bool) -> list[int]:
+    """Move the ends of blocks to the ends of rounds, which follow the spare samples."""
+    moved = [end + spare if shifted else end for end in ends]
+    return sorted({end if end < spare else spare + (end - spare + 1) // 2 * 2 for end in moved})
+
+
+def _apart(two: Samples, found: Predicted, side: float) -> tuple[float, float]:
+    """Limit misses and false hits each by itself, where one rule judged them all."""
+    of_b = two.secret[found.tested] == 1
+    parts = [(int(found.wrong[of].sum()), int(of.sum())) for of in (~of_b, of_b)]
+    high = sum(upper(wrong, size, side / 2) for wrong, size in parts)
+    return high, sum(wrong / size for wrong, size in parts)

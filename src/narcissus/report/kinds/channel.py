@@ -286,15 +286,16 @@ def _method(result: ExactChannel | SampledChannel) -> Section:
         [
             Text(
                 [
-                    "The samples were split at random. On one half estimators were trained, and "
-                    "estimator and pair chosen; on the other the choice was tested "
-                    "(Clopper-Pearson). Lower limits come from all samples: an attacker does no "
-                    "better on the channel than the best table look-up seems to do, but for "
-                    "McDiarmid's margin. Limits hold whatever the estimators did."
+                    "The samples were put in random order and cut into growing blocks. Each block "
+                    "was judged by the estimator that did best on the blocks before, having "
+                    "learned from these alone, so that nearly all samples count. Lower "
+                    "limits come from all samples: an attacker does no better on the channel than "
+                    "the best table look-up seems to do, but for a binomial margin. Limits hold "
+                    "whatever the estimators did."
                 ]
             ),
             Grid(
-                "Estimators, by their error on samples set aside for choosing",
+                "Estimators, by their error on the samples on which they were compared",
                 ("Estimator", "Error"),
                 [[name, error] for name, error in errors],
                 grades=_sampled(len(errors)),

@@ -288,7 +288,7 @@ def _sampled(
         contradictions=found.contradictions,
         results=results,
         assessed=[
-            "Bayes security: two secrets that are told apart, on samples set aside",
+            "Bayes security: two secrets that are told apart, on samples new to the rule",
             "Bayes risk, for the prior from which the samples were drawn",
         ],
         not_assessed=left,

@@ -1,0 +1,164 @@
+"""Each block of samples is predicted from those before it, so that nearly all of them count.
+
+Estimators learn, and are chosen among, on earlier blocks only: a rule that is fixed before it sees
+a sample errs there with at least the chance of the best rule, whatever came before. Blocks grow,
+so that few fits do.
+
+Source: Narcissus theory 6.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.channels.estimators import WIDE, Classifier, Estimator, Guess, Scorer
+from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
+from narcissus.observer import Observer
+
+COMPARE_ON = 20_000
+"""Samples of a block on which estimators are compared; more would not change the choice."""
+ENOUGH = 4
+"""Samples for each distinct output from which on predictions count."""
+CLEARLY = 4.0
+"""Standard errors behind the best at which an estimator is tried no longer."""
+MOST_CONTINUOUS = 500_000
+"""Samples of continuous outputs that are used; each costs a search of neighbours."""
+GROWTH = 1.25
+"""How much more is known at each block than at the one before, where learning is counting."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Blocks of samples, each predicted from the earlier ones.
+
+    Attributes
+    ----------
+    tested
+        Numbers of the samples that count, in their order.
+    wrong
+        Whether each was predicted wrongly, shape (tested,).
+    errors
+        Error of each estimator tried, where they were compared.
+    chosen
+        Name of the estimator that was best at the end.
+    """
+
+    tested: Codes
+    wrong: NDArray[np.bool_]
+    errors: dict[str, float]
+    chosen: str
+
+
+def some(data: Samples, order: Codes) -> Codes:
+    """Leave out what would cost too much: of continuous outputs with many samples, the last."""
+    # Nothing may decide on a sample's use but those before it, and none of these counts.
+    looked_at = min(len(order), MOST_CONTINUOUS // 5) // 16
+    if hardly_repeat(data.output[order[:looked_at]]):
+        return order[: MOST_CONTINUOUS // 5 if _wide(data) else MOST_CONTINUOUS]
+    return order
+
+
+def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0) -> list[int]:
+    """Give where blocks end: the first is learned from, the second chooses, the others count.
+
+    ``known`` samples do not count in any case.
+    """
+    size = len(order)
+    first, growth = known or max(size // 16, min(12, size // 8)), GROWTH
+    if any(isinstance(one, Classifier) for one in tried):
+        # Others' classifiers may be slow, and may not do with a handful of samples.
+        return [known // 2, known, size] if known else [size // 4, size // 3, 2 * size // 3, size]
+    if hardly_repeat(data.output[order[:first]]):
+        first, growth = known or size // 8, 2.0
+    else:
+        # Begin to count where most outputs are known: what is not yet learned only adds errors.
+        while not known and first < size // 3:
+            if first >= ENOUGH * len(np.unique(data.output[order[:first]])):
+                break
+            first = min(size // 3, 2 * first)
+    found = [first // 2, first]
+    while found[-1] * growth < size * 0.9:
+        found.append(int(np.ceil(found[-1] * growth)))
+    return [*found, size]
+
+
+def predict_ahead(
+    data: Samples,
+    tried: list[Estimator],
+    order: Codes,
+    ends: list[int],
+    observer: Observer,
+    *,
+    evenly: bool = False,
+) -> Predicted:
+    """Predict each block's secrets by the estimator that did best on the blocks before.
+
+    Parameters
+    ----------
+    order
+        Numbers of the samples, in an order that tells nothing of their outputs.
+    ends
+        As `cuts` gives them.
+    evenly
+        Count each secret alike, however many samples it has.
+    """
+    errors, trials, seen = np.zeros(len(tried)), np.full(len(tried), 1e-12), 0
+    live, rates, wrong = list(range(len(tried))), errors, np.zeros(len(order), dtype=bool)
+    for low, high in pairwise(ends):
+        past, block = order[:low], order[low:high]
+        share = np.maximum(1.0, np.bincount(data.secret[past], minlength=len(data.names)))
+        both = len(np.unique(data.secret[past])) > 1
+        common = block[:COMPARE_ON]
+        best = min(live, key=lambda number: errors[number] / trials[number])
+        weight = np.ones(len(common))
+        if evenly:
+            weight /= np.bincount(data.secret[common])[data.secret[common]]
+        for number in live:
+            scorer = (tried[number] if both else Guess()).fit(data, past)
+            mine = block if number == best else common
+            lost = _wrong(data, scorer, mine, share if evenly else None)
+            if number == best:
+                wrong[low:high] = lost
+            errors[number] += weight @ lost[: len(common)]
+            trials[number] += weight.sum()
+        seen += len(common)
+        rates = errors / trials
+        # Those that are clearly worse cost time and win no more.
+        least = float(rates[live].min())
+        room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
+        live = [number for number in live if rates[number] <= least + room]
+        observer.advance()
+    return Predicted(
+        order[ends[1] :],
+        wrong[ends[1] :],
+        {one.name: float(rate) for one, rate in zip(tried, rates, strict=True)},
+        tried[min(live, key=lambda number: rates[number])].name,
+    )
+
+
+def chunks(outputs: Codes, secrets: int) -> Iterator[Codes]:
+    """Yield the outputs in parts whose scores fit in memory."""
+    step = max(1, min(2**16, 2**21 // secrets))
+    for low in range(0, len(outputs), step):
+        yield outputs[low : low + step]
+
+
+def _wrong(data: Samples, scorer: Scorer, block: Codes, share: Matrix | None) -> NDArray[np.bool_]:
+    """Tell which of the samples are given the wrong secret."""
+    outputs, place = np.unique(data.output[block], return_inverse=True)
+    said: list[Any] = [np.zeros(0, dtype=np.intp)]
+    for part in chunks(outputs, len(data.names)):
+        scores = scorer(part)
+        said.append((scores if share is None else scores / share).argmax(axis=1))
+    wrong: NDArray[np.bool_] = np.concatenate(said)[place.ravel()] != data.secret[block]
+    return wrong
+
+
+def _wide(data: Samples) -> bool:
+    return data.points is not None and data.points.shape[1] > WIDE
