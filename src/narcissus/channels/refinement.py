@@ -90,7 +90,7 @@ def refines(first: Any, second: Any) -> Refinement:
     Examples
     --------
     >>> a, b = [[0.9, 0.1], [0.2, 0.8]], [[0.55, 0.45], [0.2, 0.8]]
-    >>> refines(a, a).holds, refines(a, b).holds
+    >>> refines(a, b).holds, refines(b, a).holds
     (True, False)
     """
     a, b = channel(first), channel(second)

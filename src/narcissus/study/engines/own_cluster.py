@@ -47,6 +47,7 @@ class OwnCluster:
         optional("cryptography", extra="dask", purpose="The engine dask")  # makes the certificate
         self._reasons: list[str] = []
         self._in_vain = 0  # workers that ended since a trial was last played
+        self._dismissed: set[int] = set()  # process numbers of workers that we have ended
         self._security = distributed.Security.temporary()
         self._stack = ExitStack()
         self._workers: list[subprocess.Popen[bytes]] = []
@@ -84,6 +85,10 @@ class OwnCluster:
         for place, worker in enumerate(self._workers):
             code = worker.poll()
             if code is None:
+                continue
+            if worker.pid in self._dismissed:
+                self._dismissed.discard(worker.pid)
+                self._workers[place] = self._started()
                 continue
             after = oom_kills()
             self._reasons = [*self._reasons[1 - ATTEMPTS :], how_it_ended(code, self._oom, after)]
@@ -126,8 +131,11 @@ class OwnCluster:
         return worker
 
     def end_workers(self) -> None:
-        """End the workers at once, whatever they do."""
+        """End the workers at once, whatever they do; `mend` starts others, and blames nobody."""
+        self._reasons = []
         for worker in self._workers:
+            if worker.poll() is None:
+                self._dismissed.add(worker.pid)
             worker.kill()
         for worker in self._workers:
             with suppress(subprocess.TimeoutExpired):
