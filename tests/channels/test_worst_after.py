@@ -43,3 +43,11 @@ def test_pairs_that_nobody_looked_at_keep_their_limit(monkeypatch):
     c = ch.channel(np.random.default_rng(3).dirichlet(np.full(4, 3.0), 9))
     found, _, _ = held([(c, 2)])
     assert found.overlap.gap > 1e-6
+
+
+def test_what_is_told_for_certain_or_nearly_so():
+    """A pair with nothing in common, and one that a million uses leave less than any number."""
+    apart = worst_after([(ch.channel([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]), 3)])
+    assert (apart.overlap.low, apart.overlap.high) == (0, 0)
+    nearly = worst_after([(ch.KaryRandomizedResponse(10, 1).channel(), 1_000_000)])
+    assert nearly.overlap.low == 0 < nearly.overlap.high < 1e-300

@@ -24,8 +24,8 @@ from narcissus.results import Grade, Result
 
 Floats = NDArray[np.float64]
 
-MOST_VARIABLES = 400_000
-"""Largest program: secrets squared times answers, halved."""
+MOST_VARIABLES = 40_000
+"""Largest program: secrets squared times answers, halved; it takes some half a minute."""
 WITHIN = 1e-6
 """How far the certified limit may lie from the mechanism's own value, else the program failed."""
 
@@ -102,7 +102,7 @@ def most_secure(
     InputError
         No mechanism has so small a loss, with what the least is.
     TooLargeError
-        More than 400,000 variables.
+        More than 40,000 variables.
 
     Notes
     -----

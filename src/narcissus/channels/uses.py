@@ -28,13 +28,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, optimize
 
-from narcissus.channels.log_ratio import Floats, OnGrid, Uses
+from narcissus.channels.log_ratio import SAME, Floats, OnGrid, Uses
 
 ETA = 1e-14
 DIRECT = 20_000
 """Points up to which laws are convolved term by term, which keeps the digits of tiny values."""
 FIRST, MOST = 2**10, 2**21
 """Points of the first grid that is tried, and of the last."""
+LEAST = 5e-324
+"""The least positive number: what is smaller, and not nothing, is said to be at most this."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -224,6 +226,8 @@ def _scaled(limits: tuple[float, float], log_rho: float, used: Uses) -> Overlap:
         times * (4 + max(abs(law.low), abs(law.high)) + abs(law.log_rho(0.5)))
         for law, times in used
     )
-    rounding = 4 * _EPS * sum(sizes)
+    # ratios that lie on a grid but for `SAME` were put there
+    moved = SAME * sum(times * max(abs(law.low), abs(law.high)) for law, times in used)
+    rounding = 4 * _EPS * sum(sizes) + moved
     low, high = (math.exp(log_rho) * max(0.0, limit) for limit in limits)
-    return Overlap(max(0.0, low * (1 - rounding)), min(1.0, high * (1 + rounding)))
+    return Overlap(max(0.0, low * (1 - rounding)), min(1.0, max(high * (1 + rounding), LEAST)))

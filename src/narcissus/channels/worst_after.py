@@ -77,7 +77,7 @@ def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
             seen.append((key, (a, b)))
         best = min(best, known[key].high)
     found = [
-        (_of_pair(uses, *pair, tolerance), pair) for key, pair in seen if known[key].low < best
+        (_of_pair(uses, *pair, tolerance), pair) for key, pair in seen if known[key].low <= best
     ]
     low = min([rest, *(one.low for one, _ in found), best])
     top, pair = min(((one.high, pair) for one, pair in found), default=(1.0, (0, 1)))
