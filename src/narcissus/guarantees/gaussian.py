@@ -14,6 +14,8 @@ from narcissus._validation import between, non_negative
 from narcissus.guarantees.base import Adjacency, FloatArray, Guarantee, alphas, epsilons, mirrored
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_FRACTION = ((4.0, 10.0, 40), (10.0, 16.0, 20), (16.0, np.inf, 16))
+"""From where to where the continued fraction takes so many steps; more change no digit."""
 _SQRT_2 = math.sqrt(2.0)
 _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
@@ -114,7 +116,10 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
             density = np.exp(-0.5 * np.square(x)) / _SQRT_2_PI
             if mu < 2:
                 middles = x[..., None] + mu * (1 + _NODES) / 2
-                positive = density * (mu / 2) * (_mills_slope(middles) @ _WEIGHTS)
+                slopes = np.zeros_like(middles)
+                some = density > 0  # nothing is left where it is lost
+                slopes[some] = _mills_slope(middles[some])
+                positive = density * (mu / 2) * (slopes @ _WEIGHTS)
             else:
                 right = density * _mills(x + mu)
                 # M overflows far on the left, where Phi(-x) is near 1 and nothing cancels.
@@ -138,9 +143,12 @@ def _mills_slope(x: FloatArray) -> FloatArray:
     ``M = 1/(x + 1/(x + 2/(x + ...)))``, in which nothing cancels:
     ``1 - x M = M / (x + 2/(x + ...))``.
     """
-    ratio = _mills(x)
-    far = np.maximum(x, 4.0)
-    fraction = far.copy()
-    for step in range(40, 1, -1):
-        fraction = far + step / fraction
-    return np.where(x > 4.0, ratio / fraction, 1.0 - x * ratio)
+    slope = 1.0 - x * (ratio := _mills(x))
+    for low, high, steps in _FRACTION:
+        here = (x > low) & (x <= high)
+        far = x[here]
+        fraction = far.copy()
+        for step in range(steps, 1, -1):
+            fraction = far + step / fraction
+        slope[here] = ratio[here] / fraction
+    return slope
