@@ -14,9 +14,11 @@ from narcissus.bounds import (
     interpolation_tails,
     optimum,
 )
+from narcissus.bounds.floor import reached_tails
 from narcissus.bounds.one_target import profile_cost
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.results import NotAssessed
 
 SLACK = 1e-6  # the solver's tolerance
 KINDS = [PureDP(1.0), ApproximateDP(1.0, 0.01), GaussianDP(0.7)]
@@ -118,3 +120,20 @@ def test_what_is_no_people_is_refused(monkeypatch):
     monkeypatch.setattr("narcissus.bounds.people.MOST_PEOPLE", 2)
     with pytest.raises(TooLargeError, match="3 people, at most 2"):
         ThreatToPeople([[0.5, 0.5]] * 3)
+
+
+def test_some_mechanism_reaches_what_it_says_and_no_more_than_is_proved(monkeypatch):
+    priors = np.random.default_rng(4).dirichlet([3.0, 1.0], size=12)
+    people = ThreatToPeople(priors)
+    tails = reached_tails(priors, GaussianDP(0.8))
+    for v in (5, 9, 12):
+        found = people.reached(GaussianDP(0.8), v)
+        assert found == pytest.approx(tails[v], rel=1e-9)
+        assert found <= people.tail(GaussianDP(0.8), v).value
+    most = people.reached_number(GaussianDP(0.8), 0.9)
+    assert most == int(np.argmax(tails[1:] <= 0.1))
+    assert most <= people.at_most(GaussianDP(0.8), 0.9).value
+    monkeypatch.setattr("narcissus.bounds.people.MOST_REACHED", 11)
+    for none in (people.reached(GaussianDP(0.8), 5), people.reached_number(GaussianDP(0.8), 0.9)):
+        assert isinstance(none, NotAssessed)
+        assert "up to 11 people" in none.reason

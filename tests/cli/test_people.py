@@ -39,10 +39,15 @@ def test_bound_gives_the_mean_the_most_exposed_and_the_count(
     assert found["at_most"] == people.at_most(guarantee, 0.95).value
     assert "independent" in found["assumptions"][1]
     lines = call(f"bound {options}", "--priors", file)[1]
-    assert f"With 95% confidence at most {found['at_most']} of 30 people fall." in lines
+    most = people.reached_number(guarantee, 0.95)
+    assert found["reached"] == most <= found["at_most"]
+    assert f"With 95% confidence at most {found['at_most']} of 30 people fall (proved); " in lines
+    assert f"some mechanism with this guarantee reaches {most}." in lines
     assert f"row {worst['row']}, from" in lines
     tail = answer(f"bound {options} --at-least 25", "--priors", file)
     assert tail["tail"] == pytest.approx(people.tail(guarantee, 25).value, rel=1e-9)
+    assert tail["reached"] == pytest.approx(people.reached(guarantee, 25), rel=1e-9)
+    assert tail["reached"] <= tail["tail"] * (1 + 1e-12)
     assert "at_most" not in tail
     assert (
         "That at least 25 of 30 people"

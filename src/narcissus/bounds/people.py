@@ -14,6 +14,7 @@ from scipy import special
 
 from narcissus._validation import between, integer
 from narcissus.bounds.domination import DOMINATION
+from narcissus.bounds.floor import reached, reached_number
 from narcissus.bounds.interpolation import INTERPOLATION, interpolation, interpolation_tails
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
 from narcissus.bounds.rows import prior_rows
@@ -21,12 +22,15 @@ from narcissus.bounds.theorem import Theorem
 from narcissus.bounds.theorems import each_success
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
-from narcissus.results import Bound
+from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
 
 MOST_PEOPLE = 1_000_000
 """Most people whose count is limited: each point of a profile takes a sum over all counts."""
+
+MOST_REACHED = 2_000
+"""Most people for whom it is said what some mechanism reaches: some seconds."""
 
 _CELLS = 2**22  # prior probabilities that are looked at together
 _FEW = 1000  # people up to which every point of the profile is tried for the count
@@ -154,6 +158,24 @@ class ThreatToPeople:
             self._assumptions(guarantee, many=True),
         )
         return claim if number < self.n else replace(claim, theorem="every one may fall")
+
+    def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
+        """Give the chance of at least so many that some mechanism with the guarantee reaches."""
+        if self.n > MOST_REACHED:
+            return self._too_many()
+        return reached(self._rows, guarantee, at_least, repeats=self._repeats)
+
+    def reached_number(self, guarantee: Guarantee, confidence: float) -> int | NotAssessed:
+        """Give the number that some mechanism does not stay below with more than a confidence."""
+        if self.n > MOST_REACHED:
+            return self._too_many()
+        return reached_number(self._rows, guarantee, confidence, repeats=self._repeats)
+
+    def _too_many(self) -> NotAssessed:
+        return NotAssessed(
+            "the count that some mechanism reaches",
+            f"it is computed for up to {MOST_REACHED:,} people with priors of their own",
+        )
 
     def _own(self, guarantee: Guarantee, v: int) -> float:
         """Limit the chance of at least ``v``, each person at a point of their own; 1 for many."""

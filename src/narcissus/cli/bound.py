@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
     check_plot,
@@ -25,6 +25,7 @@ from narcissus.cli.bound_options import (
     print_json,
 )
 from narcissus.cli.known import only_one, people_of, threat_of
+from narcissus.cli.people import reached_text
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -349,12 +350,7 @@ def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str,
 
 def _reached(payload: dict[str, Any], danger: Threat) -> str:
     """Say how far the number could fall at most."""
-    if "reached" not in payload:
-        return ""
-    most = payload["reached"]
-    said = str(most) if "at_most" in payload else lower(most)
-    fits = "" if danger.known else " with the worst prior that fits"
-    return f" (proved); some mechanism with this guarantee reaches {said}{fits}"
+    return reached_text(payload, "" if danger.known else " with the worst prior that fits")
 
 
 def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
 from narcissus.cli.bound_options import percent
 
 if TYPE_CHECKING:
@@ -41,17 +41,22 @@ def reached(people: ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
 def bound_on_people(
     people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
 ) -> dict[str, Any]:
-    """Give what `bound` prints: the mean, and the tail or the number."""
+    """Give what `bound` prints: the mean, the tail or the number, and how far that can go."""
+    from narcissus.results import NotAssessed
+
     payload = reached(people, guarantee)
     if at_least is not None:
         found = people.tail(guarantee, at_least)
+        least = people.reached(guarantee, at_least)
         payload |= {"at_least": at_least, "tail": found.value}
     else:
         level = 0.95 if confidence is None else confidence
         found = people.at_most(guarantee, level)
+        least = people.reached_number(guarantee, level)
         payload |= {"confidence": level, "at_most": int(found.value)}
         if found.value >= people.n:
             return payload  # the theorem is the one about the mean
+    payload |= {} if isinstance(least, NotAssessed) else {"reached": least}
     return payload | {"theorem": found.theorem, "assumptions": list(found.assumptions)}
 
 
@@ -70,13 +75,22 @@ def mean_text(payload: dict[str, Any]) -> list[str]:
     ]
 
 
+def reached_text(payload: dict[str, Any], under: str = "") -> str:
+    """Say beside a tail or number what some mechanism reaches; nothing where that is not known."""
+    if "reached" not in payload:
+        return ""
+    most = payload["reached"]
+    said = f"{most:,}" if "at_most" in payload else lower(most)
+    return f" (proved); some mechanism with this guarantee reaches {said}{under}"
+
+
 def people_text(payload: dict[str, Any]) -> list[str]:
     """Say what `bound` found in words."""
     n, lines = payload["people"], mean_text(payload)
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n:,} people fall has probability at most "
-            f"{upper(payload['tail'])}."
+            f"{upper(payload['tail'])}{reached_text(payload)}."
         )
     elif payload["at_most"] >= n:
         lines.append(
@@ -86,7 +100,7 @@ def people_text(payload: dict[str, Any]) -> list[str]:
     else:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']:,} of "
-            f"{n:,} people fall."
+            f"{n:,} people fall{reached_text(payload)}."
         )
     lines += ["", f"PROVED by {payload['theorem']}"]
     return lines + [f"  assuming {said}" for said in payload["assumptions"]]
