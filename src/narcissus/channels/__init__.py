@@ -61,6 +61,7 @@ from narcissus.channels.groups import (
     GroupLeakage,
     analyse_groups,
     estimate_groups,
+    read_groups,
 )
 from narcissus.channels.hyper import Hyper, hyper, reduced
 from narcissus.channels.leakage import LeakageEstimate, Look
@@ -90,6 +91,7 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.metric import kantorovich, metric_epsilon
+from narcissus.channels.over_uses import AfterOutputs, security_over_uses
 from narcissus.channels.prior_update import ExplainedPrior, explain
 from narcissus.channels.refinement import Refinement, refines
 from narcissus.channels.sampled_gaussian import dp_sgd_reached, sampled_gaussian_overlap
@@ -106,6 +108,7 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.templates import Templates
 
 __all__ = [
+    "AfterOutputs",
     "Channel",
     "ChannelSummary",
     "Classifier",
@@ -200,6 +203,7 @@ __all__ = [
     "prior_l_risk",
     "quick_bounds",
     "read_channel",
+    "read_groups",
     "read_losses",
     "read_prior",
     "read_samples",
@@ -209,6 +213,7 @@ __all__ = [
     "repeated_security",
     "sampled_gaussian_overlap",
     "samples",
+    "security_over_uses",
     "shannon_capacity",
     "shannon_leakage",
     "tied_pairs",

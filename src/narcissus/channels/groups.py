@@ -9,14 +9,17 @@ Source: Narcissus theory 6.14.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from narcissus._files import open_text, parsing
 from narcissus._outwards import lower, upper
 from narcissus._random import RandomSource, generator
 from narcissus.channels.channel import channel, prior_for
@@ -314,3 +317,27 @@ def _left_out(name: str, error: InputError, remedy: str) -> NotAssessed:
 def _require_some(found: Mapping[str, object], left: list[NotAssessed]) -> None:
     if not found:
         raise InputError(f"no group can be assessed; the first: {left[0].reason}")
+
+
+def read_groups(path: Path | str) -> dict[str, str]:
+    """Read which secret is of which group from a CSV: a line of names, then secret and group.
+
+    Raises
+    ------
+    InputError
+        The file is missing or unreadable, a line has not two cells, or a secret stands twice.
+    """
+    path = Path(path)
+    with parsing(path, "a readable CSV"), open_text(path) as stream:
+        rows = [row for row in csv.reader(stream) if row]
+    if len(rows) < 2:
+        raise InputError(f"{path} needs a line of names (secret,group), then one for each secret")
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != 2:
+            raise InputError(f"{path}, line {number}: {len(row)} cells; give secret and group")
+        secret, group = (cell.strip() for cell in row)
+        if secret in found:
+            raise InputError(f"{path}, line {number}: the secret {secret!r} stands there twice")
+        found[secret] = group
+    return found
