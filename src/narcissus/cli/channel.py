@@ -121,25 +121,41 @@ def command(
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
-    if (all_pairs or plot is not None or loss is not None) and summary.channel is None:
-        raise InputError(
-            "--all-pairs, --plot and --loss need a channel as a matrix; this mechanism is too "
-            "large or continuous (in a symmetric mechanism all pairs are alike)"
-        )
-    if all_pairs:
-        result["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
-    if plot is not None:
-        _save(plot, summary)
-    if loss is not None:
-        result["loss"] = _of_loss(summary, loss, given)
+    result |= _beyond(summary, given, all_pairs=all_pairs, plot=plot, loss=loss)
     if as_json:
         click.echo(json.dumps(result | ({"more": summary.more()} if more else {})))
     else:
         click.echo(_text(summary, result))
     if report is not None:
-        from narcissus.report.leakage.pages import channel_page
+        from narcissus.report.leakage import channel_page
 
-        write(report, channel_page(summary, asked(files), given), silent=as_json)
+        files["the losses"] = loss
+        page = channel_page(summary, asked(files), given, result.get("loss"))
+        write(report, page, silent=as_json)
+
+
+def _beyond(
+    summary: ChannelSummary, prior: Any, *, all_pairs: bool, plot: Path | None, loss: Path | None
+) -> dict[str, Any]:
+    """Give what was asked beyond the measures, from the channel's own matrix."""
+    from narcissus import channels
+    from narcissus.errors import InputError
+
+    found: dict[str, Any] = {}
+    if not all_pairs and plot is None and loss is None:
+        return found
+    if summary.channel is None:
+        raise InputError(
+            "--all-pairs, --plot and --loss need a channel as a matrix; this mechanism is too "
+            "large or continuous (in a symmetric mechanism all pairs are alike)"
+        )
+    if all_pairs:
+        found["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
+    if plot is not None:
+        _save(plot, summary)
+    if loss is not None:
+        found["loss"] = _of_loss(summary.channel, loss, prior)
+    return found
 
 
 def _refuse(needless: Mapping[str, object], what: str) -> None:
@@ -170,13 +186,11 @@ def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _of_loss(summary: ChannelSummary, path: Path, prior: Any) -> dict[str, Any]:
+def _of_loss(c: Channel, path: Path, prior: Any) -> dict[str, Any]:
     """Give what an attacker with own losses is left with; rows of the file are secrets."""
     from narcissus import channels
     from narcissus.errors import InputError
 
-    c = summary.channel
-    assert c is not None
     costs, secrets, _ = channels.read_losses(path)
     if set(secrets) != set(c.secrets) or len(secrets) != len(c.secrets):
         raise InputError(
@@ -211,7 +225,7 @@ def _by_group(
     found = channels.analyse_groups(made, channels.read_groups(path), prior)
     click.echo(json.dumps(found.to_dict()) if as_json else str(found))
     if report is not None:
-        from narcissus.report.leakage.sampled_pages import groups_page
+        from narcissus.report.leakage import groups_page
 
         write(report, groups_page(found, path.name, asked(files)), silent=as_json)
 
@@ -234,7 +248,7 @@ def _neighbours(
     else:
         click.echo("\n".join(as_lines(found, reached)))
     if report is not None:
-        from narcissus.report.leakage.pages import guarantee_page
+        from narcissus.report.leakage import guarantee_page
 
         files = {"the profile": given["profile"], "the losses": given["pld"]}
         page = guarantee_page(found, guarantee, reached, asked(files))

@@ -58,7 +58,7 @@ def command(*, uses: tuple[str, ...], tolerance: float, report: Path | None, as_
     else:
         click.echo(str(found))
     if report is not None:
-        from narcissus.report.leakage.pages import compose_page
+        from narcissus.report.leakage import compose_page
 
         curve = channels.security_over_uses(given)
         write(report, compose_page(found, curve, asked({})), silent=as_json)

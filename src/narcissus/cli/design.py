@@ -84,7 +84,7 @@ def command(
             channels.write_channel(out, found.channel)
         _say(found, as_json=as_json)
     if report is not None and points is not None:
-        from narcissus.report.leakage.pages import design_page
+        from narcissus.report.leakage import design_page
 
         nothing = channels.loss_of_nothing(costs, given)
         page = design_page(found, points, nothing, asked({"the losses": loss, "the prior": prior}))

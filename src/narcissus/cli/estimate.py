@@ -102,7 +102,7 @@ def command(
         )
         click.echo(str(found))
     if report is not None:
-        from narcissus.report.leakage.sampled_pages import estimate_page, groups_page
+        from narcissus.report.leakage import estimate_page, groups_page
 
         page = estimate_page if group is None else groups_page
         made = page(found, samples.name, asked({"the samples": samples}, seed))

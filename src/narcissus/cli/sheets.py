@@ -14,7 +14,7 @@ from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.report import Page
-    from narcissus.report.leakage.sheet import Asked
+    from narcissus.report.leakage import Asked
 
 
 def check_report(path: Path | None) -> None:
@@ -30,7 +30,7 @@ def check_report(path: Path | None) -> None:
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
     """Say where a page's numbers come from: the command as it was given, and its files' digests."""
     from narcissus._files import read_bytes
-    from narcissus.report.leakage.sheet import Asked
+    from narcissus.report.leakage import Asked
 
     digests = {
         name: "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,12 @@ Headline = tuple[str, str, str, Grade]
 RESULTS = "Results"
 
 
-def channel_page(found: ChannelSummary, asked: Asked, prior: Any = None) -> Page:
+def channel_page(
+    found: ChannelSummary,
+    asked: Asked,
+    prior: Any = None,
+    loss: Mapping[str, Any] | None = None,
+) -> Page:
     """Show what a channel or a mechanism leaks.
 
     Parameters
@@ -44,6 +49,9 @@ def channel_page(found: ChannelSummary, asked: Asked, prior: Any = None) -> Page
         Where it comes from.
     prior
         As `analyse` was given it.
+    loss
+        Of an attacker with own losses: keys risk, prior_risk, beta_l, at_least, family and theorem
+        of ``narcissus channel --loss --json``.
     """
     told = {"pair", "secrets"}
     numbers = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
@@ -51,7 +59,7 @@ def channel_page(found: ChannelSummary, asked: Asked, prior: Any = None) -> Page
         source="file", name=found.name, secrets=found.secrets, pair=found.pair,
         prior=found.prior, exact=Measures(**numbers), pairwise=None, profile=None,
     )  # fmt: skip
-    blocks: list[Block | None] = [measures(exact.exact)]
+    blocks: list[Block | None] = [measures(exact.exact), _of_loss(loss)]
     c = found.channel
     if c is not None:
         weights = prior_for(c, prior)
@@ -78,6 +86,22 @@ def channel_page(found: ChannelSummary, asked: Asked, prior: Any = None) -> Page
     return sheet(
         verdict, sections, asked, title=f"What {found.name} leaks",
         subtitle=f"{found.secrets:,} secrets, {found.prior} prior, exact",
+    )  # fmt: skip
+
+
+def _of_loss(loss: Mapping[str, Any] | None) -> Grid | None:
+    if loss is None:
+        return None
+    least = f"whatever the prior; by {loss['theorem']}"
+    rows: list[tuple[str, float, str]] = [
+        ("Expected loss with the output", loss["risk"], "of the best guess"),
+        ("Expected loss without it", loss["prior_risk"], "of the best guess"),
+        ("Their ratio", loss["beta_l"], "1: the output does not help"),
+        ("The ratio is at least", loss["at_least"], least),
+    ]
+    return Grid(
+        "An attacker with these losses", ("Measure", "Value", "Says"), rows,
+        grades=graded("proved", rows),
     )  # fmt: skip
 
 

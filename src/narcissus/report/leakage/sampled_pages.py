@@ -80,8 +80,9 @@ def estimate_page(found: LeakageEstimate, name: str, asked: Asked) -> Page:
         for q, e in both.items()
         if e.why
     ]
+    sections = [Section("Results", [picture, tried]), _how()]
     return sheet(
-        verdict, [Section("Results", [picture, tried]), _how()], asked, title=f"What {name} gives away",
+        verdict, sections, asked, title=f"What {name} gives away",
         subtitle=f"{found.secrets:,} secrets, {found.samples:,} samples", not_assessed=left,
     )  # fmt: skip
 
