@@ -185,7 +185,7 @@ def database_capacity(epsilon: float, records: int, values: int) -> Bound:
     Bound
         Of the multiplicative capacity, in [1, ``v^n``]; infinite beyond the largest float.
 
-    Source: Chatzikokolakis et al. 2023, Theorem 6 (Alvim et al. 2015, Theorem 15).
+    Source: Chatzikokolakis et al. 2023, Theorem 6, from Alvim et al. 2015.
 
     Examples
     --------

@@ -37,8 +37,8 @@ def test_beliefs_are_as_high_as_they_are_frequent():
     right = sum(row[0] * row[2] for row in figure.table.rows)
     assert right == pytest.approx(ch.bayes_vulnerability(rows, [0.5, 0.25, 0.25]))
     below = drawn(figure).axes[1]
-    heights = np.diff(below.collections[0].get_coordinates()[:, 0, 1])
-    assert heights == pytest.approx(found.outer)
+    heights = np.diff(np.asarray(below.collections[0].get_coordinates())[:, 0, 1])
+    assert heights.tolist() == pytest.approx(found.outer.tolist())
 
 
 def test_many_beliefs_are_cut_and_said_and_many_secrets_are_not_drawn():

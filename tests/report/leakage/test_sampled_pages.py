@@ -71,7 +71,7 @@ def test_groups_stand_beside_each_other_with_their_differences():
     apart = blocks(page, Grid)[0]
     assert apart.rows[0][:2] == ["north", "south"]
     assert apart.rows[0][4] == "yes"
-    assert page_html(page) == page_html(page)
+    assert "<svg" in page_html(page)
 
 
 def test_exact_groups_have_no_limits():
