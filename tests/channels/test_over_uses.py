@@ -8,7 +8,7 @@ from narcissus import channels as ch
 from narcissus.errors import InputError
 
 ROWS = [[0.9, 0.1], [0.3, 0.7]]
-OTHER = [[0.5, 0.5], [0.4, 0.6]]
+OTHER = [[0.8, 0.2], [0.35, 0.65]]
 
 
 def test_each_number_of_outputs_is_that_of_the_repeated_channel():
