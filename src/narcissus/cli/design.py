@@ -69,7 +69,8 @@ def command(
     given = None if prior is None else channels.read_prior(prior)
     points = None
     if drawn is not None:
-        points = channels.trade_off(costs, prior=given, epsilon=epsilon)
+        fine = 11 if curve is None else 21
+        points = channels.trade_off(costs, fine, prior=given, epsilon=epsilon)
     if curve is not None and points is not None:
         _draw(curve, points)
     how: dict[str, Any] = {"prior": given, "epsilon": epsilon}

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
-
-if TYPE_CHECKING:
-    import pandas as pd
+from narcissus.cli.by_group import taken, write_sampled
+from narcissus.cli.sheets import check_report
 
 EPILOG = """
 \b
@@ -81,7 +79,7 @@ def command(
 
     check_report(report)
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    groups = () if group is None else (_taken(outputs, group, column),)
+    groups = () if group is None else (taken(outputs, group, column),)
     estimate = channels.estimate if group is None else channels.estimate_groups
     with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
         found: Any = estimate(
@@ -102,23 +100,4 @@ def command(
         )
         click.echo(str(found))
     if report is not None:
-        from narcissus.report.leakage import estimate_page, groups_page
-
-        page = estimate_page if group is None else groups_page
-        made = page(found, samples.name, asked({"the samples": samples}, seed))
-        write(report, made, silent=as_json)
-
-
-def _taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
-    """Take the column of groups out of the outputs."""
-    from narcissus._validation import did_you_mean
-    from narcissus.errors import InputError
-
-    if group == secret:
-        raise InputError(f"`--group` names the column of secrets, {secret!r}; name another one")
-    if group not in outputs:
-        near = did_you_mean(group, list(outputs.columns))
-        raise InputError(f"`--group`: there is no column {group!r} beside the secret{near}")
-    if outputs.shape[1] == 1:
-        raise InputError(f"beside {secret!r} and {group!r} there is no column of outputs")
-    return outputs.pop(group)
+        write_sampled(report, found, samples, seed, silent=as_json)

@@ -17,13 +17,11 @@ from narcissus.report.leakage import (
     compose_page,
     design_page,
     guarantee_page,
-    refinement_page,
 )
 from narcissus.report.text import page_text
 
 ASKED = Asked("narcissus channel c.csv", {"the channel": "sha256:0"})
 A = ch.channel([[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], secrets=["x", "y", "z"])
-B = ch.channel([[0.7, 0.3], [0.4, 0.6], [0.45, 0.55]], secrets=["x", "y", "z"])
 LOSS = 1 - np.eye(3)
 
 
@@ -45,23 +43,13 @@ def designed():
     return design_page(made, curve, ch.loss_of_nothing(LOSS), ASKED)
 
 
-def not_refined():
-    return refinement_page(ch.refines(A, B), ("a.csv", "b.csv"), ASKED)
-
-
-def refined():
-    return refinement_page(
-        ch.refines(A, ch.cascade(A, [[0.9, 0.1], [0.2, 0.8]])), ("a", "b"), ASKED
-    )
-
-
 def guaranteed():
     guarantee = gu.GaussianDP(1.0)
     reached = ch.dp_sgd_reached(2.0, 1.0, 1)
     return guarantee_page(ch.from_guarantee(guarantee), guarantee, reached, ASKED)
 
 
-PAGES = [exact, composed, designed, not_refined, refined, guaranteed]
+PAGES = [exact, composed, designed, guaranteed]
 
 
 @pytest.mark.parametrize("make", PAGES, ids=lambda f: f.__name__)
@@ -129,18 +117,6 @@ def test_a_design_alone_or_with_a_mechanism():
     alone = design_page(None, ch.trade_off(LOSS, 3), 2 / 3, ASKED)
     assert not alone.verdict.numbers
     assert "Saying nothing about the secret costs 0.6667" in alone.verdict.headline
-
-
-def test_a_refinement_shows_its_witness_and_its_grade():
-    page = refined()
-    assert page.verdict.rests_on == "approximate"
-    assert blocks(page, Figure)[0].name == "post-processing"
-    page = not_refined()
-    assert page.verdict.rests_on == "proved"
-    told = [float(n[1]) for n in page.verdict.numbers]
-    assert told[1] > told[0]
-    gain = blocks(page, Grid)[0]
-    assert len(gain.columns) == 4
 
 
 def test_a_guarantee_says_which_direction_it_proves():

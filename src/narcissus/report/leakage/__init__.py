@@ -5,13 +5,14 @@ from narcissus.report.leakage.pages import (
     compose_page,
     design_page,
     guarantee_page,
-    refinement_page,
 )
+from narcissus.report.leakage.refinement import Direction, refinement_page
 from narcissus.report.leakage.sampled_pages import estimate_page, groups_page
 from narcissus.report.leakage.sheet import Asked
 
 __all__ = [
     "Asked",
+    "Direction",
     "channel_page",
     "compose_page",
     "design_page",

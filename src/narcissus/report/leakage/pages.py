@@ -13,7 +13,6 @@ from narcissus.channels import (
     ChannelSummary,
     ComposedSecurity,
     Design,
-    Refinement,
     SecurityBound,
     hyper,
     pairwise,
@@ -194,69 +193,6 @@ def design_page(found: Design | None, curve: tuple[Any, Any], nothing: float, as
         title="The most secure mechanism at a given loss",
         subtitle="Bayes security against expected loss",
     )  # fmt: skip
-
-
-def refinement_page(found: Refinement, names: tuple[str, str], asked: Asked) -> Page:
-    """Show whether the second of two channels is the first one, post-processed, with the witness.
-
-    Parameters
-    ----------
-    found
-        From `narcissus.channels.refines`.
-    names
-        Of the two channels.
-    asked
-        Where it comes from.
-    """
-    first, second = names
-    gap: Headline = ("Distance", f"{found.gap:.4g}", "of the best post-processing", found.grade)
-    if found.holds:
-        words = (
-            f"{second} is {first}, post-processed, within {found.gap:.1g} in sum: no attacker "
-            f"learns more from {second}, whatever the prior and the aim."
-        )
-        title = f"How {first} is made into {second}"
-        blocks: list[Block | None] = [
-            pictures.rows_of(found.by, title, ("output", "new output"), "post-processing")
-        ]
-        verdict = assessed(words, found.grade, numbers=[gap])
-    else:
-        words = (
-            f"{second} is not {first}, post-processed: with the gain below an attacker does "
-            f"better with {second}."
-        )
-        numbers: list[Headline] = [
-            (f"Gain with {first}", f"{found.first:.6g}", "best expected gain", "proved"),
-            (f"Gain with {second}", f"{found.second:.6g}", "best expected gain", "proved"),
-            gap,
-        ]
-        blocks = [_gain(found)]
-        verdict = assessed(words, found.grade, numbers=numbers)
-    sections = [
-        Section("The witness", _some(blocks)),
-        method(
-            "A linear program looks for the post-processing; where there is none its multipliers "
-            "are a gain that says so, under the uniform prior (Narcissus theory 6.6)."
-        ),
-    ]
-    return sheet(
-        verdict, sections, asked, title=f"Does {second} tell no more than {first}?",
-        subtitle="Refinement of two channels", not_covered=(),
-    )  # fmt: skip
-
-
-def _gain(found: Refinement) -> Grid | None:
-    if found.gain is None:
-        return None
-    columns = ("Guess", *(f"secret {j + 1}" for j in range(found.gain.shape[1])))
-    rows = [[f"guess {i + 1}", *map(float, row)] for i, row in enumerate(found.gain)]
-    return Grid(
-        "The gain of each guess for each secret: an aim that tells the two apart",
-        columns,
-        rows,
-        grades=graded("proved", rows),
-        folded=len(rows) > 20,
-    )
 
 
 def guarantee_page(
