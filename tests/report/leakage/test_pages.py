@@ -107,6 +107,7 @@ def test_limits_of_a_composition_are_rounded_outwards():
     page = compose_page(found, curve, ASKED)
     assert page.verdict.numbers[0][1] == "88.3%"
     assert "88.3 are right" in page.verdict.headline
+    assert page.verdict.numbers[1][1] == "at least 0.2345"
     assert "at least 0.23457, at most 0.23461" in page.verdict.numbers[1][2]
 
 

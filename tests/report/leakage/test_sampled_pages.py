@@ -81,3 +81,4 @@ def test_exact_groups_have_no_limits():
     assert page.verdict.headline == "The group that gives most away is 'old'."
     assert page.verdict.rests_on == "proved"
     assert "Limits" not in blocks(page, Figure)[0].table.columns
+    assert "Limits" not in blocks(page, Grid)[0].columns

@@ -112,12 +112,13 @@ def compose_page(found: ComposedSecurity, curve: Sequence[AfterOutputs], asked: 
     """Show what many outputs about one secret leak together, and how it comes to that."""
     low, high = found.beta_star, found.beta_star_at_most
     apart = percent(1 - low / 2, "up")
-    between = f"Bayes security {low:.6g}, exactly"
+    value, between = f"{low:.4g}", f"Bayes security {low:.6g}, exactly"
     if not found.exact:
+        value = f"at least {lower(low, 4)}"
         between = f"Bayes security at least {lower(low, 7)}, at most {upper(high, 7)}"
     numbers: list[Headline] = [
         ("Worst two secrets told apart, at most", apart, "50% by guessing", "proved"),
-        ("Bayes security", f"{low:.4g}", between, "proved"),
+        ("Bayes security", value, between, "proved"),
         ("Capacity", f"{found.capacity:.4g}", "times likelier right, at most", "proved"),
     ]
     count = curve[-1].outputs

@@ -175,10 +175,9 @@ def over_uses(found: Sequence[AfterOutputs]) -> Figure:
 
     def draw(figure: MplFigure) -> None:
         axes = figure.subplots()
-        shown = np.maximum(low, 1e-300) if tiny else low
-        axes.fill_between(
-            outputs, shown, np.maximum(high, shown), color=BLUE, alpha=0.2, linewidth=0
-        )
+        floor = float(high[high > 0].min()) / 10 if tiny and (high > 0).any() else 0.0
+        shown = np.where(low > 0, low, np.nan) if tiny else low
+        axes.fill_between(outputs, np.maximum(low, floor), high, color=BLUE, alpha=0.2, linewidth=0)
         axes.plot(outputs, shown, marker="o", color=BLUE, clip_on=False)
         axes.set_xscale("log")
         axes.set_xticks(outputs[:: max(1, len(outputs) // 6)])
@@ -186,6 +185,8 @@ def over_uses(found: Sequence[AfterOutputs]) -> Figure:
         axes.minorticks_off()
         if tiny:
             axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(lambda y, _: f"{y:.0e}")
+            axes.minorticks_off()
         else:
             axes.set_ylim(0, 1.02)
         axes.grid(axis="y")
@@ -220,8 +221,10 @@ def trade_off(curve: tuple[Floats, Floats], made: Design | None, nothing: float)
 
     def draw(figure: MplFigure) -> None:
         axes = figure.subplots()
+        out = np.concatenate([[0.0, loss[0]], loss])
+        below = np.concatenate([[0.0, 0.0], security])
         axes.fill_between(
-            loss, security, 1.02, facecolor="none", edgecolor=QUIET, hatch=HATCH, linewidth=0
+            out, below, 1.02, facecolor="none", edgecolor=QUIET, hatch=HATCH, linewidth=0
         )
         axes.plot(loss, security, color=INK, linewidth=2.2)
         if free:
@@ -249,7 +252,7 @@ def trade_off(curve: tuple[Floats, Floats], made: Design | None, nothing: float)
         f"{security[-1]:.4g} at {loss[-1]:.4g}.{dashed}",
         draw,
         Grid(
-            "The largest Bayes security at each loss",
+            "The largest Bayes security at each loss, within 1e-6",
             ("Expected loss", "Bayes security"),
             rows,
             grades=graded("proved", rows),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from narcissus._outwards import lower, upper
-from narcissus.channels import GroupLeakage, LeakageEstimate
+from narcissus.channels import GroupDifference, GroupLeakage, LeakageEstimate
 from narcissus.channels.estimate import INDEPENDENT
 from narcissus.channels.groups import WORDS, Quantity
 from narcissus.report.charts import Range
@@ -180,7 +180,7 @@ def _without(found: GroupLeakage, group: str, quantity: Quantity) -> float:
 
 def _differences(found: GroupLeakage, quantity: Quantity) -> Grid:
     rows = [
-        [d.first, d.second, d.value, _ends(d.low, d.high), "yes" if d.shown else "not shown"]
+        [d.first, d.second, d.value, _ends(found, d), "yes" if d.shown else "not shown"]
         for d in sorted(found.differences(quantity), key=lambda d: -abs(d.value))
     ]
     return Grid(
@@ -189,10 +189,13 @@ def _differences(found: GroupLeakage, quantity: Quantity) -> Grid:
         rows,
         grades=graded(found.grade, rows),
         folded=len(rows) > 10,
-    )
+    ).where_known("Limits")
 
 
-def _ends(low: float | None, high: float | None) -> str:
+def _ends(found: GroupLeakage, apart: GroupDifference) -> str:
+    if found.confidence is None:
+        return MISSING
+    low, high = apart.low, apart.high
     least = "no limit" if low is None else lower(low, places=4)
     most = "no limit" if high is None else upper(high, places=4)
     return f"{least} to {most}"
