@@ -25,7 +25,8 @@ Examples:
   narcissus channel --mechanism laplace:epsilon=0.1
   narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6
   narcissus channel channel.csv --repeat 3 --plot pairs.svg
-  narcissus channel channel.csv --groups groups.csv --loss loss.csv --report channel.html
+  narcissus channel channel.csv --loss loss.csv --report channel.html
+  narcissus channel channel.csv --groups groups.csv
   narcissus channel --dp-sgd noise=1.1,rate=0.01,steps=1000
   narcissus channel --profile curve.csv --report neighbours.html
 
@@ -39,6 +40,7 @@ FILE is CSV or Parquet: a row per secret, a column per output, each row summing 
 A guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd, --bayes-security, or
 a file: --profile or --pld, see `narcissus bound --help`) says how well two data sets that differ in
 one record can be told apart: a lower limit of Bayes security, and for DP-SGD also an upper one.
+Keys of --json are then beta_star_at_least, beta_star_at_most (null but for DP-SGD), tight, theorem.
 
 \b
 Mechanisms: exponential, gaussian, geometric, laplace, randomized-response, subset, unary,
@@ -115,7 +117,8 @@ def command(
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
     files = {"the channel": file, "the prior": prior}
     if groups is not None:
-        _refuse({"--plot": plot, "--all-pairs": all_pairs or None, "--loss": loss}, "--groups")
+        needless = {"--plot": plot, "--loss": loss, "--all-pairs": all_pairs or None}
+        _refuse({**needless, "--all": more or None}, "--groups")
         _by_group(source, groups, given, report, {**files, "the groups": groups}, as_json=as_json)
         return
     with progress(quiet=not sys.stderr.isatty()) as observer:
