@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize
 
 from narcissus import channels as ch
+from narcissus import guarantees as gu
 from narcissus.errors import InputError
 
 
@@ -111,3 +112,86 @@ def test_approximate_ldp_bound_is_reached(epsilon, delta):
     c = [[delta, 0, (1 - delta) - d, d], [0, delta, d, (1 - delta) - d]]
     assert ch.local_dp_delta(c, epsilon) == pytest.approx(delta, abs=1e-12)
     assert ch.beta_star(c).value == pytest.approx(ch.from_local_dp(epsilon, delta).value, rel=1e-12)
+
+
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 6")
+@pytest.mark.parametrize(("records", "values"), [(1, 3), (2, 2), (3, 2)])
+def test_theorem_6_is_reached_by_responses_and_holds_for_others(records, values):
+    epsilon = 0.8
+    whole = np.ones((1, 1))
+    for _ in range(records):
+        whole = np.kron(whole, ch.KaryRandomizedResponse(values, epsilon).channel().matrix)
+    bound = ch.database_capacity(epsilon, records, values)
+    assert ch.multiplicative_leakage(whole) == pytest.approx(bound.value, rel=1e-12)
+    other = np.ones((1, 1))
+    for _ in range(records):
+        other = np.kron(other, ch.Geometric(values, epsilon / (values - 1)).channel().matrix)
+    assert ch.capacity(other) <= bound.value * (1 + 1e-12)
+    assert values == 2 or ch.capacity(other) < 0.99 * bound.value
+    assert ch.database_capacity(1, 10_000, 3).value == np.inf
+    assert "Theorem 6" in str(bound)
+
+
+GUARANTEES = [
+    gu.PureDP(0.7),
+    gu.ApproximateDP(0.7, 0.1),
+    gu.BayesSecurity(0.4),
+    gu.GaussianDP(1.3),
+    gu.RenyiDP(2.5, 0.4),
+    gu.ZeroConcentratedDP(0.3),
+    gu.ProfileCurve((0.2, 1.0), (0.3, 0.1)),
+]
+
+
+@pytest.mark.states("Narcissus theory", "6.12")
+@pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 2")
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: type(g).__name__)
+def test_any_guarantee_against_its_own_trade_off(guarantee):
+    """beta* is the least sum of the two errors; the curve's points are valid limits of it."""
+    alpha = np.linspace(0, 1, 2_001)
+    errors = alpha + guarantee.trade_off(alpha)
+    found = ch.from_guarantee(guarantee)
+    assert found.value == pytest.approx(errors.min(), abs=2e-3)
+    assert found.value >= 1 - float(guarantee.profile(0.0)) - 1e-12
+    assert found.tight
+
+
+@pytest.mark.states("Narcissus theory", "6.12")
+@pytest.mark.parametrize(("alpha", "gamma"), [(1.2, 0.3), (4.0, 0.01), (20.0, 1.5)])
+def test_no_channel_with_a_renyi_guarantee_is_below_and_response_reaches_it(alpha, gamma):
+    found = ch.from_guarantee(gu.RenyiDP(alpha, gamma)).value
+    response = np.array([[1 - found / 2, found / 2], [found / 2, 1 - found / 2]])
+    assert renyi(*response, alpha) == pytest.approx(gamma, rel=1e-9)
+    rng, below = np.random.default_rng(8), 0
+    for p, q in rng.dirichlet(np.ones(3) * 2, (3000, 2)):
+        if max(renyi(p, q, alpha), renyi(q, p, alpha)) <= gamma:
+            below += 1
+            assert np.minimum(p, q).sum() >= found - 1e-12
+    assert below > 20
+
+
+@pytest.mark.states("Narcissus theory", "6.12")
+def test_zero_concentrated_dp_is_kept_by_the_response_at_every_order():
+    rho = 0.4
+    found = ch.from_guarantee(gu.ZeroConcentratedDP(rho)).value
+    row = np.array([1 - found / 2, found / 2])
+    orders = 1 + np.geomspace(1e-6, 300, 200)
+    divergences = np.array([renyi(row, row[::-1], a) for a in orders])
+    assert (divergences <= rho * orders * (1 + 1e-6)).all()
+    assert (divergences / orders).max() == pytest.approx(rho, rel=1e-4)
+
+
+def renyi(p, q, alpha):
+    return np.log(np.sum(p**alpha * q ** (1 - alpha))) / (alpha - 1)
+
+
+def test_small_values_keep_their_digits_and_conversions_are_not_tight():
+    assert ch.from_guarantee(gu.GaussianDP(20.0)).value == pytest.approx(1.5239706e-23, rel=1e-6)
+    assert ch.from_guarantee(gu.RenyiDP(3.0, 200.0)).value == pytest.approx(
+        2 * np.exp(-200 * 2 / 3), rel=0.5
+    )
+    assert ch.from_guarantee(gu.RenyiDP(2.0, 0.0)).value == 1
+    around = gu.as_replace_one(gu.PureDP(0.5, adjacency="add-remove"))
+    assert not ch.from_guarantee(around).tight
+    assert ch.from_guarantee(around).value == ch.from_local_dp(1.0).value
+    assert "add-remove" in str(ch.from_guarantee(gu.PureDP(0.5, adjacency="add-remove")))

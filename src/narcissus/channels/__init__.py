@@ -37,7 +37,9 @@ from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Ne
 from narcissus.channels.files import read_channel, read_prior, read_samples
 from narcissus.channels.from_guarantees import (
     SecurityBound,
+    database_capacity,
     from_database_dp,
+    from_guarantee,
     from_local_dp,
     humphries_bound,
     naive_database_bound,
@@ -54,6 +56,13 @@ from narcissus.channels.gain import (
     prior_g_vulnerability,
     prior_l_risk,
 )
+from narcissus.channels.groups import (
+    GroupDifference,
+    GroupLeakage,
+    analyse_groups,
+    estimate_groups,
+    read_groups,
+)
 from narcissus.channels.hyper import Hyper, hyper, reduced
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
@@ -62,6 +71,7 @@ from narcissus.channels.local_dp import (
     local_dp_epsilon,
     local_dp_profile,
 )
+from narcissus.channels.loss_families import LossFamily, l_beta_bound, least_l_beta, loss_family
 from narcissus.channels.losses import read_losses, write_channel
 from narcissus.channels.measures import (
     ImpliedRisk,
@@ -81,8 +91,10 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.metric import kantorovich, metric_epsilon
+from narcissus.channels.over_uses import AfterOutputs, security_over_uses
 from narcissus.channels.prior_update import ExplainedPrior, explain
 from narcissus.channels.refinement import Refinement, refines
+from narcissus.channels.sampled_gaussian import dp_sgd_reached, sampled_gaussian_overlap
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
 from narcissus.channels.summary import ChannelSummary, analyse
@@ -96,6 +108,7 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.templates import Templates
 
 __all__ = [
+    "AfterOutputs",
     "Channel",
     "ChannelSummary",
     "Classifier",
@@ -108,6 +121,8 @@ __all__ = [
     "Frequentist",
     "Gaussian",
     "Geometric",
+    "GroupDifference",
+    "GroupLeakage",
     "Hyper",
     "ImpliedRisk",
     "KaryRandomizedResponse",
@@ -115,6 +130,7 @@ __all__ = [
     "LeakageEstimate",
     "LocalProfile",
     "Look",
+    "LossFamily",
     "Nearest",
     "QuickBounds",
     "Refinement",
@@ -130,6 +146,7 @@ __all__ = [
     "additive_leakage",
     "advantage",
     "analyse",
+    "analyse_groups",
     "bayes_risk",
     "bayes_vulnerability",
     "beta",
@@ -139,11 +156,15 @@ __all__ = [
     "cascade_security",
     "channel",
     "convergence",
+    "database_capacity",
+    "dp_sgd_reached",
     "estimate",
+    "estimate_groups",
     "explain",
     "finest_below",
     "forest",
     "from_database_dp",
+    "from_guarantee",
     "from_local_dp",
     "g_leakage",
     "g_vulnerability",
@@ -155,11 +176,14 @@ __all__ = [
     "kantorovich",
     "l2_bounds",
     "l_beta",
+    "l_beta_bound",
     "l_risk",
+    "least_l_beta",
     "least_loss",
     "local_dp_delta",
     "local_dp_epsilon",
     "local_dp_profile",
+    "loss_family",
     "loss_of_nothing",
     "metric_epsilon",
     "min_entropy_leakage",
@@ -179,6 +203,7 @@ __all__ = [
     "prior_l_risk",
     "quick_bounds",
     "read_channel",
+    "read_groups",
     "read_losses",
     "read_prior",
     "read_samples",
@@ -186,7 +211,9 @@ __all__ = [
     "refines",
     "repeat",
     "repeated_security",
+    "sampled_gaussian_overlap",
     "samples",
+    "security_over_uses",
     "shannon_capacity",
     "shannon_leakage",
     "tied_pairs",

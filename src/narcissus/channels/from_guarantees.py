@@ -6,12 +6,23 @@ Source: Chatzikokolakis et al. 2023, section V; Narcissus theory 6 and 6.1.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from narcissus._outwards import lower
 from narcissus._validation import between, integer, non_negative, probability
 from narcissus.errors import InputError
+from narcissus.guarantees import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    Guarantee,
+    ProfileCurve,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from narcissus.results import Bound, Grade, Result
 
 
@@ -134,8 +145,7 @@ def from_database_dp(
         if prior == "uniform"
         else math.log(between("prior", prior, 0, 1, open_low=True, open_high=True))
     )
-    # ln of max pi times (v e^eps / (v - 1 + e^eps))^n
-    log_gain = n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
+    log_gain = _log_database_capacity(epsilon, n, v)
     corollary = max(0.0, -math.expm1(log_top + log_gain)) / -math.expm1(log_top)
     corollary = min(1.0, corollary)
     if corollary <= sharp:
@@ -147,6 +157,141 @@ def from_database_dp(
         (assumption, f"records take one of {v} values"),
         tight=prior == "uniform",
     )
+
+
+def _log_database_capacity(epsilon: float, n: int, v: int) -> float:
+    """Give the logarithm of ``(v e^epsilon / (v - 1 + e^epsilon))^n``."""
+    return n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
+
+
+def database_capacity(epsilon: float, records: int, values: int) -> Bound:
+    """Limit the leakage of whole databases under epsilon-DP: ``(v e^eps / (v - 1 + e^eps))^n``.
+
+    So many times likelier does any release with this guarantee make the right guess of the whole
+    database, at most, whatever the prior (and the best expected gain, whatever the gain: the
+    miracle theorem). Randomised response of each record reaches it at the uniform prior.
+
+    Parameters
+    ----------
+    epsilon
+        Guarantee for replacing one record.
+    records
+        Number of records ``n``.
+    values
+        Number ``v`` of values that a record may take, at least 2.
+
+    Returns
+    -------
+    Bound
+        Of the multiplicative capacity, in [1, ``v^n``]; infinite beyond the largest float.
+
+    Source: Chatzikokolakis et al. 2023, Theorem 6, from Alvim et al. 2015.
+
+    Examples
+    --------
+    >>> round(database_capacity(1, 3, 2).value, 4)
+    3.1256
+    """
+    epsilon = non_negative("epsilon", epsilon)
+    n, v = integer("records", records, low=1), integer("values", values, low=2)
+    log_capacity = _log_database_capacity(epsilon, n, v)
+    return Bound(
+        math.exp(log_capacity) if log_capacity < 709 else math.inf,
+        "multiplicative leakage of a whole database",
+        "Chatzikokolakis et al. 2023, Theorem 6",
+        (
+            f"{epsilon:g}-DP for replacing one of {n} records",
+            f"records take one of {v} values, and every database is possible",
+        ),
+    )
+
+
+def from_guarantee(guarantee: Guarantee) -> SecurityBound:
+    """Limit ``beta*`` of two neighbouring data sets under any guarantee: ``1 - delta(0)``, or more.
+
+    The direction matters: a guarantee limits ``beta*`` from below. That many neighbours are told
+    apart so well is not said; `dp_sgd_reached` says it of DP-SGD.
+
+    Parameters
+    ----------
+    guarantee
+        Differential privacy of any kind, a privacy profile, the losses of an accountant
+        (`narcissus.guarantees.dp_sgd`, `read_profile`, `read_losses`). The limit is about the
+        neighbours that it is about: a replaced record, or an added or removed one.
+
+    Returns
+    -------
+    SecurityBound
+        Tight where some mechanism with this guarantee reaches it: for the kinds of this package,
+        unless converted from other neighbours.
+
+    Notes
+    -----
+    ``beta*`` is one minus the total variation, which is the profile at epsilon 0. A Renyi guarantee
+    of order alpha has randomised response as its worst mechanism, and so has zero-concentrated DP,
+    with ``epsilon tanh(epsilon / 2) = rho``. Source: Narcissus theory 6.12; Chatzikokolakis et al.
+    2023, Proposition 2.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import GaussianDP
+    >>> round(from_guarantee(GaussianDP(1.0)).value, 6)
+    0.617075
+    """
+    theorem = "Narcissus theory 6.12"
+    match guarantee:
+        case PureDP():
+            value, theorem = from_local_dp(guarantee.epsilon).value, from_local_dp(1).theorem
+        case ApproximateDP():
+            bound = from_local_dp(guarantee.epsilon, guarantee.delta)
+            value, theorem = bound.value, bound.theorem
+        case BayesSecurity():
+            value, theorem = guarantee.beta_star, "Chatzikokolakis et al. 2023, Proposition 2"
+        case GaussianDP():
+            value = math.erfc(guarantee.mu / math.sqrt(8))
+        case RenyiDP():
+            value = _worst_response(
+                lambda e: _renyi_of_response(e, guarantee.alpha), guarantee.gamma
+            )
+        case ZeroConcentratedDP():
+            value = _worst_response(lambda e: e * math.tanh(e / 2), guarantee.rho)
+        case _:
+            value = max(0.0, 1 - float(guarantee.profile(0.0)))
+            theorem = "Chatzikokolakis et al. 2023, Proposition 2: 1 - delta at epsilon 0"
+    ours = (ApproximateDP, BayesSecurity, GaussianDP, ProfileCurve, PureDP, RenyiDP)
+    return SecurityBound(
+        value,
+        "beta*",
+        theorem,
+        (guarantee.describe(),),
+        tight=isinstance(guarantee, (*ours, ZeroConcentratedDP)) and not guarantee.converted_from,
+    )
+
+
+def _renyi_of_response(epsilon: float, alpha: float) -> float:
+    """Give the Renyi divergence of binary randomised response, ``ln(cosh(..)/cosh(..))/(a-1)``."""
+    far, near = (alpha - 0.5) * epsilon, epsilon / 2
+    if far < 20:  # the quotient less 1, so that a small divergence keeps its digits
+        more = 2 * math.sinh(alpha * near) * math.sinh((alpha - 1) * near) / math.cosh(near)
+        return math.log1p(more) / (alpha - 1)
+    ratio = far + math.log1p(math.exp(-2 * far)) - near - math.log1p(math.exp(-2 * near))
+    return ratio / (alpha - 1)
+
+
+def _worst_response(divergence: Callable[[float], float], limit: float) -> float:
+    """Give ``2 / (1 + e^epsilon)`` at the epsilon where a divergence that rises meets its limit.
+
+    The end of the bracket beyond the limit is taken, so that rounding errs downwards.
+    """
+    if limit == 0:
+        return 1.0
+    low, high = 0.0, 1.0
+    while divergence(high) <= limit:
+        low, high = high, 2 * high
+    while high - low > 4e-16 * high and high > 1e-300:
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(middle) <= limit else (low, middle)
+    return 2 * _one_over_one_plus_exp(high)
 
 
 def naive_database_bound(epsilon: float, records: int) -> SecurityBound:

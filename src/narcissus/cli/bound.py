@@ -81,18 +81,7 @@ guarantee was about added or removed records.
 
 
 @click.command(help=HELP, short_help="What no attacker can exceed.")
-@click.option("--epsilon", type=float, metavar="E", help="Differential privacy with this epsilon.")
-@click.option("--delta", type=float, metavar="D", help="With --epsilon: approximate DP.")
-@click.option("--mu", type=float, metavar="M", help="Gaussian DP.")
-@click.option("--rho", type=float, metavar="R", help="Zero-concentrated DP.")
-@click.option("--renyi", metavar="ALPHA:GAMMA", help="Renyi DP of order ALPHA.")
-@click.option(
-    "--dp-sgd", metavar="noise=..,rate=..,steps=..", help="DP-SGD (the extra `accounting`)."
-)
-@click.option("--bayes-security", type=float, metavar="B", help="Bayes security of one record.")
-@options.file("--profile", "FILE", "A privacy curve: epsilon, delta.")
-@options.file("--pld", "FILE", "A privacy loss distribution: loss, probability.")
-@options.adjacency
+@options.guarantee
 @options.prior
 @options.values
 @options.zipf

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
+from narcissus.cli.sheets import asked, check_report, write
 
 if TYPE_CHECKING:
-    from narcissus.channels import Channel, ClosedForm
+    from narcissus.channels import Channel, ChannelSummary, ClosedForm
 
 EPILOG = """
 \b
@@ -23,12 +25,22 @@ Examples:
   narcissus channel --mechanism laplace:epsilon=0.1
   narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6
   narcissus channel channel.csv --repeat 3 --plot pairs.svg
+  narcissus channel channel.csv --loss loss.csv --report channel.html
+  narcissus channel channel.csv --groups groups.csv
+  narcissus channel --dp-sgd noise=1.1,rate=0.01,steps=1000
+  narcissus channel --profile curve.csv --report neighbours.html
 
 \b
 FILE is CSV or Parquet: a row per secret, a column per output, each row summing to 1.
   secret,short,long
   login,0.9,0.1
   logout,0.2,0.8
+
+\b
+A guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd, --bayes-security, or
+a file: --profile or --pld, see `narcissus bound --help`) says how well two data sets that differ in
+one record can be told apart: a lower limit of Bayes security, and for DP-SGD also an upper one.
+Keys of --json are then beta_star_at_least, beta_star_at_most (null but for DP-SGD), tight, theorem.
 
 \b
 Mechanisms: exponential, gaussian, geometric, laplace, randomized-response, subset, unary,
@@ -56,6 +68,10 @@ optimized-unary; a wrong parameter is answered with an example.
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
+@options.file("--groups", "FILE", "CSV of secret, group: each group by itself, and compared.")
+@options.file("--loss", "FILE", "An attacker's losses: CSV as `narcissus design` takes it.")
+@options.guarantee
+@options.report
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
@@ -67,42 +83,179 @@ def command(
     all_pairs: bool,
     more: bool,
     plot: Path | None,
+    groups: Path | None,
+    loss: Path | None,
+    delta: float | None,
+    adjacency: str,
+    report: Path | None,
     as_json: bool,
+    **guarantee: Any,
 ) -> None:
     """Compute what a channel leaks about which secrets: Bayes security, risk, leakage, capacity.
 
-    Exact: from a table of output probabilities, or a mechanism in closed form.
+    Exact: from a table of output probabilities, or a mechanism in closed form. From a guarantee:
+    what is proved about two data sets that differ in one record.
     """
     from narcissus import channels
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
 
+    check_report(report)
+    if any(value is not None for value in guarantee.values()):
+        needless = {"FILE": file, "--mechanism": mechanism, "--prior": prior, "--repeat": times}
+        needless |= {"--plot": plot, "--groups": groups, "--loss": loss}
+        needless |= {"--all-pairs": all_pairs or None, "--all": more or None}
+        _refuse(needless, "a guarantee")
+        _neighbours(guarantee, delta, adjacency, report, as_json=as_json)
+        return
+    if delta is not None:
+        raise InputError("`--delta` goes with `--epsilon` only; drop it")
     source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source, name = channels.repeat(made, times), f"{name}, {times} outputs"
+    files = {"the channel": file, "the prior": prior}
+    if groups is not None:
+        needless = {"--plot": plot, "--loss": loss, "--all-pairs": all_pairs or None}
+        _refuse({**needless, "--all": more or None}, "--groups")
+        _by_group(source, groups, given, report, {**files, "the groups": groups}, as_json=as_json)
+        return
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
-    if all_pairs or plot is not None:
-        if summary.channel is None:
-            raise InputError(
-                "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
-                "or continuous (in a symmetric mechanism all pairs are alike)"
-            )
-        if all_pairs:
-            result["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
-        if plot is not None:
-            _save(plot, summary)
+    result |= _beyond(summary, given, all_pairs=all_pairs, plot=plot, loss=loss)
     if as_json:
-        if more:
-            result["more"] = summary.more()
-        click.echo(json.dumps(result))
-        return
-    click.echo(str(summary))
+        click.echo(json.dumps(result | ({"more": summary.more()} if more else {})))
+    else:
+        click.echo(_text(summary, result))
+    if report is not None:
+        from narcissus.report.leakage import channel_page
+
+        files["the losses"] = loss
+        page = channel_page(summary, asked(files), given, result.get("loss"))
+        write(report, page, silent=as_json)
+
+
+def _beyond(
+    summary: ChannelSummary, prior: Any, *, all_pairs: bool, plot: Path | None, loss: Path | None
+) -> dict[str, Any]:
+    """Give what was asked beyond the measures, from the channel's own matrix."""
+    from narcissus import channels
+    from narcissus.errors import InputError
+
+    found: dict[str, Any] = {}
+    if not all_pairs and plot is None and loss is None:
+        return found
+    if summary.channel is None:
+        raise InputError(
+            "--all-pairs, --plot and --loss need a channel as a matrix; this mechanism is too "
+            "large or continuous (in a symmetric mechanism all pairs are alike)"
+        )
     if all_pairs:
-        click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+        found["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
+    if plot is not None:
+        _save(plot, summary)
+    if loss is not None:
+        found["loss"] = _of_loss(summary.channel, loss, prior)
+    return found
+
+
+def _refuse(needless: Mapping[str, object], what: str) -> None:
+    """Refuse options that do not go with another."""
+    from narcissus.errors import InputError
+
+    for name, value in needless.items():
+        if value is not None:
+            raise InputError(f"`{name}` does not go with {what}; drop one of them")
+
+
+def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
+    """Say what was found, with what was asked beyond."""
+    from narcissus._outwards import lower
+
+    lines = [str(summary)]
+    if "pairs" in result:
+        lines.append("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+    if "loss" in result:
+        found = result["loss"]
+        family = f" ({found['family']})" if found["family"] else " (as for every loss)"
+        lines += [
+            "",
+            f"  expected loss of the best guess  {found['risk']:.6g} with the output, "
+            f"{found['prior_risk']:.6g} without; their ratio {found['beta_l']:.6g}",
+            f"    whatever the prior, the ratio is at least {lower(found['at_least'])}{family}",
+        ]
+    return "\n".join(lines)
+
+
+def _of_loss(c: Channel, path: Path, prior: Any) -> dict[str, Any]:
+    """Give what an attacker with own losses is left with; rows of the file are secrets."""
+    from narcissus import channels
+    from narcissus.errors import InputError
+
+    costs, secrets, _ = channels.read_losses(path)
+    if set(secrets) != set(c.secrets) or len(secrets) != len(c.secrets):
+        raise InputError(
+            f"{path} must have a row for each secret of the channel: {', '.join(c.secrets[:10])}"
+        )
+    loss = costs[[secrets.index(s) for s in c.secrets]].T
+    weights = channels.prior_for(c, prior)
+    bound = channels.l_beta_bound(c, loss)
+    return {
+        "risk": channels.l_risk(c, loss, weights),
+        "prior_risk": channels.prior_l_risk(loss, weights),
+        "beta_l": channels.l_beta(c, loss, weights),
+        "at_least": bound.value,
+        "family": channels.loss_family(loss),
+        "theorem": bound.theorem,
+    }
+
+
+def _by_group(
+    source: Channel | ClosedForm,
+    path: Path,
+    prior: Any,
+    report: Path | None,
+    files: dict[str, Path | None],
+    *,
+    as_json: bool,
+) -> None:
+    """Say what each group of secrets gives away."""
+    from narcissus import channels
+
+    made = source.channel() if isinstance(source, channels.ClosedForm) else source
+    found = channels.analyse_groups(made, channels.read_groups(path), prior)
+    click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+    if report is not None:
+        from narcissus.report.leakage import groups_page
+
+        write(report, groups_page(found, path.name, asked(files)), silent=as_json)
+
+
+def _neighbours(
+    given: dict[str, Any],
+    delta: float | None,
+    adjacency: str,
+    report: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say what a guarantee proves about two neighbouring data sets."""
+    from narcissus.cli.bound_options import print_json
+    from narcissus.cli.neighbours import as_keys, as_lines, secured
+
+    guarantee, found, reached = secured(given, delta=delta, adjacency=adjacency)
+    if as_json:
+        print_json(as_keys(guarantee, found, reached))
+    else:
+        click.echo("\n".join(as_lines(found, reached)))
+    if report is not None:
+        from narcissus.report.leakage import guarantee_page
+
+        files = {"the profile": given["profile"], "the losses": given["pld"]}
+        page = guarantee_page(found, guarantee, reached, asked(files))
+        write(report, page, silent=as_json)
 
 
 def _source(
@@ -116,7 +269,7 @@ def _source(
         return part_from_text("channel-mechanism", mechanism).build(), mechanism
     if file is not None and mechanism is None:
         return channels.read_channel(file, tolerance=tolerance), file.name
-    raise click.UsageError("give a FILE or --mechanism, one of them")
+    raise click.UsageError("give a FILE or --mechanism, one of them, or a guarantee")
 
 
 def _save(path: Path, summary: object) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
+from narcissus.cli.sheets import asked, check_report, write
 
 if TYPE_CHECKING:
     from narcissus.channels import Channel, ClosedForm
@@ -21,6 +22,7 @@ Examples:
   narcissus compose weekly.csv=52 yearly.csv
   narcissus compose randomized-response:values=10,epsilon=1=200
   narcissus compose laplace:span=1,scale=4=30 gaussian:span=1,sigma=5=12
+  narcissus compose weekly.csv=52 --report year.html
 
 \b
 USE is a file (a row per secret, a column per output; see `narcissus channel --help`) or a mechanism
@@ -42,16 +44,24 @@ Keys of --json: beta_star, beta_star_at_most, gap, capacity, exact, theorem.
     show_default=True,
     help="How near the two limits are to lie, as a share; they hold anyway.",
 )
+@options.report
 @options.as_json("Full precision, on standard output.")
-def command(*, uses: tuple[str, ...], tolerance: float, as_json: bool) -> None:
+def command(*, uses: tuple[str, ...], tolerance: float, report: Path | None, as_json: bool) -> None:
     """Limit the Bayes security of repeated and mixed uses from both sides."""
     from narcissus import channels
 
-    found = channels.mixed_security([_use(text) for text in uses], tolerance=tolerance)
+    check_report(report)
+    given = [_use(text) for text in uses]
+    found = channels.mixed_security(given, tolerance=tolerance)
     if as_json:
         click.echo(json.dumps({**asdict(found), "gap": found.gap}))
-        return
-    click.echo(str(found))
+    else:
+        click.echo(str(found))
+    if report is not None:
+        from narcissus.report.leakage import compose_page
+
+        curve = channels.security_over_uses(given)
+        write(report, compose_page(found, curve, asked({})), silent=as_json)
 
 
 def _use(text: str) -> tuple[Channel | ClosedForm, int]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
+from narcissus.cli.sheets import asked, check_report, write
+
+if TYPE_CHECKING:
+    from narcissus.channels import Design
 
 EPILOG = """
 \b
@@ -15,6 +20,7 @@ Examples:
   narcissus design loss.csv --most-loss 0.5
   narcissus design loss.csv --beta-star 0.8 --epsilon 1 --out mechanism.csv
   narcissus design loss.csv --curve trade-off.svg
+  narcissus design loss.csv --most-loss 0.5 --report design.html
 
 \b
 LOSS is CSV: a row per secret, a column per answer, what the answer costs when it is the secret.
@@ -36,6 +42,7 @@ answers, channel (rows of probabilities).
 @click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the mechanism: a channel, CSV.")
 @click.option("--curve", type=click.Path(path_type=Path), help="Draw the trade-off, to a file.")
+@options.report
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
@@ -46,36 +53,53 @@ def command(
     prior: Path | None,
     out: Path | None,
     curve: Path | None,
+    report: Path | None,
     as_json: bool,
 ) -> None:
     """Find the mechanism with the largest Bayes security at a loss, or the least loss at one."""
     from narcissus import channels
 
-    if (most_loss is None) == (beta_star is None) and (curve is None or most_loss is not None):
-        raise click.UsageError("give one of --most-loss and --beta-star, or --curve alone")
+    drawn = curve or report
+    if (most_loss is None) == (beta_star is None) and (drawn is None or most_loss is not None):
+        raise click.UsageError(
+            "give one of --most-loss and --beta-star, or --curve or --report alone"
+        )
+    check_report(report)
     costs, secrets, answers = channels.read_losses(loss)
     given = None if prior is None else channels.read_prior(prior)
-    if curve is not None:
-        _draw(curve, channels.trade_off(costs, prior=given, epsilon=epsilon))
+    points = None
+    if drawn is not None:
+        fine = 11 if curve is None else 21
+        points = channels.trade_off(costs, fine, prior=given, epsilon=epsilon)
+    if curve is not None and points is not None:
+        _draw(curve, points)
+    how: dict[str, Any] = {"prior": given, "epsilon": epsilon}
+    how |= {"secrets": secrets, "answers": answers}
+    found = None
     if most_loss is not None:
-        found = channels.most_secure(
-            costs, most_loss, prior=given, epsilon=epsilon, secrets=secrets, answers=answers
-        )
+        found = channels.most_secure(costs, most_loss, **how)
     elif beta_star is not None:
-        found = channels.least_loss(
-            costs, beta_star, prior=given, epsilon=epsilon, secrets=secrets, answers=answers
-        )
-    else:
+        found = channels.least_loss(costs, beta_star, **how)
+    if found is not None:
+        if out is not None:
+            channels.write_channel(out, found.channel)
+        _say(found, as_json=as_json)
+    if report is not None and points is not None:
+        from narcissus.report.leakage import design_page
+
+        nothing = channels.loss_of_nothing(costs, given)
+        page = design_page(found, points, nothing, asked({"the losses": loss, "the prior": prior}))
+        write(report, page, silent=as_json)
+
+
+def _say(found: Design, *, as_json: bool) -> None:
+    if not as_json:
+        click.echo(str(found))
         return
-    if out is not None:
-        channels.write_channel(out, found.channel)
-    if as_json:
-        keys = ("beta_star", "loss", "limit", "wanted")
-        made = {key: getattr(found, key) for key in keys}
-        rows = found.channel.dense.tolist()
-        click.echo(json.dumps({**made, "secrets": secrets, "answers": answers, "channel": rows}))
-        return
-    click.echo(str(found))
+    made = {key: getattr(found, key) for key in ("beta_star", "loss", "limit", "wanted")}
+    c = found.channel
+    names = {"secrets": list(c.secrets), "answers": list(c.outputs)}
+    click.echo(json.dumps({**made, **names, "channel": c.dense.tolist()}))
 
 
 def _draw(path: Path, curve: tuple[object, object]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from narcissus.cli import options
+from narcissus.cli.by_group import taken, write_sampled
+from narcissus.cli.sheets import check_report
 
 EPILOG = """
 \b
@@ -16,6 +19,7 @@ Examples:
   narcissus estimate samples.csv
   narcissus estimate traces.parquet --secret website --confidence 0.99 --json
   narcissus estimate traces.csv --secret website --estimator forest --estimator nearest-log
+  narcissus estimate visits.csv --group region --report visits.html
 
 \b
 SAMPLES is CSV or Parquet with a header: one column holds the secret, all others the output.
@@ -26,6 +30,10 @@ SAMPLES is CSV or Parquet with a header: one column holds the secret, all others
 \b
 Each interval holds with the given confidence, whatever the estimators did. `low` is null where
 outputs are continuous: no finite sample gives a lower limit then, without assumptions.
+
+\b
+With --group the limits of all groups hold together, and so do those of their differences. Keys of
+--json are then groups (the numbers of each), worst (group, sure), differences, not_assessed.
 """
 
 
@@ -49,6 +57,8 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     show_default=True,
     help="Of the split of the samples.",
 )
+@click.option("--group", metavar="COLUMN", help="Compare groups of people: who gives more away?")
+@options.report
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
@@ -58,6 +68,8 @@ def command(
     estimators: tuple[str, ...],
     kind: str,
     seed: int,
+    group: str | None,
+    report: Path | None,
     as_json: bool,
 ) -> None:
     """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
@@ -65,11 +77,15 @@ def command(
     from narcissus.cli.bound_options import option_names
     from narcissus.cli.progress import progress
 
+    check_report(report)
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
+    groups = () if group is None else (taken(outputs, group, column),)
+    estimate = channels.estimate if group is None else channels.estimate_groups
     with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
-        found = channels.estimate(
+        found: Any = estimate(
             secrets,
             outputs,
+            *groups,
             confidence=confidence,
             estimators=list(estimators) or None,
             kind=kind,
@@ -78,8 +94,10 @@ def command(
         )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
-        return
-    click.echo(
-        f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
-    )
-    click.echo(str(found))
+    else:
+        click.echo(
+            f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
+        )
+        click.echo(str(found))
+    if report is not None:
+        write_sampled(report, found, samples, seed, silent=as_json)

@@ -76,6 +76,36 @@ def plot(text: str) -> Option:
     return file("--plot", "FILE.svg", text)
 
 
+report = file("--report", "FILE.html", "Write a page with pictures, to be read in a browser.")
+
+
+def guarantee(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Take one guarantee, of any kind, and whose neighbours it is about."""
+    options: list[Option] = [
+        click.option(
+            "--epsilon", type=float, metavar="E", help="Differential privacy with this epsilon."
+        ),
+        click.option("--delta", type=float, metavar="D", help="With --epsilon: approximate DP."),
+        click.option("--mu", type=float, metavar="M", help="Gaussian DP."),
+        click.option("--rho", type=float, metavar="R", help="Zero-concentrated DP."),
+        click.option("--renyi", metavar="ALPHA:GAMMA", help="Renyi DP of order ALPHA."),
+        click.option(
+            "--dp-sgd",
+            metavar="noise=..,rate=..,steps=..",
+            help="DP-SGD (the extra `accounting`).",
+        ),
+        click.option(
+            "--bayes-security", type=float, metavar="B", help="Bayes security of one record."
+        ),
+        file("--profile", "FILE", "A privacy curve: epsilon, delta."),
+        file("--pld", "FILE", "A privacy loss distribution: loss, probability."),
+        adjacency,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def seed(text: str) -> Option:
     """Take a seed."""
     return click.option("--seed", type=click.IntRange(min=0), help=text)

@@ -57,6 +57,14 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         yield prefix, str(value)
 
 
+def grades() -> list[Text | Facts]:
+    """Say what the grades mean."""
+    return [
+        Text(["How far each number can be trusted is written beside it:"]),
+        Facts([(grade, text) for grade, text in GRADES.items()]),
+    ]
+
+
 def provenance(record: Record) -> Section:
     """Say what is needed to get the same numbers again, and the study as it was played."""
     made = record.provenance
@@ -76,7 +84,6 @@ def provenance(record: Record) -> Section:
         list(flat(record.study)),
         folded=True,
     )
-    grades = Facts([(grade, text) for grade, text in GRADES.items()])
     blocks = [
         Text(
             [
@@ -87,8 +94,7 @@ def provenance(record: Record) -> Section:
         ),
         Facts(rows),
         settings,
-        Text(["How far each number can be trusted is written beside it:"]),
-        grades,
+        *grades(),
     ]
     return Section(PROVENANCE, blocks)
 

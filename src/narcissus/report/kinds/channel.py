@@ -33,7 +33,7 @@ ASSUMED = {
 }
 
 
-def _headline(result: ExactChannel | SampledChannel) -> list[Headline]:
+def headline(result: ExactChannel | SampledChannel) -> list[Headline]:
     """Give the numbers of the verdict."""
     if isinstance(result, ExactChannel):
         exact = result.exact
@@ -80,7 +80,8 @@ def _turned(value: LimitedShare, *, half: bool = False) -> str:
     return limits(low, high)
 
 
-def _measures(exact: Measures) -> Grid:
+def measures(exact: Measures) -> Grid:
+    """Give all measures of a channel that is known, with what each says."""
     epsilon = "infinite" if exact.epsilon_ldp is None else exact.epsilon_ldp
     implied = f"at least; from {exact.implied_by}"
     rows: list[tuple[str, str | float | None, str]] = [
@@ -103,7 +104,8 @@ def _measures(exact: Measures) -> Grid:
     )
 
 
-def _pairs(table: Pairwise, worst: tuple[str, str]) -> Figure:
+def pairs(table: Pairwise, worst: tuple[str, str]) -> Figure:
+    """Draw the Bayes security of each two secrets."""
     names, values = table.secrets, table.values
 
     def draw(figure: MplFigure) -> None:
@@ -309,8 +311,8 @@ def page(record: Record) -> Page:
     result = cast("ExactChannel | SampledChannel", record.results)
     blocks: list[Block] = []
     if isinstance(result, ExactChannel):
-        blocks.append(_measures(result.exact))
-        blocks += [] if result.pairwise is None else [_pairs(result.pairwise, result.pair)]
+        blocks.append(measures(result.exact))
+        blocks += [] if result.pairwise is None else [pairs(result.pairwise, result.pair)]
         blocks += [] if result.profile is None else [_profile(result.profile)]
     else:
         blocks.append(_settling(result.estimated))
@@ -321,7 +323,7 @@ def page(record: Record) -> Page:
         verdict=Verdict(
             status=record.status,
             headline=record.verdict,
-            numbers=_headline(result),
+            numbers=headline(result),
         ),
         sections=[
             _threat(record, result),

@@ -91,8 +91,7 @@ def theorem_6(_given: Given) -> Reproduced:
     """Limit the leakage of whole databases. Source: Chatzikokolakis et al. 2023, Theorem 6."""
     programs, reached = [], []
     for (n, v), epsilon in itertools.product(SIZES, (0.5, 1.5)):
-        e = math.exp(epsilon)
-        limit = (v * e / (v - 1 + e)) ** n
+        limit = ch.database_capacity(epsilon, n, v).value
         programs.append(abs(most_capacity(n, v, epsilon) - limit) <= LOOSE * limit)
         leakage = ch.multiplicative_leakage(whole(n, v, epsilon))
         reached.append(abs(leakage - limit) <= 1e-10 * limit)

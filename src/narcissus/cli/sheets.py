@@ -1,0 +1,70 @@
+"""``--report`` of the commands about channels: the page of one result, written to a file."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.report import Page
+    from narcissus.report.leakage import Asked
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse, before any work, a page that could not be written."""
+    if path is None:
+        return
+    if path.suffix != ".html":
+        raise InputError(f"`--report` must end in .html, got {path}")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"`--report`: the folder of {path} does not exist; make it first")
+
+
+def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
+    """Say where a page's numbers come from: the command as it was given, and its files' digests."""
+    from narcissus._files import read_bytes
+    from narcissus.report.leakage import Asked
+
+    digests = {
+        name: "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
+        for name, path in files.items()
+        if path is not None
+    }
+    return Asked(_command(click.get_current_context()), digests, seed)
+
+
+def _command(context: click.Context) -> str:
+    """Write the command again, with the options that were given."""
+    words = [context.info_name or ""]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is not click.core.ParameterSource.COMMANDLINE or name in ("report", "as_json"):
+            continue
+        value: Any = context.params[name]
+        values: list[Any] = list(value) if isinstance(value, tuple) else [value]
+        for one in values:
+            if isinstance(parameter, click.Option):
+                words.append(parameter.opts[0])
+            words += [] if one is True else [str(one)]
+    return "narcissus " + shlex.join(words)
+
+
+def write(path: Path, page: Page, *, silent: bool) -> None:
+    """Write a page, and say where it is unless standard output is for JSON."""
+    from narcissus._files import write_atomically
+    from narcissus.report.html import page_html
+
+    try:
+        write_atomically(path, page_html(page))
+    except OSError as error:
+        raise InputError(f"`--report`: cannot write {path}: {error.strerror or error}") from error
+    if not silent:
+        click.echo(f"Report: {path}")
