@@ -18,9 +18,12 @@ from narcissus.channels.closed_forms import (
     Geometric,
     KaryRandomizedResponse,
     Laplace,
+    PlanarGeometric,
+    PlanarLaplace,
     Subset,
     UnaryEncoding,
 )
+from narcissus.channels.comparison import Comparison, OneWay, compare_channels
 from narcissus.channels.compose import (
     ComposedSecurity,
     cascade,
@@ -31,10 +34,17 @@ from narcissus.channels.compose import (
     repeat,
     repeated_security,
 )
-from narcissus.channels.deterministic import finest_below, of_program
+from narcissus.channels.deterministic import of_program
 from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
-from narcissus.channels.files import read_channel, read_prior, read_samples
+from narcissus.channels.exact_summary import ExactSummary, exact_summary
+from narcissus.channels.files import (
+    read_channel,
+    read_prior,
+    read_rational,
+    read_rational_prior,
+    read_samples,
+)
 from narcissus.channels.from_guarantees import (
     SecurityBound,
     from_database_dp,
@@ -55,6 +65,7 @@ from narcissus.channels.gain import (
     prior_l_risk,
 )
 from narcissus.channels.hyper import Hyper, hyper, reduced
+from narcissus.channels.lattice import greatest_below, least_above
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
@@ -62,7 +73,7 @@ from narcissus.channels.local_dp import (
     local_dp_epsilon,
     local_dp_profile,
 )
-from narcissus.channels.losses import read_losses, write_channel
+from narcissus.channels.losses import read_losses, write_channel, write_gain
 from narcissus.channels.measures import (
     ImpliedRisk,
     additive_capacity,
@@ -82,9 +93,13 @@ from narcissus.channels.measures import (
 )
 from narcissus.channels.metric import kantorovich, metric_epsilon
 from narcissus.channels.prior_update import ExplainedPrior, explain
+from narcissus.channels.rational import RationalChannel, rational_channel
+from narcissus.channels.rational_refinement import RationalRefinement, refines_exactly
 from narcissus.channels.refinement import Refinement, refines
+from narcissus.channels.remapping import Remapped, remap
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
+from narcissus.channels.shuffled import shuffled_security
 from narcissus.channels.summary import ChannelSummary, analyse
 from narcissus.channels.synthesis import (
     Design,
@@ -100,9 +115,11 @@ __all__ = [
     "ChannelSummary",
     "Classifier",
     "ClosedForm",
+    "Comparison",
     "ComposedSecurity",
     "Design",
     "Estimator",
+    "ExactSummary",
     "ExplainedPrior",
     "Exponential",
     "Frequentist",
@@ -116,8 +133,14 @@ __all__ = [
     "LocalProfile",
     "Look",
     "Nearest",
+    "OneWay",
+    "PlanarGeometric",
+    "PlanarLaplace",
     "QuickBounds",
+    "RationalChannel",
+    "RationalRefinement",
     "Refinement",
+    "Remapped",
     "Samples",
     "SecurityBound",
     "ShannonCapacity",
@@ -138,15 +161,17 @@ __all__ = [
     "cascade",
     "cascade_security",
     "channel",
+    "compare_channels",
     "convergence",
     "estimate",
+    "exact_summary",
     "explain",
-    "finest_below",
     "forest",
     "from_database_dp",
     "from_local_dp",
     "g_leakage",
     "g_vulnerability",
+    "greatest_below",
     "guessing_entropy",
     "guessing_error",
     "humphries_bound",
@@ -156,6 +181,7 @@ __all__ = [
     "l2_bounds",
     "l_beta",
     "l_risk",
+    "least_above",
     "least_loss",
     "local_dp_delta",
     "local_dp_epsilon",
@@ -178,20 +204,27 @@ __all__ = [
     "prior_guessing_entropy",
     "prior_l_risk",
     "quick_bounds",
+    "rational_channel",
     "read_channel",
     "read_losses",
     "read_prior",
+    "read_rational",
+    "read_rational_prior",
     "read_samples",
     "reduced",
     "refines",
+    "refines_exactly",
+    "remap",
     "repeat",
     "repeated_security",
     "samples",
     "shannon_capacity",
     "shannon_leakage",
+    "shuffled_security",
     "tied_pairs",
     "to_approximate_dp",
     "trade_off",
     "write_channel",
+    "write_gain",
     "yeom_bound",
 ]

@@ -88,6 +88,8 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
 def beta(matrix: Any, prior: Any = None) -> float:
     """Give ``beta(pi, C) = R*(pi, C) / G(pi)`` in [0, 1]; 1 means that the output tells nothing.
 
+    It is 1 for a channel of one secret.
+
     Raises
     ------
     InputError
@@ -97,6 +99,8 @@ def beta(matrix: Any, prior: Any = None) -> float:
     """
     c = channel(matrix)
     weights = prior_for(c, prior)
+    if c.shape[0] == 1:
+        return 1.0
     require_two(weights, c.secrets)
     return min(1.0, bayes_risk(c, weights) / guessing_error(weights))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from narcissus._outwards import lower
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
 from narcissus.channels.channel import Channel, channel, prior_for, require_two
 from narcissus.channels.closed_forms import ClosedForm
+from narcissus.channels.closed_forms.location import LocationFamily
 from narcissus.channels.from_guarantees import from_local_dp
 from narcissus.channels.local_dp import local_dp_epsilon
 from narcissus.channels.measures import (
@@ -42,7 +43,7 @@ class ChannelSummary(Result):
     secrets
         How many.
     beta_star, pair
-        Bayes security, and names of two secrets that reach it.
+        Bayes security, and names of two secrets that reach it; no names if there is one secret.
     bayes_risk, guessing_error, beta
         For the prior: error of the best attacker with and without the output, and their ratio.
     capacity, leakage
@@ -60,7 +61,7 @@ class ChannelSummary(Result):
     name: str
     secrets: int
     beta_star: float
-    pair: tuple[str, str]
+    pair: tuple[str, ...]
     bayes_risk: float
     guessing_error: float
     beta: float
@@ -139,6 +140,11 @@ class ChannelSummary(Result):
         return plot_pairwise(self.channel, ax=ax)
 
     def __str__(self) -> str:
+        if not self.pair:
+            return (
+                f"{self.name}: one secret, and so nothing to tell apart: Bayes security 1, "
+                "whatever the output"
+            )
         epsilon = (
             f"{self.epsilon_ldp:.6g}" if math.isfinite(self.epsilon_ldp) else "none (infinite)"
         )
@@ -196,6 +202,8 @@ def analyse(
         label = name or repr(source)
         if prior is None:
             return _closed(source, label)
+        if isinstance(source, LocationFamily):
+            return _numbers(source, prior, label)
         try:
             made = source.channel()
         except InputError as error:
@@ -208,7 +216,8 @@ def analyse(
 
 def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
     weights = prior_for(c, prior)
-    require_two(weights, c.secrets)
+    if c.shape[0] > 1:
+        require_two(weights, c.secrets)
     security = beta_star(c, observer=observer)
     risk, guess = bayes_risk(c, weights), guessing_error(weights)
     most = capacity(c)
@@ -220,7 +229,7 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
         pair=security.pair,
         bayes_risk=risk,
         guessing_error=guess,
-        beta=min(1.0, risk / guess),
+        beta=min(1.0, risk / guess) if guess > 0 else 1.0,
         capacity=most,
         leakage=max(1.0, bayes_vulnerability(c, weights) / float(weights.max())),
         epsilon_ldp=local_dp_epsilon(c),
@@ -229,6 +238,27 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
         shannon=shannon_leakage(c, weights),
         prior="uniform" if prior is None else "given",
         channel=c,
+    )
+
+
+def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
+    """Noise on numbers under a prior: what depends on it has a closed form as well."""
+    shell = channel(np.ones((m.secrets, 1)), secrets=[str(i + 1) for i in range(m.secrets)])
+    weights = prior_for(shell, prior)
+    require_two(weights, shell.secrets)
+    risk, guess = m.bayes_risk_of(weights), guessing_error(weights)
+    risk = min(risk, guess)  # but for rounding it is
+    implied = implied_bayes_risk(m.beta_star, m.capacity, weights)
+    return replace(
+        _closed(m, name),
+        bayes_risk=risk,
+        guessing_error=guess,
+        beta=min(1.0, risk / guess),
+        leakage=max(1.0, (1 - risk) / float(weights.max())),
+        implied_risk=implied.value,
+        implied_by=implied.tighter,
+        shannon=None,
+        prior="given",
     )
 
 

@@ -12,7 +12,7 @@ import click
 from narcissus.cli import options
 
 if TYPE_CHECKING:
-    from narcissus.channels import Channel, ClosedForm
+    from narcissus.channels import Channel, ChannelSummary, ClosedForm
 
 EPILOG = """
 \b
@@ -22,17 +22,20 @@ Examples:
   narcissus channel --mechanism randomized-response:values=10,epsilon=1
   narcissus channel --mechanism laplace:epsilon=0.1
   narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6
+  narcissus channel channel.csv --exact
+  narcissus channel --mechanism planar-laplace:width=5,height=5,epsilon=0.5
   narcissus channel channel.csv --repeat 3 --plot pairs.svg
 
 \b
-FILE is CSV or Parquet: a row per secret, a column per output, each row summing to 1.
+FILE is CSV, Parquet, npy or npz (sparse ones of SciPy as well): a row per secret, a column per
+output, each row summing to 1. A cell may be a fraction, such as 1/3.
   secret,short,long
   login,0.9,0.1
   logout,0.2,0.8
 
 \b
-Mechanisms: exponential, gaussian, geometric, laplace, randomized-response, subset, unary,
-optimized-unary; a wrong parameter is answered with an example.
+Mechanisms: exponential, gaussian, geometric, laplace, planar-geometric, planar-laplace,
+randomized-response, subset, unary, optimized-unary; a wrong parameter is answered with an example.
 """
 
 
@@ -55,6 +58,7 @@ optimized-unary; a wrong parameter is answered with an example.
 )
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
+@click.option("--exact", is_flag=True, help="In fractions, without any rounding: FILE alone.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
 @options.as_json("Full precision, on standard output.")
 def command(
@@ -66,6 +70,7 @@ def command(
     tolerance: float,
     all_pairs: bool,
     more: bool,
+    exact: bool,
     plot: Path | None,
     as_json: bool,
 ) -> None:
@@ -75,8 +80,12 @@ def command(
     """
     from narcissus import channels
     from narcissus.cli.progress import progress
-    from narcissus.errors import InputError
 
+    if exact:
+        if file is None or any((mechanism, times, all_pairs, more, plot)):
+            raise click.UsageError("--exact takes FILE, --prior and --json alone")
+        click.echo(_in_fractions(file, prior, as_json))
+        return
     source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
@@ -85,16 +94,11 @@ def command(
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
-    if all_pairs or plot is not None:
-        if summary.channel is None:
-            raise InputError(
-                "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
-                "or continuous (in a symmetric mechanism all pairs are alike)"
-            )
-        if all_pairs:
-            result["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
-        if plot is not None:
-            _save(plot, summary)
+    if all_pairs:
+        result["pairs"] = [list(p) for p in channels.tied_pairs(_matrix(summary))]
+    if plot is not None:
+        _matrix(summary)
+        _save(plot, summary)
     if as_json:
         if more:
             result["more"] = summary.more()
@@ -103,6 +107,25 @@ def command(
     click.echo(str(summary))
     if all_pairs:
         click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
+
+
+def _matrix(summary: ChannelSummary) -> Channel:
+    from narcissus.errors import InputError
+
+    if summary.channel is None:
+        raise InputError(
+            "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
+            "or continuous (in a symmetric mechanism all pairs are alike)"
+        )
+    return summary.channel
+
+
+def _in_fractions(file: Path, prior: Path | None, as_json: bool) -> str:
+    from narcissus import channels
+
+    given = None if prior is None else channels.read_rational_prior(prior)
+    found = channels.exact_summary(channels.read_rational(file), given)
+    return json.dumps(found.to_dict()) if as_json else str(found)
 
 
 def _source(

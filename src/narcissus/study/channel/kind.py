@@ -104,6 +104,8 @@ def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Clos
         assert spec.file is not None
         assert spec.tolerance is not None
         source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
+        if source.shape[0] == 1:
+            raise InputError(f"{spec.file} has one secret: there is nothing to tell apart")
     if spec.uses is not None and spec.uses > 1:
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source = channels.repeat(made, spec.uses)
@@ -157,7 +159,7 @@ def _exact(
             source="mechanism" if spec.mechanism else "file",
             name=name,
             secrets=found.secrets,
-            pair=found.pair,
+            pair=(a, b),
             prior=found.prior,
             exact=Measures(**measures),
             pairwise=pairwise,
