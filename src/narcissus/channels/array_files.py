@@ -88,7 +88,12 @@ def read_row(path: Path) -> Any:
 def _load(path: Path, content: bytes) -> Any:
     if content[:1] == b"\x80":
         raise _pickled(path)
-    return np.load(io.BytesIO(content), allow_pickle=False)
+    try:
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    except ValueError as error:
+        if str(error).startswith("Object arrays"):
+            raise _pickled(path) from error
+        raise
 
 
 def _pickled(path: Path) -> InputError:
@@ -127,7 +132,7 @@ def _array(path: Path, arrays: Any, name: str) -> Any:
     try:
         return arrays[name]
     except ValueError as error:
-        if "pickle" in str(error):
+        if str(error).startswith("Object arrays"):
             raise _pickled(path) from error
         raise
 

@@ -79,5 +79,5 @@ def remap(
     names = [f"a{i + 1}" for i in range(len(table))] if answers is None else answers
     rows = (chosen[:, None] == used).astype(np.float64)
     by = channel(rows, secrets=c.outputs, outputs=[names[i] for i in used])
-    made = channel(c.matrix @ by.dense, secrets=c.secrets, outputs=by.outputs)
+    made = channel(np.minimum(c.matrix @ by.dense, 1.0), secrets=c.secrets, outputs=by.outputs)
     return Remapped(made, by, l_risk(c, table, prior))

@@ -88,7 +88,8 @@ def masses(
     errors = rounded.T @ (weight[:, None] * pieces)
     errors = errors + errors.T + pieces.T @ (wrong[:, None] * pieces)
     errors += _EPS * nodes.size * mass
-    errors += 2 * modulus / math.expm1(2 * math.pi * STRIP / step)
+    fine = 2 * math.pi * STRIP / step
+    errors += 2 * modulus * math.exp(-fine) / -math.expm1(-fine)
     # left of the first node: a piece that holds the origin has at most its mass there or 1, any
     # other falls with v; right of the last: the weights fall by e^-30h and more from node to node
     first = np.where(inside, np.maximum(pieces[0], 1.0), pieces[0])
