@@ -23,7 +23,7 @@ from narcissus.channels.closed_forms import (
     Subset,
     UnaryEncoding,
 )
-from narcissus.channels.comparison import Comparison, OneWay, compare_channels
+from narcissus.channels.comparison import ChannelComparison, OneWay, compare_channels
 from narcissus.channels.compose import (
     ComposedSecurity,
     cascade,
@@ -77,6 +77,7 @@ from narcissus.channels.losses import read_losses, write_channel, write_gain
 from narcissus.channels.measures import (
     ImpliedRisk,
     additive_capacity,
+    additive_capacity_for,
     additive_leakage,
     advantage,
     bayes_risk,
@@ -112,10 +113,10 @@ from narcissus.channels.templates import Templates
 
 __all__ = [
     "Channel",
+    "ChannelComparison",
     "ChannelSummary",
     "Classifier",
     "ClosedForm",
-    "Comparison",
     "ComposedSecurity",
     "Design",
     "Estimator",
@@ -149,6 +150,7 @@ __all__ = [
     "UnaryEncoding",
     "WorstPair",
     "additive_capacity",
+    "additive_capacity_for",
     "additive_g_leakage",
     "additive_leakage",
     "advantage",

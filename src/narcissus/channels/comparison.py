@@ -14,7 +14,7 @@ OneWay = Refinement | RationalRefinement | NotAssessed
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Result):
+class ChannelComparison(Result):
     """Which of two channels tells more, for every prior and every gain.
 
     Attributes
@@ -89,7 +89,7 @@ def compare_channels(
     *,
     names: tuple[str, str] = ("the first", "the second"),
     exact: bool = False,
-) -> Comparison:
+) -> ChannelComparison:
     """Tell which of two channels tells more, with a witness for each direction.
 
     Parameters
@@ -120,4 +120,4 @@ def compare_channels(
     'incomparable'
     """
     ask = refines_exactly if exact else refines
-    return Comparison(names, ask(first, second), ask(second, first))
+    return ChannelComparison(names, ask(first, second), ask(second, first))

@@ -2,8 +2,8 @@
 
 Refinement is no lattice: channels with coins over three secrets or more need have neither bound.
 They have both if one refines the other, if neither has coins (partitions of the secrets), and if
-there are two secrets: there a channel is its curve of the two errors, refinement is lying below,
-and the convex curves are a lattice.
+there are two secrets: there a channel is the convex curve of its outputs' summed chances, the lower
+curve tells more, and the convex curves are a lattice.
 
 Source: Landauer and Redmond 1993 (partitions); Blackwell 1953 (two secrets); Narcissus theory 6.6.
 """

@@ -133,6 +133,21 @@ def additive_capacity(matrix: Any) -> float:
     return max(0.0, 1.0 - math.fsum(channel(matrix).column_min()))
 
 
+def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
+    """Give the largest additive leakage for one prior, over gains that are 1-spanning.
+
+    These are the gains of which each guess gains at most 1 more for one secret than for another;
+    it is half of what the output moves the joint law from independence,
+    ``sum_so pi_s |C_so - p_o| / 2``.
+
+    Source: Alvim et al. 2020, section 7.2 (Narcissus theory 6.6).
+    """
+    c = channel(matrix)
+    weights = prior_for(c, prior)
+    away = np.abs(c.dense - weights @ c.dense)
+    return math.fsum((weights[:, None] * away).ravel()) / 2
+
+
 def prior_guessing_entropy(prior: ArrayLike) -> float:
     """Give how many guesses, one after the other, the secret takes on average; at least 1."""
     values = np.sort(np.asarray(prior, dtype=np.float64))[::-1]
