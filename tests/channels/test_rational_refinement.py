@@ -78,6 +78,14 @@ def test_equations_are_solved_in_fractions():
     assert solution([({0: F(1), 1: F(1)}, F(1))], [0.9, 0.25]) == [F(3, 4), F(1, 4)]  # 1 is free
 
 
+def test_a_solution_below_zero_is_no_post_processing():
+    a, b = [["1/2", "1/2"], ["1/4", "3/4"]], [["3/5", "2/5"], ["1/4", "3/4"]]
+    given = ch.rational_channel(a), ch.rational_channel(b)
+    assert rational_refinement._by_solving(*given, np.full((2, 2), 0.5)) is None
+    assert not ch.refines_exactly(a, b).holds
+    assert rational_refinement._by_solving(*given[::-1], np.full((2, 2), 0.5)).holds
+
+
 def test_qif_agrees_in_fractions():
     qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
     rng = np.random.default_rng(1)

@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from narcissus import channels as ch
 from narcissus.channels.closed_forms import _mixture
@@ -72,13 +73,38 @@ def test_areas_are_what_one_integral_by_angle_gives(rate):
 
 
 @pytest.mark.parametrize("kind", [ch.PlanarLaplace, ch.PlanarGeometric])
-@pytest.mark.parametrize("fine", [6.0, 10.0])
-def test_the_bound_covers_a_coarse_rule_as_well(kind, fine, monkeypatch):
+@pytest.mark.parametrize(("name", "value"), [("FINE", 6.0), ("FINE", 10.0), ("CUT", 3.0)])
+def test_the_bound_covers_a_coarse_rule_as_well(kind, name, value, monkeypatch):
     best, _ = kind(3, 3, 0.5)._pieces
-    monkeypatch.setattr(_mixture, "FINE", fine)
+    monkeypatch.setattr(_mixture, name, value)
     coarse, errors = kind(3, 3, 0.5)._pieces
     assert (np.abs(coarse - best) <= errors).all()
     assert np.abs(coarse - best).max() > 1e-9  # the rule is coarse indeed
+
+
+@pytest.mark.states("Narcissus theory", "6.9")
+@pytest.mark.parametrize("rate", [0.3, 2.0])
+def test_the_modulus_above_the_line_is_bounded(rate, monkeypatch):
+    """Of areas: integrate it, with the error function of a complex variance."""
+    seen = {}
+
+    def watch(rate, power, factor, reach, modulus, inside):
+        seen["modulus"] = modulus
+        return _mixture.masses(rate, power, factor, reach, modulus, inside)
+
+    monkeypatch.setattr("narcissus.channels.closed_forms.planar.masses", watch)
+    n = 3
+    assert ch.PlanarLaplace(n, n, rate)._pieces
+    v = np.exp(np.linspace(-25, 12, 4_001)[:, None] + 1j * _mixture.STRIP)
+    root, k = np.sqrt(2 * v), np.arange(n)
+    cells = (special.erf((k + 0.5) / root) - special.erf((k - 0.5) / root)) / 2
+    tails = (1 - special.erf((k - 0.5) / root)) / 2
+    pieces = np.concatenate([cells, tails, np.ones((v.size, 1))], axis=1)
+    load = (v * rate**2 / 2)[:, 0]
+    weight = np.abs(load**1.5 * np.exp(-load)) / math.gamma(1.5) * (37 / 4_000)
+    found = np.abs(pieces).T @ (weight[:, None] * np.abs(pieces))
+    assert (found <= seen["modulus"]).all()
+    assert (found > 0.3 * seen["modulus"]).any()
 
 
 def test_what_floats_do_not_hold_is_refused():

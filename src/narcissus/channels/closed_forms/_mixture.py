@@ -34,6 +34,8 @@ STRIP = 1.0
 """Height at which the integrand's modulus is taken, below pi / 2."""
 FINE = 60.0
 """Exponent of what the rule and the cut on the right are off by, before distances."""
+CUT = 18.0
+"""Figures that the cut on the left leaves to what holds the origin."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -73,7 +75,7 @@ def masses(
     Source: Narcissus theory 6.9.
     """
     step = 2 * math.pi * STRIP / (FINE + rate * reach)
-    start = -(18.0 / power) * math.log(10) - 2 * math.log(max(rate, 1.0))
+    start = -(CUT / power) * math.log(10) - 2 * math.log(max(rate, 1.0))
     most = FINE + 3 * rate * reach  # of v a^2 / 2
     end = math.log(2 * most / rate**2)
     nodes = start + step * np.arange(math.ceil((end - start) / step) + 1)
