@@ -69,7 +69,7 @@ def remap(
     --------
     >>> far = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     >>> round(remap([[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]], far).loss, 6)
-    0.5
+    0.666667
     """
     c = channel(matrix)
     table = loss_table(np.asarray(loss, dtype=np.float64).T, c.shape[0])

@@ -173,7 +173,7 @@ class PlanarGeometric(_Grid):
     Examples
     --------
     >>> round(float(PlanarGeometric(3, 3, 0.5).channel().dense[0, 0]), 12)
-    0.34076465971
+    0.340764659706
     """
 
     def __post_init__(self) -> None:
