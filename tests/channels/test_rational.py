@@ -81,6 +81,8 @@ def test_numbers_are_what_they_say():
         ([["1/3", "1/3"]], "sums to 2/3 and not to exactly 1"),
         ([["1/0", "1"]], "'1/0' is no fraction"),
         ([["x", "1"]], "'x' is no fraction"),
+        ([["1e-999999999", "1"]], "'1e-999999999' is no fraction"),
+        ([["inf", "1"]], "'inf' is no fraction"),
         ([[float("nan"), 1]], "nan is no fraction"),
         ([["-1/3", "4/3"]], "entry -1/3, below 0"),
         ([["1"], ["1/2", "1/2"]], "all as long"),

@@ -101,7 +101,7 @@ from narcissus.channels.remapping import Remapped, remap
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
 from narcissus.channels.shuffled import shuffled_security
-from narcissus.channels.summary import ChannelSummary, analyse
+from narcissus.channels.summary import ChannelSummary, analyse, prior_of
 from narcissus.channels.synthesis import (
     Design,
     least_loss,
@@ -205,6 +205,7 @@ __all__ = [
     "prior_g_vulnerability",
     "prior_guessing_entropy",
     "prior_l_risk",
+    "prior_of",
     "quick_bounds",
     "rational_channel",
     "read_channel",

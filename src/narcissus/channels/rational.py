@@ -17,6 +17,9 @@ from narcissus.errors import InputError, TooLargeError
 MOST_STEPS = 20_000_000
 """Most entries that a search over all pairs of secrets looks at."""
 
+MOST_FIGURES = 1_000
+"""Most places before or after the point of a decimal."""
+
 Row = tuple[Fraction, ...]
 
 
@@ -200,10 +203,14 @@ def fraction(value: Any) -> Fraction:
         It is none, or not finite.
     """
     try:
-        if isinstance(value, str):
+        if isinstance(value, str) and "/" in value:
             return Fraction(value.strip())
-        if isinstance(value, Fraction | Decimal):
-            return Fraction(value)
+        if isinstance(value, Fraction):
+            return value
+        if isinstance(value, str | Decimal):
+            exact = Decimal(value.strip() if isinstance(value, str) else value)
+            if abs(exact.adjusted()) <= MOST_FIGURES:  # 1e999999999 would fill the memory
+                return Fraction(exact)
         if isinstance(value, numbers.Integral):
             return Fraction(int(value))  # NumPy's own would overflow
         if isinstance(value, numbers.Real):

@@ -20,8 +20,8 @@ from narcissus.channels.refinement import refines
 from narcissus.errors import InputError
 from narcissus.results import Grade, NotAssessed, Result
 
-MOST_WORK = 2_000_000
-"""Most unknowns squared times equations that are solved in fractions."""
+MOST_WORK = 200_000_000
+"""Most unknowns squared times equations that are solved in fractions: some seconds."""
 COARSE, FINE = 10**4, 10**12
 """Largest denominators of gains that are tried."""
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from narcissus._outwards import lower
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
-from narcissus.channels.channel import Channel, channel, prior_for, require_two
+from narcissus.channels.channel import Channel, Matrix, channel, prior_for, require_two
 from narcissus.channels.closed_forms import ClosedForm
+from narcissus.channels.closed_forms.base import numbered
 from narcissus.channels.closed_forms.location import LocationFamily
 from narcissus.channels.from_guarantees import from_local_dp
 from narcissus.channels.local_dp import local_dp_epsilon
@@ -204,14 +205,30 @@ def analyse(
             return _closed(source, label)
         if isinstance(source, LocationFamily):
             return _numbers(source, prior, label)
-        try:
-            made = source.channel()
-        except InputError as error:
-            raise InputError(
-                f"a prior of your own needs the channel as a matrix: {error}"
-            ) from error
-        return _explicit(made, prior, label, observer)
+        return _explicit(_matrix_of(source), prior, label, observer)
     return _explicit(channel(source), prior, name or "channel", observer)
+
+
+def prior_of(source: Any, prior: Any) -> Matrix:
+    """Give a prior over the secrets of a channel or a mechanism, checked; None means uniform.
+
+    Raises
+    ------
+    InputError
+        It is none, or the mechanism has no matrix and is no noise on numbers.
+    """
+    if isinstance(source, LocationFamily):  # numbers have names, but no matrix
+        shell = channel(np.ones((source.secrets, 1)), secrets=numbered(source.secrets))
+        return prior_for(shell, prior)
+    made = _matrix_of(source) if isinstance(source, ClosedForm) else channel(source)
+    return prior_for(made, prior)
+
+
+def _matrix_of(source: ClosedForm) -> Channel:
+    try:
+        return source.channel()
+    except InputError as error:
+        raise InputError(f"a prior of your own needs the channel as a matrix: {error}") from error
 
 
 def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
@@ -243,9 +260,8 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
 
 def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
     """Noise on numbers under a prior: what depends on it has a closed form as well."""
-    shell = channel(np.ones((m.secrets, 1)), secrets=[str(i + 1) for i in range(m.secrets)])
-    weights = prior_for(shell, prior)
-    require_two(weights, shell.secrets)
+    weights = prior_of(m, prior)
+    require_two(weights, numbered(m.secrets))
     risk, guess = m.bayes_risk_of(weights), guessing_error(weights)
     risk = min(risk, guess)  # but for rounding it is
     implied = implied_bayes_risk(m.beta_star, m.capacity, weights)

@@ -67,6 +67,10 @@ def test_a_summary_under_a_prior():
     assert found.beta >= found.beta_star
     assert found.beta == pytest.approx(found.bayes_risk / 0.3)
     assert found.leakage == pytest.approx((1 - found.bayes_risk) / 0.7)
+    assert ch.prior_of(ch.Laplace(), {"2": 0.7, "1": 0.3}).tolist() == [0.3, 0.7]
+    assert ch.prior_of([[0.5, 0.5]], None).tolist() == [1]
+    with pytest.raises(InputError, match="needs the channel as a matrix"):
+        ch.prior_of(ch.KaryRandomizedResponse(10**6, 1.0), None)
     with pytest.raises(InputError, match="all mass"):
         ch.analyse(ch.Laplace(), [1.0, 0.0])
     with pytest.raises(InputError, match="2 secrets, got 3"):

@@ -67,8 +67,7 @@ class ChannelKind:
         else:
             source = _source(spec, folder)
             if spec.prior is not None:
-                made = source.channel() if isinstance(source, channels.ClosedForm) else source
-                channels.prior_for(made, channels.read_prior(folder / spec.prior))
+                channels.prior_of(source, channels.read_prior(folder / spec.prior))
 
     def play(self, study: ChannelStudy, folder: Path, options: RunOptions) -> Outcome:
         """Compute or estimate, and compare with the threshold."""
