@@ -12,7 +12,7 @@ import click
 from narcissus.cli import options
 
 if TYPE_CHECKING:
-    from narcissus.channels import Channel, ChannelSummary, ClosedForm
+    from narcissus.channels import Channel, ClosedForm
 
 EPILOG = """
 \b
@@ -80,11 +80,11 @@ def command(
     """
     from narcissus import channels
     from narcissus.cli.progress import progress
+    from narcissus.errors import InputError
 
     if exact:
-        if file is None or any((mechanism, times, all_pairs, more, plot)):
-            raise click.UsageError("--exact takes FILE, --prior and --json alone")
-        click.echo(_in_fractions(file, prior, as_json))
+        needless = any((mechanism, times, all_pairs, more, plot))
+        click.echo(_in_fractions(None if needless else file, prior, as_json=as_json))
         return
     source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
@@ -94,11 +94,16 @@ def command(
     with progress(quiet=not sys.stderr.isatty()) as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
-    if all_pairs:
-        result["pairs"] = [list(p) for p in channels.tied_pairs(_matrix(summary))]
-    if plot is not None:
-        _matrix(summary)
-        _save(plot, summary)
+    if all_pairs or plot is not None:
+        if summary.channel is None:
+            raise InputError(
+                "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
+                "or continuous (in a symmetric mechanism all pairs are alike)"
+            )
+        if all_pairs:
+            result["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
+        if plot is not None:
+            _save(plot, summary)
     if as_json:
         if more:
             result["more"] = summary.more()
@@ -109,20 +114,12 @@ def command(
         click.echo("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
 
 
-def _matrix(summary: ChannelSummary) -> Channel:
-    from narcissus.errors import InputError
-
-    if summary.channel is None:
-        raise InputError(
-            "--all-pairs and --plot need a channel as a matrix; this mechanism is too large "
-            "or continuous (in a symmetric mechanism all pairs are alike)"
-        )
-    return summary.channel
-
-
-def _in_fractions(file: Path, prior: Path | None, as_json: bool) -> str:
+def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> str:
+    """Say what a file's channel leaks, in fractions."""
     from narcissus import channels
 
+    if file is None:
+        raise click.UsageError("--exact takes FILE, --prior and --json alone")
     given = None if prior is None else channels.read_rational_prior(prior)
     found = channels.exact_summary(channels.read_rational(file), given)
     return json.dumps(found.to_dict()) if as_json else str(found)
