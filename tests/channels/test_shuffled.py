@@ -111,6 +111,17 @@ def test_an_accountant_of_dp_says_the_same():
     assert 1 - found.beta_star >= 1 - float(np.minimum(lower, upper).sum()) - 1e-12
 
 
+@pytest.mark.parametrize("people", [3, 10_000])
+def test_reports_that_are_hardly_noisy_keep_limits_that_agree(people):
+    found = ch.shuffled_security(ch.KaryRandomizedResponse(2, 50.0), people)
+    flips = math.exp(-50.0) * people  # none happens but with this chance
+    assert flips < found.beta_star <= found.beta_star_at_most
+    assert found.beta_star < 3 * flips
+    more = ch.shuffled_security(ch.KaryRandomizedResponse(10, 700.0), people)
+    assert 0 < more.beta_star <= more.beta_star_at_most < 1e-290
+    assert more.gap < 1e-9
+
+
 def test_laws_and_largest_terms():
     for trials, chance in ((0, 0.3), (7, 0.9), (400, 0.01), (100_000, 0.2), (5, 1.0)):
         law = Binomial.of(trials, chance)

@@ -79,15 +79,15 @@ def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSe
     law = Binomial.of(others, 2 * q)
     hidden = 1 - middle_term(law.first + np.arange(law.mass.size))
     least = alone + apart * float(law.mass @ hidden)  # alone is 1 - apart
-    most, size = least, law.mass.size
+    rounding = _EPS * (32 + 8 * law.mass.size)
+    low, high = least * (1 - rounding), least * (1 + rounding)
     if k == 2:
         is_small = others < MOST_SPLITS  # where the other half of all splits are mirror images
         splits = range(others // 2 + 1) if is_small else (0, others // 2)
         most = alone + apart * (1 - max(_largest_term(m, others - m, q) for m in splits))
-        least = most if is_small else least
-        size += others if is_small else 0
-    rounding = _EPS * (32 + 8 * size)
-    low, high = least * (1 - rounding), min(1.0, most * (1 + rounding))
+        rounding = _EPS * (32 + 8 * min(others, 4 * law.mass.size))  # of a difference from 1
+        low, high = max(low, most - rounding if is_small else 0.0), most + rounding
+    high = min(1.0, high)
     return ComposedSecurity(low, report.capacity, False, _THEOREM, high)
 
 
@@ -100,7 +100,7 @@ class Binomial:
     first
         Number at which they begin.
     mass
-        From there on, shape (count,); each right to some units in the last place times the count.
+        From there on, shape (count,); each right to 8 units in the last place times the count.
     """
 
     first: int
@@ -115,10 +115,12 @@ class Binomial:
         reach = math.ceil(27 + math.sqrt(711 + 160 * variance))  # Bernstein: 2 e^-80 beyond
         low = max(0, math.floor(trials * chance) - reach)
         high = min(trials, math.ceil(trials * chance) + reach)
-        before = np.arange(low, high, dtype=np.float64)
-        logs = np.log((trials - before) / (before + 1)) + math.log(chance) - math.log1p(-chance)
-        heights = np.concatenate([[0.0], np.cumsum(logs)])
-        mass = np.exp(heights - heights.max())
+        top = min(max(math.floor((trials + 1) * chance), low), high)
+        up, down = np.arange(top, high) + 0.0, np.arange(top, low, -1) + 0.0
+        odds = chance / (1 - chance)
+        rising = np.cumprod((trials - up) / (up + 1) * odds)
+        falling = np.cumprod(down / (trials - down + 1) / odds)
+        mass = np.concatenate([falling[::-1], [1.0], rising])
         return cls(low, mass / mass.sum())
 
 

@@ -11,6 +11,7 @@ from scipy import stats
 from narcissus import channels as ch
 from narcissus.channels.closed_forms.envelope import intervals
 from narcissus.errors import InputError
+from narcissus.findings import contradictions
 
 NOISE = [ch.Laplace(3.0, 0.7, 5), ch.Gaussian(3.0, 0.7, 5), ch.Laplace(3.0, 2.0, 5)]
 
@@ -31,6 +32,7 @@ def test_the_risk_by_a_fine_grid(made, seed):
     x = np.linspace(-50, 53, 600_001)
     right = np.trapezoid((prior[:, None] * density(made, x)).max(axis=0), x)
     assert made.bayes_risk_of(prior) == pytest.approx(1 - right, abs=1e-7)
+    assert contradictions(ch.analyse(made, prior).findings()) == []
 
 
 @pytest.mark.parametrize("made", NOISE, ids=repr)
