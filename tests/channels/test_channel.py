@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from narcissus import channels
 from narcissus.channels import beta, channel, prior_for
 from narcissus.errors import InputError
 
@@ -16,7 +17,6 @@ GOOD = [[0.9, 0.1], [0.2, 0.8]]
         ([[0.9, 0.1], [np.nan, 0.8]], r"secret 's2'.*'o1'\) is missing \(NaN\)"),
         ([[0.9, 0.1], [-0.2, 1.2]], r"secret 's2'.*'o1'\) is -0.2"),
         ([[1.0, 0.0], [1.5, -0.5]], r"secret 's2'.*'o1'\) is 1.5"),
-        ([[0.9, 0.1]], "at least two secrets"),
         ([0.9, 0.1], "shape"),
         ([["a", "b"], ["c", "d"]], "numbers"),
         (np.zeros((0, 3)), "shape"),
@@ -64,3 +64,23 @@ def test_priors():
             prior_for(c, bad)
     with pytest.raises(InputError, match="all mass on one secret \\('x'\\)"):
         beta(c, [1.0, 0.0])
+
+
+def test_one_secret_leaks_nothing():
+    alone = channel([[0.9, 0.1]], secrets=["only"])
+    found = channels.beta_star(alone)
+    assert (found.value, found.pair, found.advantage) == (1, (), 0)
+    assert "nothing to tell apart" in str(found)
+    assert beta(alone) == 1
+    assert channels.tied_pairs(alone) == []
+    assert channels.pairwise(alone).tolist() == [[1]]
+    assert channels.local_dp_epsilon(alone) == channels.metric_epsilon(alone, [[0.0]]) == 0
+    assert channels.quick_bounds(alone).low == channels.capacity(alone) == 1
+    assert channels.refines(alone, channel([[1.0]], secrets=["only"])).holds
+    summary = channels.analyse(alone)
+    assert (summary.beta_star, summary.bayes_risk, summary.beta, summary.leakage) == (1, 0, 1, 1)
+    assert "one secret" in str(summary)
+    many = channels.repeated_security(alone, 1_000)
+    assert (many.beta_star, many.capacity) == (1, pytest.approx(1))
+    design = channels.most_secure([[0.5, 0.25]], 0.4)
+    assert (design.beta_star, channels.least_loss([[0.5, 0.25]]).loss) == (1, 0.25)

@@ -28,3 +28,18 @@ def test_outputs_that_tell_the_same_are_joined():
     assert thin.dense == pytest.approx(np.array(A4))
     assert thin.outputs[0] == "o1+o7"
     assert ch.hyper(doubled).outer == pytest.approx(ch.hyper(A4).outer)
+
+
+def test_qif_has_the_same_posteriors():
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    rows = np.column_stack([np.array(A4) * 0.5, np.array(A4) * 0.5])
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    outer, inner = qif.channel.hyper(rows, prior)
+    found = ch.hyper(rows, prior)
+    order = np.argsort(-outer)
+    assert found.outer == pytest.approx(outer[order])
+    assert found.inner == pytest.approx(inner.T[order])
+    theirs = qif.channel.reduced(rows)
+    assert ch.reduced(rows).shape == theirs.shape
+    for one, two in ((rows, theirs), (theirs, rows)):
+        assert ch.refines(one, two).holds

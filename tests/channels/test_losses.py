@@ -20,7 +20,7 @@ def test_names_and_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("secret,here\nhome,0\n", "at least two"),
+        ("secret,here\n", "one at least"),
         ("secret,here,near\nhome,0\nwork,1,2\n", "line 2: 2 cells where the first line has 3"),
         ("secret,here\nhome,0\nwork,x\n", "line 3: the loss of answer 'here' is 'x'"),
     ],
@@ -41,3 +41,13 @@ def test_a_written_channel_is_read_the_same(tmp_path):
     assert np.array_equal(again.dense, made.dense)
     with pytest.raises(InputError, match="cannot write"):
         ch.write_channel(tmp_path / "no" / "c.csv", made)
+
+
+def test_gains_and_fractions_are_written(tmp_path):
+    ch.write_gain(tmp_path / "g.csv", np.array([[0.5, 1.0], [0.1, 0.0]]), ["x", "y"])
+    assert (tmp_path / "g.csv").read_text() == "guess,x,y\ng1,0.5,1.0\ng2,0.1,0.0\n"
+    exact = ch.rational_channel([["1/3", "2/3"]], secrets=["x"])
+    ch.write_channel(tmp_path / "c.csv", exact)
+    assert ch.read_rational(tmp_path / "c.csv").rows == exact.rows
+    with pytest.raises(InputError, match="npz holds floats"):
+        ch.write_channel(tmp_path / "c.npz", exact)

@@ -101,3 +101,29 @@ def test_additive_capacity_and_guessing_entropy():
     for _ in range(50):  # no gain in [0, 1] leaks more
         gain, some = rng.random((4, 3)), rng.dirichlet(np.ones(3))
         assert ch.additive_g_leakage(a, gain, some) <= 0.6
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_additive_capacity_for_a_prior():
+    a, prior = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], [0.5, 0.3, 0.2]
+    assert ch.additive_capacity_for(a, prior) == pytest.approx(0.24)
+    four = [[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]]
+    assert ch.additive_capacity_for(four) == pytest.approx(0.23125)
+    rng = np.random.default_rng(1)
+    best = 0.0
+    for _ in range(200):  # no gain in [0, 1] leaks more, and a good one nearly as much
+        gain = (rng.random((4, 4)) > 0.5).astype(float)
+        best = max(best, ch.additive_g_leakage(four, gain))
+    assert 0.15 < best <= 0.23125 + 1e-12
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_other_measures_agree_with_qif(world):
+    rows, prior, _ = world
+    guesses = qif.measure.guessing
+    assert ch.guessing_entropy(rows, prior) == pytest.approx(guesses.posterior(prior, rows))
+    assert ch.prior_guessing_entropy(prior) == pytest.approx(guesses.prior(prior))
+    assert ch.capacity(rows) == pytest.approx(qif.measure.bayes_vuln.mult_capacity(rows))
+    assert ch.additive_capacity(rows) == pytest.approx(
+        1 - qif.channel.sum_column_min(rows), abs=1e-12
+    )

@@ -40,3 +40,18 @@ def test_moving_one_distribution_into_another():
         assert ch.kantorovich(p, q, far) == pytest.approx(line, abs=1e-9)
     with pytest.raises(InputError, match="3 and 2 places"):
         ch.kantorovich([0.5, 0.3, 0.2], [0.5, 0.5], LINE)
+
+
+def test_qif_measures_the_same():
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    rng = np.random.default_rng(5)
+    rows, places = rng.dirichlet(np.ones(4), 3), np.array([0.0, 1.0, 2.5])
+    far = np.abs(np.subtract.outer(places, places))
+
+    def distance(i, j):
+        return float(far[i, j])
+
+    theirs = qif.measure.d_privacy.smallest_epsilon(rows, distance)
+    assert ch.metric_epsilon(rows, far) == pytest.approx(theirs, rel=1e-9)
+    p, q = rng.dirichlet(np.ones(3), 2)
+    assert ch.kantorovich(p, q, far) == pytest.approx(qif.metric.kantorovich(distance)(p, q))

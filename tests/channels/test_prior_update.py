@@ -32,3 +32,11 @@ def test_counts_that_cannot_be_are_refused():
         ch.explain([[1, 0], [1, 0]], [3, 1])
     with pytest.raises(InputError, match="2 numbers"):
         ch.explain([[1, 0], [0, 1]], [0, 0])
+
+
+def test_qif_updates_to_the_same_prior():
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    rows = ch.KaryRandomizedResponse(4, 1.5).channel().dense
+    share = np.array([0.3, 0.3, 0.25, 0.15])
+    theirs, _ = qif.channel.iterative_bayesian_update(rows, share, max_diff=1e-12)
+    assert ch.explain(rows, share, tolerance=1e-12).prior == pytest.approx(theirs, abs=1e-4)

@@ -41,3 +41,20 @@ def test_what_cannot_be_compared_is_refused():
         ch.refines(A, [[1.0], [1.0]])
     with pytest.raises(TooLargeError, match="variables"):
         ch.refines(np.full((2, 1000), 1e-3), np.full((2, 1000), 1e-3))
+
+
+def test_qif_decides_the_same():
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    rng = np.random.default_rng(2)
+    for _ in range(6):
+        first, by = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), 3)
+        other = rng.dirichlet(np.ones(3), 4)
+        for a, b in ((first, first @ by), (first @ by, first), (first, other)):
+            assert ch.refines(a, b).holds == qif.refinement.refined_by_witness(a, b)[0]
+
+
+def test_it_is_told_as_plain_values():
+    told = ch.refines(A, B).to_dict()
+    assert (told["holds"], told["by"], told["grade"]) == (False, None, "proved")
+    assert np.array(told["gain"]).shape[1] == 3
+    assert ch.refines(A, A).to_dict()["by"] is not None

@@ -31,3 +31,11 @@ def test_no_prior_gives_more():
     rows = rng.dirichlet(np.ones(4), 5)
     found = ch.shannon_capacity(rows)
     assert max(ch.shannon_leakage(rows, p) for p in rng.dirichlet(np.ones(5), 200)) <= found.high
+
+
+def test_qif_finds_the_same():
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    rows = np.random.default_rng(3).dirichlet(np.ones(4), 4)
+    found = ch.shannon_capacity(rows)
+    theirs = qif.measure.shannon.add_capacity(rows)[0]
+    assert found.low - 1e-3 <= theirs <= found.high + 1e-3

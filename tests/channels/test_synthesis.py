@@ -27,6 +27,19 @@ def test_reference_values():
 
 
 @pytest.mark.states("Narcissus theory", "6.5")
+def test_least_loss_under_d_privacy():
+    line = LINE[:4, :4]
+    found = ch.least_loss(line, epsilon=0.5, distance=line)
+    assert found.loss == pytest.approx(0.8032653298563168, abs=1e-7)
+    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+    uniform = np.full(4, 0.25)
+    theirs = qif.mechanism.d_privacy.min_loss_given_d(
+        uniform, 4, lambda i, j: 0.5 * abs(i - j), lambda i, j: float(abs(i - j))
+    )
+    assert float((uniform[:, None] * theirs * line).sum()) == pytest.approx(found.loss, abs=1e-7)
+
+
+@pytest.mark.states("Narcissus theory", "6.5")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_theorem_holds_with_equality_on_lines_and_for_0_1_loss(seed):
     rng = np.random.default_rng(seed)

@@ -89,7 +89,6 @@ def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):
         ("s,a,b\nx,0.5,0.5\ny,0.25,0.7\n", "row 2 (secret 'y') sums to 0.95, off by -0.05"),
         ("s,a,b\nx,0.5,0.5\ny,-0.25,1.25\n", "-0.25"),
         ("s,a,b\nx,0.5,0.5\nx,0.25,0.75\n", "'x' stands there twice"),
-        ("s,a,b\nx,0.5,0.5\n", "at least two secrets"),
         ("s,a,b\nx,0.5,0.5\ny,nan,1\n", "NaN"),
     ):
         path.write_text(text)
@@ -103,6 +102,39 @@ def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):
     code, _, err = narcissus("channel", path, "--prior", prior)
     assert code == 2
     assert "all mass on one secret ('login')" in err
+
+
+def test_one_secret_is_answered(narcissus, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("s,a,b\nx,0.5,0.5\n")
+    code, out, _ = narcissus("channel", path)
+    assert code == 0
+    assert "one secret, and so nothing to tell apart: Bayes security 1" in out
+    found = json.loads(narcissus("channel", path, "--json")[1])
+    assert (found["beta_star"], found["pair"], found["epsilon_ldp"]) == (1, [], 0)
+    assert narcissus("compose", f"{path}=50")[0] == 0
+
+
+def test_fractions(narcissus, tmp_path):
+    path, prior = tmp_path / "c.csv", tmp_path / "p.csv"
+    path.write_text("s,a,b\nx,1/3,2/3\ny,1/2,1/2\n")
+    prior.write_text("x,1/3\ny,2/3\n")
+    code, out, _ = narcissus("channel", path, "--exact", "--prior", prior, "--json")
+    found = json.loads(out)
+    assert (code, found["beta_star"], found["guessing_error"]) == (0, "5/6", "1/3")
+    assert found["pair"] == ["x", "y"]
+    assert "5/6 (0.833333)" in narcissus("channel", path, "--exact")[1]
+    assert narcissus("channel", path, "--exact", "--repeat", "2")[0] == 2
+    assert json.loads(narcissus("channel", path, "--json")[1])["beta_star"] == pytest.approx(5 / 6)
+
+
+def test_noise_on_numbers_takes_a_prior(narcissus, tmp_path):
+    prior = tmp_path / "p.csv"
+    prior.write_text("1,0.3\n2,0.7\n")
+    text = "gaussian:span=1,sigma=1"
+    found = json.loads(narcissus("channel", "--mechanism", text, "--prior", prior, "--json")[1])
+    assert found["bayes_risk"] == pytest.approx(0.2530044, abs=1e-7)
+    assert found["guessing_error"] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("name", ["channel", "estimate"])

@@ -36,3 +36,14 @@ def test_what_is_wrong_is_said(narcissus, use, says):
     code, _, err = narcissus("compose", use)
     assert code == 2
     assert says in err
+
+
+def test_shuffled_reports(narcissus):
+    use = "randomized-response:values=10,epsilon=1"
+    found = json.loads(narcissus("compose", use, "--shuffled", "1000", "--json")[1])
+    assert found["beta_star"] == pytest.approx(0.99105, abs=1e-6)
+    assert found["beta_star"] <= found["beta_star_at_most"]
+    for uses in ([use, use], ["laplace:epsilon=1"]):
+        code, _, err = narcissus("compose", *uses, "--shuffled", "10")
+        assert code == 2
+        assert "--shuffled takes one USE" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from narcissus import channels as ch
@@ -39,3 +40,18 @@ def test_one_wish_is_given(narcissus, losses, options):
     code, _, err = narcissus("design", losses, *options)
     assert code == 2
     assert "give one of" in err
+
+
+def test_losses_of_numpy_and_mechanisms_into_npz(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez(tmp_path / "loss.npz", matrix=1 - np.eye(3), secrets=["x", "y", "z"])
+    code, out, _ = narcissus("design", "loss.npz", "--most-loss", "0.4", "--out", "m.npz", "--json")
+    assert code == 0
+    assert json.loads(out)["secrets"] == ["x", "y", "z"]
+    assert ch.beta_star(ch.read_channel("m.npz")).value == pytest.approx(0.6, abs=1e-7)
+    code, out, _ = narcissus("compose", "m.npz=2", "--json")
+    assert (code, json.loads(out)["exact"]) == (0, True)
+    np.save(tmp_path / "loss.npy", np.array([[object()]]), allow_pickle=True)
+    code, _, err = narcissus("design", "loss.npy", "--most-loss", "1")
+    assert code == 2
+    assert "holds Python objects" in err

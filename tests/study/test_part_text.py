@@ -18,6 +18,8 @@ EXAMPLES = (
     "laplace:span=1,scale=2",
     "laplace:epsilon=0.5",
     "optimized-unary:values=10,epsilon=1",
+    "planar-geometric:width=3,height=2,epsilon=0.5",
+    "planar-laplace:width=3,height=2,epsilon=0.5,step=2",
     "randomized-response:values=10,epsilon=1",
     "subset:values=10,epsilon=1",
     "subset:values=10,epsilon=1,size=3",

@@ -18,9 +18,12 @@ from narcissus.channels.closed_forms import (
     Geometric,
     KaryRandomizedResponse,
     Laplace,
+    PlanarGeometric,
+    PlanarLaplace,
     Subset,
     UnaryEncoding,
 )
+from narcissus.channels.comparison import ChannelComparison, OneWay, compare_channels
 from narcissus.channels.compose import (
     ComposedSecurity,
     cascade,
@@ -31,10 +34,17 @@ from narcissus.channels.compose import (
     repeat,
     repeated_security,
 )
-from narcissus.channels.deterministic import finest_below, of_program
+from narcissus.channels.deterministic import of_program
 from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
-from narcissus.channels.files import read_channel, read_prior, read_samples
+from narcissus.channels.exact_summary import ExactSummary, exact_summary
+from narcissus.channels.files import (
+    read_channel,
+    read_prior,
+    read_rational,
+    read_rational_prior,
+    read_samples,
+)
 from narcissus.channels.from_guarantees import (
     SecurityBound,
     database_capacity,
@@ -64,6 +74,7 @@ from narcissus.channels.groups import (
     read_groups,
 )
 from narcissus.channels.hyper import Hyper, hyper, reduced
+from narcissus.channels.lattice import greatest_below, least_above
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
@@ -72,10 +83,11 @@ from narcissus.channels.local_dp import (
     local_dp_profile,
 )
 from narcissus.channels.loss_families import LossFamily, l_beta_bound, least_l_beta, loss_family
-from narcissus.channels.losses import read_losses, write_channel
+from narcissus.channels.losses import read_losses, write_channel, write_gain
 from narcissus.channels.measures import (
     ImpliedRisk,
     additive_capacity,
+    additive_capacity_for,
     additive_leakage,
     advantage,
     bayes_risk,
@@ -93,11 +105,15 @@ from narcissus.channels.measures import (
 from narcissus.channels.metric import kantorovich, metric_epsilon
 from narcissus.channels.over_uses import AfterOutputs, security_over_uses
 from narcissus.channels.prior_update import ExplainedPrior, explain
+from narcissus.channels.rational import RationalChannel, rational_channel
+from narcissus.channels.rational_refinement import RationalRefinement, refines_exactly
 from narcissus.channels.refinement import Refinement, refines
+from narcissus.channels.remapping import Remapped, remap
 from narcissus.channels.sampled_gaussian import dp_sgd_reached, sampled_gaussian_overlap
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
-from narcissus.channels.summary import ChannelSummary, analyse
+from narcissus.channels.shuffled import shuffled_security
+from narcissus.channels.summary import ChannelSummary, analyse, prior_of
 from narcissus.channels.synthesis import (
     Design,
     least_loss,
@@ -110,12 +126,14 @@ from narcissus.channels.templates import Templates
 __all__ = [
     "AfterOutputs",
     "Channel",
+    "ChannelComparison",
     "ChannelSummary",
     "Classifier",
     "ClosedForm",
     "ComposedSecurity",
     "Design",
     "Estimator",
+    "ExactSummary",
     "ExplainedPrior",
     "Exponential",
     "Frequentist",
@@ -132,8 +150,14 @@ __all__ = [
     "Look",
     "LossFamily",
     "Nearest",
+    "OneWay",
+    "PlanarGeometric",
+    "PlanarLaplace",
     "QuickBounds",
+    "RationalChannel",
+    "RationalRefinement",
     "Refinement",
+    "Remapped",
     "Samples",
     "SecurityBound",
     "ShannonCapacity",
@@ -142,6 +166,7 @@ __all__ = [
     "UnaryEncoding",
     "WorstPair",
     "additive_capacity",
+    "additive_capacity_for",
     "additive_g_leakage",
     "additive_leakage",
     "advantage",
@@ -155,19 +180,21 @@ __all__ = [
     "cascade",
     "cascade_security",
     "channel",
+    "compare_channels",
     "convergence",
     "database_capacity",
     "dp_sgd_reached",
     "estimate",
     "estimate_groups",
+    "exact_summary",
     "explain",
-    "finest_below",
     "forest",
     "from_database_dp",
     "from_guarantee",
     "from_local_dp",
     "g_leakage",
     "g_vulnerability",
+    "greatest_below",
     "guessing_entropy",
     "guessing_error",
     "humphries_bound",
@@ -178,6 +205,7 @@ __all__ = [
     "l_beta",
     "l_beta_bound",
     "l_risk",
+    "least_above",
     "least_l_beta",
     "least_loss",
     "local_dp_delta",
@@ -201,14 +229,20 @@ __all__ = [
     "prior_g_vulnerability",
     "prior_guessing_entropy",
     "prior_l_risk",
+    "prior_of",
     "quick_bounds",
+    "rational_channel",
     "read_channel",
     "read_groups",
     "read_losses",
     "read_prior",
+    "read_rational",
+    "read_rational_prior",
     "read_samples",
     "reduced",
     "refines",
+    "refines_exactly",
+    "remap",
     "repeat",
     "repeated_security",
     "sampled_gaussian_overlap",
@@ -216,9 +250,11 @@ __all__ = [
     "security_over_uses",
     "shannon_capacity",
     "shannon_leakage",
+    "shuffled_security",
     "tied_pairs",
     "to_approximate_dp",
     "trade_off",
     "write_channel",
+    "write_gain",
     "yeom_bound",
 ]

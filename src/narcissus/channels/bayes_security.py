@@ -38,14 +38,14 @@ class WorstPair(Result):
     value
         ``beta*`` in [0, 1]; 1 leaks nothing, 0 tells two secrets apart for certain.
     pair
-        Names of two secrets that reach it.
+        Names of two secrets that reach it; empty if there is one secret alone.
     indices
         Their numbers in the channel, from 0.
     """
 
     value: float
-    pair: tuple[str, str]
-    indices: tuple[int, int]
+    pair: tuple[str, ...]
+    indices: tuple[int, ...]
 
     @property
     def grade(self) -> Grade:
@@ -61,6 +61,8 @@ class WorstPair(Result):
         return self.value
 
     def __str__(self) -> str:
+        if not self.pair:
+            return "EXACT: Bayes security 1: there is one secret, and nothing to tell apart"
         return (
             f"EXACT: Bayes security {self.value:.6g}, at the secrets {self.pair[0]!r} and "
             f"{self.pair[1]!r}\n  an attacker who knows that it is one of these two, equally "
@@ -70,6 +72,8 @@ class WorstPair(Result):
 
 def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
     """Compute ``beta*`` exactly, with the pair of secrets that is easiest to tell apart.
+
+    Of one secret alone it is 1, by convention, and there is no pair.
 
     Parameters
     ----------
@@ -87,6 +91,8 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
     (0.6, ('s1', 's2'))
     """
     c = channel(matrix)
+    if c.shape[0] == 1:
+        return WorstPair(1.0, (), ())
     value, pair = least_overlap(c.matrix, observer=observer)
     return WorstPair(value, c.pair_names(pair), pair)
 

@@ -119,7 +119,7 @@ def channel(
     Raises
     ------
     InputError
-        Not a matrix, fewer than two secrets, NaN, entries outside [0, 1], rows that do not sum
+        Not a matrix, NaN, entries outside [0, 1], rows that do not sum
         to one (the first is named, with its sum), or names that are missing or repeated.
 
     Examples
@@ -148,13 +148,8 @@ def channel(
             f"`matrix` must have a row per secret, a column per output; got shape {values.shape}"
         )
     n, m = values.shape
-    secret_names = _names("secrets", secrets, n, "s")
-    output_names = _names("outputs", outputs, m, "o")
-    if n < 2:
-        raise InputError(
-            f"a channel needs at least two secrets, got one ({secret_names[0]!r}): "
-            "with one secret there is nothing to tell apart"
-        )
+    secret_names = names_of("secrets", secrets, n, "s")
+    output_names = names_of("outputs", outputs, m, "o")
     # NaN makes both comparisons false, so it is caught here too.
     if not (float(entries.min(initial=0)) >= 0 and float(entries.max(initial=0)) <= 1):
         _refuse_entry(values, secret_names, output_names)
@@ -188,8 +183,14 @@ def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...
     )
 
 
-def _names(what: str, names: Iterable[Any] | None, size: int, letter: str) -> tuple[str, ...]:
-    """Give ``size`` different names as strings."""
+def names_of(what: str, names: Iterable[Any] | None, size: int, letter: str) -> tuple[str, ...]:
+    """Give ``size`` different names as strings.
+
+    Raises
+    ------
+    InputError
+        Another number of names, or one that stands there twice.
+    """
     if names is None:
         return tuple(f"{letter}{i + 1}" for i in range(size))
     texts = tuple(str(name) for name in names)

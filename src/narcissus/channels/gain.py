@@ -31,6 +31,11 @@ def _guesses(name: str, values: ArrayLike, secrets: int) -> Matrix:
     return array
 
 
+def loss_table(loss: ArrayLike, secrets: int) -> Matrix:
+    """Give a loss as an array, a row per guess; refuse what is not finite or of other secrets."""
+    return _guesses("loss", loss, secrets)
+
+
 def _expected(c: Channel, prior: Matrix, values: Matrix, best: Any) -> float:
     """Give ``sum_o best_w sum_s pi_s C_so values[w, s]``, a block of outputs at a time."""
     joint = c.scaled(prior)

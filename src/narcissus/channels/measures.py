@@ -88,6 +88,8 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
 def beta(matrix: Any, prior: Any = None) -> float:
     """Give ``beta(pi, C) = R*(pi, C) / G(pi)`` in [0, 1]; 1 means that the output tells nothing.
 
+    It is 1 for a channel of one secret.
+
     Raises
     ------
     InputError
@@ -97,6 +99,8 @@ def beta(matrix: Any, prior: Any = None) -> float:
     """
     c = channel(matrix)
     weights = prior_for(c, prior)
+    if c.shape[0] == 1:
+        return 1.0
     require_two(weights, c.secrets)
     return min(1.0, bayes_risk(c, weights) / guessing_error(weights))
 
@@ -127,6 +131,21 @@ def additive_capacity(matrix: Any) -> float:
     Source: Alvim et al. 2020, section 7.2 (Narcissus theory 6.6).
     """
     return max(0.0, 1.0 - math.fsum(channel(matrix).column_min()))
+
+
+def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
+    """Give the largest additive leakage for one prior, over gains that are 1-spanning.
+
+    These are the gains of which each guess gains at most 1 more for one secret than for another;
+    it is half of what the output moves the joint law from independence,
+    ``sum_so pi_s |C_so - p_o| / 2``.
+
+    Source: Alvim et al. 2020, section 7.2 (Narcissus theory 6.6).
+    """
+    c = channel(matrix)
+    weights = prior_for(c, prior)
+    away = np.abs(c.dense - weights @ c.dense)
+    return math.fsum((weights[:, None] * away).ravel()) / 2
 
 
 def prior_guessing_entropy(prior: ArrayLike) -> float:

@@ -38,7 +38,7 @@ def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
         for a, row in enumerate(logs):
             gap = np.where(np.isneginf(row), -np.inf, row - logs).max(axis=1)
             rate = np.where(gap <= 0, 0.0, gap / far[a])
-            worst = max(worst, float(np.delete(rate, a).max()))
+            worst = max(worst, float(np.delete(rate, a).max(initial=0.0)))
     return worst
 
 

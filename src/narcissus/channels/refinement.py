@@ -59,6 +59,18 @@ class Refinement(Result):
         """Proved by the witness; approximate where the two agree but for the solver's tolerance."""
         return "approximate" if self.holds else "proved"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give whether it holds, and the witness as rows of numbers."""
+        return {
+            "holds": self.holds,
+            "grade": self.grade,
+            "gap": self.gap,
+            "by": self.by.dense.tolist() if self.holds else None,
+            "gain": None if self.gain is None else self.gain.tolist(),
+            "first": self.first,
+            "second": self.second,
+        }
+
     def __str__(self) -> str:
         if self.holds:
             return f"REFINES: the first, post-processed, is the second within {self.gap:.1g} in sum"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from narcissus._outwards import lower
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, plot_pairwise
-from narcissus.channels.channel import Channel, channel, prior_for, require_two
+from narcissus.channels.channel import Channel, Matrix, channel, prior_for, require_two
 from narcissus.channels.closed_forms import ClosedForm
+from narcissus.channels.closed_forms.base import numbered
+from narcissus.channels.closed_forms.location import LocationFamily
 from narcissus.channels.from_guarantees import from_local_dp
 from narcissus.channels.local_dp import local_dp_epsilon
 from narcissus.channels.measures import (
@@ -42,7 +44,7 @@ class ChannelSummary(Result):
     secrets
         How many.
     beta_star, pair
-        Bayes security, and names of two secrets that reach it.
+        Bayes security, and names of two secrets that reach it; no names if there is one secret.
     bayes_risk, guessing_error, beta
         For the prior: error of the best attacker with and without the output, and their ratio.
     capacity, leakage
@@ -60,7 +62,7 @@ class ChannelSummary(Result):
     name: str
     secrets: int
     beta_star: float
-    pair: tuple[str, str]
+    pair: tuple[str, ...]
     bayes_risk: float
     guessing_error: float
     beta: float
@@ -139,6 +141,11 @@ class ChannelSummary(Result):
         return plot_pairwise(self.channel, ax=ax)
 
     def __str__(self) -> str:
+        if not self.pair:
+            return (
+                f"{self.name}: one secret, and so nothing to tell apart: Bayes security 1, "
+                "whatever the output"
+            )
         epsilon = (
             f"{self.epsilon_ldp:.6g}" if math.isfinite(self.epsilon_ldp) else "none (infinite)"
         )
@@ -196,19 +203,38 @@ def analyse(
         label = name or repr(source)
         if prior is None:
             return _closed(source, label)
-        try:
-            made = source.channel()
-        except InputError as error:
-            raise InputError(
-                f"a prior of your own needs the channel as a matrix: {error}"
-            ) from error
-        return _explicit(made, prior, label, observer)
+        if isinstance(source, LocationFamily):
+            return _numbers(source, prior, label)
+        return _explicit(_matrix_of(source), prior, label, observer)
     return _explicit(channel(source), prior, name or "channel", observer)
+
+
+def prior_of(source: Any, prior: Any) -> Matrix:
+    """Give a prior over the secrets of a channel or a mechanism, checked; None means uniform.
+
+    Raises
+    ------
+    InputError
+        It is none, or the mechanism has no matrix and is no noise on numbers.
+    """
+    if isinstance(source, LocationFamily):  # numbers have names, but no matrix
+        shell = channel(np.ones((source.secrets, 1)), secrets=numbered(source.secrets))
+        return prior_for(shell, prior)
+    made = _matrix_of(source) if isinstance(source, ClosedForm) else channel(source)
+    return prior_for(made, prior)
+
+
+def _matrix_of(source: ClosedForm) -> Channel:
+    try:
+        return source.channel()
+    except InputError as error:
+        raise InputError(f"a prior of your own needs the channel as a matrix: {error}") from error
 
 
 def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
     weights = prior_for(c, prior)
-    require_two(weights, c.secrets)
+    if c.shape[0] > 1:
+        require_two(weights, c.secrets)
     security = beta_star(c, observer=observer)
     risk, guess = bayes_risk(c, weights), guessing_error(weights)
     most = capacity(c)
@@ -220,7 +246,7 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
         pair=security.pair,
         bayes_risk=risk,
         guessing_error=guess,
-        beta=min(1.0, risk / guess),
+        beta=min(1.0, risk / guess) if guess > 0 else 1.0,
         capacity=most,
         leakage=max(1.0, bayes_vulnerability(c, weights) / float(weights.max())),
         epsilon_ldp=local_dp_epsilon(c),
@@ -229,6 +255,26 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
         shannon=shannon_leakage(c, weights),
         prior="uniform" if prior is None else "given",
         channel=c,
+    )
+
+
+def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
+    """Noise on numbers under a prior: what depends on it has a closed form as well."""
+    weights = prior_of(m, prior)
+    require_two(weights, numbered(m.secrets))
+    risk, guess = m.bayes_risk_of(weights), guessing_error(weights)
+    risk = min(risk, guess)  # but for rounding it is
+    implied = implied_bayes_risk(m.beta_star, m.capacity, weights)
+    return replace(
+        _closed(m, name),
+        bayes_risk=risk,
+        guessing_error=guess,
+        beta=min(1.0, risk / guess),
+        leakage=max(1.0, (1 - risk) / float(weights.max())),
+        implied_risk=implied.value,
+        implied_by=implied.tighter,
+        shannon=None,
+        prior="given",
     )
 
 

@@ -192,7 +192,7 @@ def loss_of_nothing(loss: ArrayLike, prior: Any = None) -> float:
 
 def _losses(loss: ArrayLike) -> Floats:
     values = np.asarray(loss, dtype=np.float64)
-    if values.ndim != 2 or min(values.shape) < 1 or values.shape[0] < 2:
+    if values.ndim != 2 or min(values.shape) < 1:
         raise InputError(f"`loss` must have shape (secrets, answers), got {values.shape}")
     if not np.isfinite(values).all() or (values < 0).any():
         raise InputError("`loss` must be finite and at least 0")

@@ -24,6 +24,8 @@ Examples:
   narcissus channel --mechanism randomized-response:values=10,epsilon=1
   narcissus channel --mechanism laplace:epsilon=0.1
   narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6
+  narcissus channel channel.csv --exact
+  narcissus channel --mechanism planar-laplace:width=5,height=5,epsilon=0.5
   narcissus channel channel.csv --repeat 3 --plot pairs.svg
   narcissus channel channel.csv --loss loss.csv --report channel.html
   narcissus channel channel.csv --groups groups.csv
@@ -31,7 +33,8 @@ Examples:
   narcissus channel --profile curve.csv --report neighbours.html
 
 \b
-FILE is CSV or Parquet: a row per secret, a column per output, each row summing to 1.
+FILE is CSV, Parquet, npy or npz (sparse ones of SciPy as well): a row per secret, a column per
+output, each row summing to 1. A cell may be a fraction, such as 1/3.
   secret,short,long
   login,0.9,0.1
   logout,0.2,0.8
@@ -43,8 +46,8 @@ one record can be told apart: a lower limit of Bayes security, and for DP-SGD al
 Keys of --json are then beta_star_at_least, beta_star_at_most (null but for DP-SGD), tight, theorem.
 
 \b
-Mechanisms: exponential, gaussian, geometric, laplace, randomized-response, subset, unary,
-optimized-unary; a wrong parameter is answered with an example.
+Mechanisms: exponential, gaussian, geometric, laplace, planar-geometric, planar-laplace,
+randomized-response, subset, unary, optimized-unary; a wrong parameter is answered with an example.
 """
 
 
@@ -67,6 +70,7 @@ optimized-unary; a wrong parameter is answered with an example.
 )
 @click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
 @click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
+@click.option("--exact", is_flag=True, help="In fractions, without any rounding: FILE alone.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
 @options.file("--groups", "FILE", "CSV of secret, group: each group by itself, and compared.")
 @options.file("--loss", "FILE", "An attacker's losses: CSV as `narcissus design` takes it.")
@@ -82,6 +86,7 @@ def command(
     tolerance: float,
     all_pairs: bool,
     more: bool,
+    exact: bool,
     plot: Path | None,
     groups: Path | None,
     loss: Path | None,
@@ -101,15 +106,18 @@ def command(
     from narcissus.errors import InputError
 
     check_report(report)
+    aside = {"--mechanism": mechanism, "--repeat": times, "--plot": plot, "--groups": groups}
+    aside |= {"--loss": loss, "--all-pairs": all_pairs or None, "--all": more or None}
     if any(value is not None for value in guarantee.values()):
-        needless = {"FILE": file, "--mechanism": mechanism, "--prior": prior, "--repeat": times}
-        needless |= {"--plot": plot, "--groups": groups, "--loss": loss}
-        needless |= {"--all-pairs": all_pairs or None, "--all": more or None}
-        _refuse(needless, "a guarantee")
+        _refuse(aside | {"FILE": file, "--prior": prior, "--exact": exact or None}, "a guarantee")
         _neighbours(guarantee, delta, adjacency, report, as_json=as_json)
         return
     if delta is not None:
         raise InputError("`--delta` goes with `--epsilon` only; drop it")
+    if exact:
+        _refuse(aside | {"--report": report}, "--exact")
+        click.echo(_in_fractions(file, prior, as_json=as_json))
+        return
     source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
@@ -256,6 +264,17 @@ def _neighbours(
         files = {"the profile": given["profile"], "the losses": given["pld"]}
         page = guarantee_page(found, guarantee, reached, asked(files))
         write(report, page, silent=as_json)
+
+
+def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> str:
+    """Say what a file's channel leaks, in fractions."""
+    from narcissus import channels
+
+    if file is None:
+        raise click.UsageError("--exact takes FILE, --prior and --json alone")
+    given = None if prior is None else channels.read_rational_prior(prior)
+    found = channels.exact_summary(channels.read_rational(file), given)
+    return json.dumps(found.to_dict()) if as_json else str(found)
 
 
 def _source(

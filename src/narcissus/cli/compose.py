@@ -13,7 +13,7 @@ from narcissus.cli import options
 from narcissus.cli.sheets import asked, check_report, write
 
 if TYPE_CHECKING:
-    from narcissus.channels import Channel, ClosedForm
+    from narcissus.channels import Channel, ClosedForm, ComposedSecurity
 
 EPILOG = """
 \b
@@ -21,12 +21,13 @@ Examples:
   narcissus compose channel.csv=20
   narcissus compose weekly.csv=52 yearly.csv
   narcissus compose randomized-response:values=10,epsilon=1=200
+  narcissus compose randomized-response:values=10,epsilon=1 --shuffled 1000
   narcissus compose laplace:span=1,scale=4=30 gaussian:span=1,sigma=5=12
   narcissus compose weekly.csv=52 --report year.html
 
 \b
-USE is a file (a row per secret, a column per output; see `narcissus channel --help`) or a mechanism
-as `narcissus channel --mechanism` takes it; =TIMES says how often its output is seen, once if left
+USE is a file (CSV, Parquet, npy or npz; see `narcissus channel --help`) or a mechanism as
+`narcissus channel --mechanism` takes it; =TIMES says how often its output is seen, once if left
 out. All uses are about the same secret and independent given it. Noise on numbers (laplace,
 gaussian) goes with its like only.
 
@@ -44,15 +45,34 @@ Keys of --json: beta_star, beta_star_at_most, gap, capacity, exact, theorem.
     show_default=True,
     help="How near the two limits are to lie, as a share; they hold anyway.",
 )
+@click.option(
+    "--shuffled",
+    type=click.IntRange(1, 1_000_000_000),
+    metavar="PEOPLE",
+    help="So many people report by USE, a randomized-response, and the reports are shuffled.",
+)
 @options.report
 @options.as_json("Full precision, on standard output.")
-def command(*, uses: tuple[str, ...], tolerance: float, report: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    uses: tuple[str, ...],
+    tolerance: float,
+    shuffled: int | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
     """Limit the Bayes security of repeated and mixed uses from both sides."""
     from narcissus import channels
 
     check_report(report)
-    given = [_use(text) for text in uses]
-    found = channels.mixed_security(given, tolerance=tolerance)
+    given: list[tuple[Channel | ClosedForm, int]] = []
+    if shuffled is not None:
+        if report is not None:
+            raise click.UsageError("--report draws uses; it does not go with --shuffled")
+        found = _shuffled(uses, shuffled)
+    else:
+        given = [_use(text) for text in uses]
+        found = channels.mixed_security(given, tolerance=tolerance)
     if as_json:
         click.echo(json.dumps({**asdict(found), "gap": found.gap}))
     else:
@@ -62,6 +82,19 @@ def command(*, uses: tuple[str, ...], tolerance: float, report: Path | None, as_
 
         curve = channels.security_over_uses(given)
         write(report, compose_page(found, curve, asked({})), silent=as_json)
+
+
+def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
+    """Hide one report among others."""
+    from narcissus import channels
+    from narcissus.study.part_text import part_from_text
+
+    if len(uses) == 1 and uses[0].startswith("randomized-response:"):
+        made = part_from_text("channel-mechanism", uses[0]).build()
+        return channels.shuffled_security(made, people)
+    raise click.UsageError(
+        "--shuffled takes one USE, once: randomized-response:values=10,epsilon=1"
+    )
 
 
 def _use(text: str) -> tuple[Channel | ClosedForm, int]:

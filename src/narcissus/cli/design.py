@@ -23,7 +23,8 @@ Examples:
   narcissus design loss.csv --most-loss 0.5 --report design.html
 
 \b
-LOSS is CSV: a row per secret, a column per answer, what the answer costs when it is the secret.
+LOSS is CSV, npy or npz: a row per secret, a column per answer, what the answer costs when it is
+the secret.
   secret,here,near,far
   home,0,1,5
   work,1,0,4

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
     "compose": ("narcissus.cli.compose", "What many outputs about one secret leak together."),
+    "refine": ("narcissus.cli.refine", "Which of two channels tells more, with a witness."),
     "design": ("narcissus.cli.design", "The most secure mechanism at a given loss."),
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),

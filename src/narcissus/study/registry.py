@@ -155,6 +155,8 @@ CHANNEL_MECHANISM = {
     "geometric": "narcissus.channels:Geometric",
     "laplace": "narcissus.channels.calibrated:laplace",
     "optimized-unary": "narcissus.channels.calibrated:optimized_unary",
+    "planar-geometric": "narcissus.channels:PlanarGeometric",
+    "planar-laplace": "narcissus.channels:PlanarLaplace",
     "randomized-response": "narcissus.channels:KaryRandomizedResponse",
     "subset": "narcissus.channels.calibrated:subset",
     "unary": "narcissus.channels.calibrated:unary",

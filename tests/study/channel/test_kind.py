@@ -60,6 +60,21 @@ def test_a_table(tmp_path):
     assert "login" in render_text(audit.record)
 
 
+def test_noise_on_numbers_takes_a_prior(tmp_path):
+    text = '[channel]\nmechanism = "laplace:span=1,scale=1"\nprior = "p.csv"\n'
+    audit = play(tmp_path, text, p="1,0.4\n2,0.6\n")
+    assert audit.results["exact"]["guessing_error"] == pytest.approx(0.4)
+    # the numbers change hands at 1/2 + ln(2/3)/2
+    cut = 0.5 + np.log(2 / 3) / 2
+    risk = (0.4 * np.exp(-cut) + 0.6 * np.exp(cut - 1)) / 2
+    assert audit.results["exact"]["bayes_risk"] == pytest.approx(risk)
+
+
+def test_one_secret_is_no_study(tmp_path):
+    with pytest.raises(NarcissusError, match=r"c\.csv has one secret"):
+        play(tmp_path, '[channel]\nfile = "c.csv"\n', c="secret,a\nx,1\n")
+
+
 @pytest.mark.parametrize(("limit", "status"), [(0.75, "met"), (0.8, "exceeded")])
 def test_a_mechanism_and_its_threshold(tmp_path, limit, status):
     # Two outputs of randomized response over ten values.

@@ -10,6 +10,7 @@ from narcissus.channels.closed_forms.exponential import Exponential
 from narcissus.channels.closed_forms.gaussian import Gaussian
 from narcissus.channels.closed_forms.geometric import Geometric
 from narcissus.channels.closed_forms.laplace import Laplace
+from narcissus.channels.closed_forms.planar import PlanarGeometric, PlanarLaplace
 from narcissus.channels.closed_forms.randomized_response import KaryRandomizedResponse
 from narcissus.channels.closed_forms.subset import Subset
 from narcissus.channels.closed_forms.unary import UnaryEncoding
@@ -21,6 +22,8 @@ __all__ = [
     "Geometric",
     "KaryRandomizedResponse",
     "Laplace",
+    "PlanarGeometric",
+    "PlanarLaplace",
     "Subset",
     "UnaryEncoding",
 ]

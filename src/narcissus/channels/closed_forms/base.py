@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel
+from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
+from narcissus.channels.measures import bayes_risk, capacity
 from narcissus.errors import InputError, TooLargeError
 
 MOST_ENTRIES = 150_000_000
@@ -36,7 +39,7 @@ class ClosedForm:
         raise NotImplementedError
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def pair(self) -> tuple[str, ...]:
         """Two secrets that reach it (all pairs do in a symmetric mechanism)."""
         return "1", str(self.secrets)
 
@@ -78,6 +81,42 @@ class ClosedForm:
             f"{type(self).__name__} has continuous or infinitely many outputs, so no matrix; "
             "use its closed form, or the geometric mechanism for a discrete one"
         )
+
+
+class OfMatrix(ClosedForm):
+    """A mechanism whose numbers all come from its channel.
+
+    No dataclass itself, so that each mechanism keeps its own order of fields.
+    """
+
+    @property
+    def beta_star(self) -> float:
+        """From the channel."""
+        return beta_star(self.channel()).value
+
+    @property
+    def pair(self) -> tuple[str, ...]:
+        """From the channel."""
+        return beta_star(self.channel()).pair
+
+    @property
+    def capacity(self) -> float:
+        """From the channel."""
+        return capacity(self.channel())
+
+    @property
+    def bayes_risk(self) -> float:
+        """From the channel, where a risk near 0 keeps its digits."""
+        return bayes_risk(self.channel())
+
+    @property
+    def local_epsilon(self) -> float:
+        """From the channel."""
+        return local_dp_epsilon(self.channel())
+
+    def delta(self, epsilon: float) -> float:
+        """From the channel."""
+        return local_dp_delta(self.channel(), epsilon)
 
 
 def numbered(count: int) -> tuple[str, ...]:

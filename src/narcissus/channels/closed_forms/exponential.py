@@ -9,16 +9,13 @@ import numpy as np
 from scipy import special
 
 from narcissus._validation import integer, non_negative, positive
-from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import ClosedForm, check_size, numbered
-from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
-from narcissus.channels.measures import bayes_risk, capacity
+from narcissus.channels.closed_forms.base import OfMatrix, check_size, numbered
 from narcissus.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Exponential(ClosedForm):
+class Exponential(OfMatrix):
     """Exponential mechanism: output ``o`` with weight ``exp(epsilon u(s, o) / (2 sensitivity))``.
 
     Attributes
@@ -66,32 +63,3 @@ class Exponential(ClosedForm):
         matrix = special.softmax(logs, axis=1)
         n, m = matrix.shape
         return channel(matrix, secrets=numbered(n), outputs=numbered(m))
-
-    @property
-    def beta_star(self) -> float:
-        """From the channel."""
-        return beta_star(self.channel()).value
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """From the channel."""
-        return beta_star(self.channel()).pair
-
-    @property
-    def capacity(self) -> float:
-        """From the channel."""
-        return capacity(self.channel())
-
-    @property
-    def bayes_risk(self) -> float:
-        """From the channel, where a risk near 0 keeps its digits."""
-        return bayes_risk(self.channel())
-
-    @property
-    def local_epsilon(self) -> float:
-        """From the channel; at most epsilon."""
-        return local_dp_epsilon(self.channel())
-
-    def delta(self, epsilon: float) -> float:
-        """From the channel."""
-        return local_dp_delta(self.channel(), epsilon)

@@ -30,6 +30,12 @@ class Gaussian(LocationFamily):
     def _overlap(self, distance: float) -> float:
         return math.erfc(distance / (2 * self.sigma * math.sqrt(2)))
 
+    def _tail(self, size: float) -> float:
+        return math.erfc(size / (self.sigma * math.sqrt(2))) / 2
+
+    def _crossing(self, distance: float, log_odds: float) -> float:
+        return distance / 2 + self.sigma**2 * log_odds / distance
+
     @property
     def local_epsilon(self) -> float:
         """Infinite: Gaussian noise is LDP for no epsilon without a delta."""

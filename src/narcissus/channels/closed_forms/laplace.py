@@ -32,6 +32,16 @@ class Laplace(LocationFamily):
     def _overlap(self, distance: float) -> float:
         return math.exp(-distance / (2 * self.scale))
 
+    def _tail(self, size: float) -> float:
+        if size < 0:
+            return 1 - math.exp(size / self.scale) / 2
+        return math.exp(-size / self.scale) / 2
+
+    def _crossing(self, distance: float, log_odds: float) -> float:
+        if abs(log_odds) * self.scale >= distance:  # beyond the numbers the odds change no more
+            return math.copysign(math.inf, log_odds)
+        return (distance + self.scale * log_odds) / 2
+
     @property
     def local_epsilon(self) -> float:
         """``span / scale``."""

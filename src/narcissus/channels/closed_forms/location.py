@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from narcissus._validation import integer, positive
+from narcissus.channels.channel import Matrix
 from narcissus.channels.closed_forms.base import ClosedForm
+from narcissus.channels.closed_forms.envelope import risk
 
 
 class LocationFamily(ClosedForm):
@@ -27,6 +31,32 @@ class LocationFamily(ClosedForm):
     def _overlap(self, distance: float) -> float:
         """Give the overlap of two secrets this far apart."""
         raise NotImplementedError
+
+    def _tail(self, size: float) -> float:
+        """Give the chance that the noise is at least so large; any number, infinite ones too."""
+        raise NotImplementedError
+
+    def _crossing(self, distance: float, log_odds: float) -> float:
+        """Give where the left one of two numbers so far apart loses the lead, measured from it.
+
+        Infinite if it never loses it, minus infinite if it never has it.
+        """
+        raise NotImplementedError
+
+    def bayes_risk_of(self, prior: Matrix) -> float:
+        """Give the error of the best attacker for any prior, in closed form.
+
+        Parameters
+        ----------
+        prior
+            Of the numbers in ascending order, checked, shape (points,).
+
+        Notes
+        -----
+        Source: Narcissus theory 6.11.
+        """
+        places = np.linspace(0.0, self.span, self.points)
+        return min(risk(places, prior, self._crossing, self._tail), 1.0)
 
     @property
     def beta_star(self) -> float:

@@ -67,8 +67,7 @@ class ChannelKind:
         else:
             source = _source(spec, folder)
             if spec.prior is not None:
-                made = source.channel() if isinstance(source, channels.ClosedForm) else source
-                channels.prior_for(made, channels.read_prior(folder / spec.prior))
+                channels.prior_of(source, channels.read_prior(folder / spec.prior))
 
     def play(self, study: ChannelStudy, folder: Path, options: RunOptions) -> Outcome:
         """Compute or estimate, and compare with the threshold."""
@@ -104,6 +103,8 @@ def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.Clos
         assert spec.file is not None
         assert spec.tolerance is not None
         source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
+        if source.shape[0] == 1:
+            raise InputError(f"{spec.file} has one secret: there is nothing to tell apart")
     if spec.uses is not None and spec.uses > 1:
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
         source = channels.repeat(made, spec.uses)
@@ -157,7 +158,7 @@ def _exact(
             source="mechanism" if spec.mechanism else "file",
             name=name,
             secrets=found.secrets,
-            pair=found.pair,
+            pair=(a, b),
             prior=found.prior,
             exact=Measures(**measures),
             pairwise=pairwise,
