@@ -1,8 +1,22 @@
 """A game at many sizes: success, baseline and bound against a parameter, with its exponent."""
 
+from narcissus.scale.curves import Curve
+from narcissus.scale.fit import Exponent, Known, exponents
 from narcissus.scale.parameter import Parameter, read_parameter
 from narcissus.scale.sweep import AtValue, Scaled, scale
 from narcissus.scale.texts import write
 from narcissus.scale.variants import Sweep
 
-__all__ = ["AtValue", "Parameter", "Scaled", "Sweep", "read_parameter", "scale", "write"]
+__all__ = [
+    "AtValue",
+    "Curve",
+    "Exponent",
+    "Known",
+    "Parameter",
+    "Scaled",
+    "Sweep",
+    "exponents",
+    "read_parameter",
+    "scale",
+    "write",
+]

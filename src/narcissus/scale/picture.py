@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.ticker import FuncFormatter
 
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST
@@ -90,6 +91,7 @@ def _scales(axes: Axes, points: Sequence[Known]) -> bool:
     is_log = bool(values) and max(values) > _DECADE * min(values)
     if is_log:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     axes.grid(visible=True)
     return is_log
 
