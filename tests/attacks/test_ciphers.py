@@ -62,6 +62,13 @@ def test_what_encrypts_twice_alike_is_told_apart(bit):
         assert PublicKey("deterministic").interact(np.array([bit]), Reencryption(), rng) == bit
 
 
+def test_few_coins_are_met_again(within):
+    """Two bits: the right message meets its ciphertext 1 time in 4, else a coin decides."""
+    rng, scheme = np.random.default_rng(6), PublicKey("few-coins", coin_bits=2)
+    won = sum(scheme.interact(np.array([n % 2]), Reencryption(), rng) == n % 2 for n in range(1200))
+    assert within(won, 1200, 5 / 8)
+
+
 def test_what_encrypts_anew_leaves_a_coin(within):
     rng = np.random.default_rng(5)
     won = sum(PublicKey().interact(np.array([n % 2]), Reencryption(), rng) == n % 2

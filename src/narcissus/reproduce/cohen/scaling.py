@@ -292,7 +292,7 @@ def generator(_given: Given) -> Reproduced:
     """Lengthen the seed of a generator. Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12."""
     budget, seeds, few = 32, (6, 7, 8, 9, 10), (2, 3, 4, 5)
     made = swept(
-        "generator-short-seed", {"mechanism.seed_bits": seeds, "attack.budget": (budget,)}, 4000
+        "generator-short-seed", {"mechanism.seed_bits": seeds, "attack.budget": (budget,)}, 2000
     )
     search = curve_of(made, "seed-search")
     everybody = swept(
