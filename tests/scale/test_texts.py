@@ -88,7 +88,8 @@ def test_what_failed_or_is_contradicted_is_said(drawn):
     first, second, third = drawn.each
     odd = second.record.model_copy(update={"status": "contradicted", "verdict": "Refuted."})
     changed = replace(drawn, each=(AtValue(1, None, "no such thing"), AtValue(2, odd), third))
-    text = text_of(changed)
+    text = " ".join(text_of(changed).split())
+    assert max(map(len, text_of(changed).splitlines())) <= 80
     assert "success.k = 1 could not be played: no such thing" in text
     assert "success.k = 2: Refuted." in text
     assert as_dict(changed)["failed"] == {"1": "no such thing"}

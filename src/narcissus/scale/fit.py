@@ -4,7 +4,7 @@ What is known of the quantity at each size is an interval, and all intervals hol
 of samples at a joint confidence, or an exact value with its rounding. Everything here follows from
 these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
 
-Narcissus theory 2.10.
+Narcissus theory 5.1.
 """
 
 from __future__ import annotations

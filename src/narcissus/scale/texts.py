@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from narcissus.findings import weakest
 from narcissus.report.html import page_html
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
 from narcissus.report.svg import svg_of
+from narcissus.report.text import WIDTH
 from narcissus.results import Grade
 from narcissus.scale.curves import EVERYBODY, Curve
 from narcissus.scale.picture import picture
@@ -188,7 +190,14 @@ def text_of(scaled: Scaled) -> str:
             lines.append(f"  {scaled.name} = {one.value:g} could not be played: {one.failed}")
         elif one.record is not None and one.record.status == "contradicted":
             lines.append(f"  {scaled.name} = {one.value:g}: {one.record.verdict}")
-    return "\n".join(lines)
+    return "\n".join(_wrapped(line) for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    """Break a line, with further ones set in."""
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def write(scaled: Scaled, folder: Path) -> None:
