@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.attacks import KeySearch, Reencryption
+from narcissus.attacks.ciphers import different_strings
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms import Cipher, Identity, PublicKey
@@ -31,6 +32,20 @@ def test_too_small_a_budget_tries_as_many_random_keys(within):
     data = np.array([ZEROS, ONES] * 5000, dtype=np.uint8)
     named = search(cipher, 1).attempt(cipher.release(data, rng), None, rng)
     assert within(int((named == data[:, 0]).sum()), len(data), 17 / 32)
+
+
+def test_strings_are_different_and_all_where_there_are_no_more():
+    """So trials that share them are independent: a secret is among them with one chance."""
+    rng = np.random.default_rng(8)
+    counts = np.zeros(16)
+    for _ in range(2000):
+        some = different_strings(5, 4, rng)
+        numbers = some @ [8, 4, 2, 1]
+        assert len(set(numbers)) == 5
+        counts[numbers] += 1
+    assert (abs(counts / 2000 - 5 / 16) < 6 * np.sqrt(5 / 16 * 11 / 16 / 2000)).all()
+    assert len(np.unique(different_strings(99, 4, rng), axis=0)) == 16
+    assert different_strings(7, 128, rng).shape == (7, 128)
 
 
 def test_under_a_one_time_pad_some_key_explains_each_message():

@@ -9,9 +9,10 @@ import numpy as np
 
 from narcissus._options import FilledIn
 from narcissus._validation import integer
+from narcissus.attacks.ciphers import different_strings
 from narcissus.errors import InputError
 from narcissus.mechanisms.generator import Stretched
-from narcissus.worlds.base import Array, Batch, all_tuples
+from narcissus.worlds.base import Array, Batch
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class SeedSearch:
     Parameters
     ----------
     budget
-        Seeds to try for each string: all of them where there are no more, random ones otherwise.
+        Seeds to try: all of them where there are no more, random different ones otherwise.
     """
 
     budget: int = 1024
@@ -41,12 +42,6 @@ class SeedSearch:
         """Guess the bit of each string, shape (trials,)."""
         if self.generator is None:
             raise InputError("call `prepare` first: the attack needs the generator")
-        bits = self.generator.seed_bits
-        if 2**bits <= self.budget:
-            tried = {row.tobytes() for row in self.generator.stretch(all_tuples(2, bits))}
-            return np.array([int(row.tobytes() in tried) for row in release])
-        named = np.zeros(len(release), dtype=np.int64)
-        for trial, string in enumerate(release):
-            seeds = rng.integers(0, 2, (self.budget, bits), dtype=np.uint8)
-            named[trial] = (self.generator.stretch(seeds) == string).all(axis=1).any()
-        return named
+        seeds = different_strings(self.budget, self.generator.seed_bits, rng)
+        tried = {string.tobytes() for string in self.generator.stretch(seeds)}
+        return np.array([int(np.asarray(row).tobytes() in tried) for row in release])

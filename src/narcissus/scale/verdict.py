@@ -64,7 +64,8 @@ def told(curve: Curve) -> Told:
     elif way == "rises":
         words = f"does not fall: it rises from {_of(points[0])} to {_of(points[-1])}"
     elif way == "stays":
-        least, most = min(p.low for p in points), max(p.high for p in points)
+        least = min(p.value if p.exact else p.low for p in points)
+        most = max(p.value if p.exact else p.high for p in points)
         words = f"does not fall: it stays between {lower(least, 4)} and {upper(most, 4)}"
     elif way == "is zero":
         words = f"is zero, or below {ROUNDING:g}, where rounding is lost"

@@ -41,10 +41,7 @@ WRONG = [
     ("covering", "near", lambda f: lambda d, share: f(d, share) * 1.01),
     ("covering", "entropy", lambda f: lambda share: f(share) * 0.9),
     ("covering", "sizes", lambda f: lambda d: (0, d / 2)),
-    pytest.param(
-        *("generator", "found_of", lambda f: lambda budget: f(4 * budget)),
-        marks=pytest.mark.nightly,
-    ),
+    ("generator", "found_of", lambda f: lambda budget: f(2 * budget)),
 ]
 
 

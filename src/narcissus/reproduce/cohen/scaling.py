@@ -78,8 +78,8 @@ def played(what: str, is_held: bool) -> Held:
 
 
 def found_of(budget: int) -> Formula:
-    """Give the chance that one of some random tries is the one of ``2^k``."""
-    return lambda k: -math.expm1(budget * math.log1p(-(2.0**-k)))
+    """Give the chance that one of ``2^k`` is among some different ones."""
+    return lambda k: min(1.0, budget * 2.0**-k)
 
 
 def missed(bits: float) -> float:
@@ -147,10 +147,7 @@ def encryption(_given: Given) -> Reproduced:
     eav = swept("eav-broken", {"mechanism.key_bits": keys, "attack.budget": (budget,)}, 4000)
     cpa = swept("cpa-few-coins", {"mechanism.coin_bits": coins}, 2000)
     search, again = curve_of(eav, "key-search"), curve_of(cpa, "re-encryption")
-
-    def agree(c: float) -> float:
-        return 2.0**-c
-
+    agree = found_of(1)
     return Reproduced(
         panels=(
             Panel(f"EAV: {budget} keys tried", "bits of the key", "gain",
@@ -160,7 +157,7 @@ def encryption(_given: Given) -> Reproduced:
         ),
         held=(
             played(
-                f"who tries {budget} keys of k bits gains 1 - (1 - 2^-k)^{budget}, in the limits "
+                f"who tries {budget} keys of k bits gains {budget} 2^-k, in the limits "
                 f"of every value: {said(eav, search)}",
                 holds(search, found_of(budget)) and search.direction == "falls",
             ),
@@ -292,7 +289,7 @@ def generator(_given: Given) -> Reproduced:
     """Lengthen the seed of a generator. Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12."""
     budget, seeds, few = 32, (6, 7, 8, 9, 10), (2, 3, 4, 5)
     made = swept(
-        "generator-short-seed", {"mechanism.seed_bits": seeds, "attack.budget": (budget,)}, 2000
+        "generator-short-seed", {"mechanism.seed_bits": seeds, "attack.budget": (budget,)}, 20_000
     )
     search = curve_of(made, "seed-search")
     everybody = swept(
@@ -310,7 +307,7 @@ def generator(_given: Given) -> Reproduced:
         held=(
             played(
                 f"who tries {budget} seeds of k bits tells stretched from random strings with the "
-                f"gain 1 - (1 - 2^-k)^{budget}, in the limits of every value: "
+                f"gain {budget} 2^-k, in the limits of every value: "
                 f"{said(made, search)}",
                 holds(search, found_of(budget)) and search.direction == "falls",
             ),
