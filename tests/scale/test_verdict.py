@@ -2,13 +2,13 @@
 
 import pytest
 
-from narcissus.scale.curves import EVERYBODY, Curve
+from narcissus.scale.curves import EVERYBODY, SizeCurve
 from narcissus.scale.fit import Known
 from narcissus.scale.verdict import headline, named, sentence, told
 
 
 def curve(points, whose="x", quantity="gain", grade="sampled"):
-    return Curve(whose, quantity, tuple(points), grade)
+    return SizeCurve(whose, quantity, tuple(points), grade)
 
 
 def sampled(*limits):
@@ -101,8 +101,8 @@ def test_a_sentence_names_whose_and_the_values_drawn(exact):
     assert sentence(told(gain), "world.n") == (
         "For world.n = 2 to 4, the largest gain of any attacker falls like 2^-n (exponent 1)."
     )
-    bound = Curve("Lemma 1", "bound", gain.points, "proved", "success")
-    form = Curve("raw", "closed form", gain.points, "proved", "success")
+    bound = SizeCurve("Lemma 1", "bound", gain.points, "proved", "success")
+    form = SizeCurve("raw", "closed form", gain.points, "proved", "success")
     best = curve(gain.points, EVERYBODY, "success")
     assert [named(c) for c in (bound, form, best)] == [
         "the bound on success by Lemma 1",

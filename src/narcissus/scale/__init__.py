@@ -1,6 +1,6 @@
 """A game at many sizes: success, baseline and bound against a parameter, with its exponent."""
 
-from narcissus.scale.curves import Curve
+from narcissus.scale.curves import SizeCurve
 from narcissus.scale.fit import Exponent, Known, exponents
 from narcissus.scale.parameter import Parameter, read_parameter
 from narcissus.scale.sweep import AtValue, Scaled, scale
@@ -9,11 +9,11 @@ from narcissus.scale.variants import Sweep
 
 __all__ = [
     "AtValue",
-    "Curve",
     "Exponent",
     "Known",
     "Parameter",
     "Scaled",
+    "SizeCurve",
     "Sweep",
     "exponents",
     "read_parameter",

@@ -19,7 +19,7 @@ from narcissus.profiles.closed_forms.candidates import candidates_success
 from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.results import Grade
-from narcissus.scale.curves import Curve
+from narcissus.scale.curves import SizeCurve
 from narcissus.scale.fit import Known
 from narcissus.success.relations import Member
 from narcissus.worlds import Tardos, Uniform
@@ -39,7 +39,7 @@ Name = tuple[str, str, bool]
 
 def beyond(
     game_at: Callable[[float], Game], attacks: Sequence[str], values: Sequence[float]
-) -> list[Curve]:
+) -> list[SizeCurve]:
     """Give closed forms at the values that were played, and they and lemmas at larger ones.
 
     Parameters
@@ -69,7 +69,7 @@ def beyond(
                 known = Known(value, number, number, number, exact=True)
                 points.setdefault(name, []).append((known, grade))
     return [
-        Curve(
+        SizeCurve(
             whose,
             "closed form" if is_form else "bound",
             tuple(k for k, _ in found),

@@ -18,7 +18,7 @@ EVERYBODY = "any attacker"
 
 
 @dataclass(frozen=True)
-class Curve:
+class SizeCurve:
     """One quantity over the sizes at which it is known.
 
     Attributes
@@ -59,7 +59,7 @@ def epsilon_of(results: GameResults) -> float:
     return results.statement.epsilon or 0.0
 
 
-def curves_of(found: Sequence[tuple[float, GameResults]]) -> list[Curve]:
+def curves_of(found: Sequence[tuple[float, GameResults]]) -> list[SizeCurve]:
     """Give all curves.
 
     Parameters
@@ -72,7 +72,9 @@ def curves_of(found: Sequence[tuple[float, GameResults]]) -> list[Curve]:
         for whose, quantity, limits, known, grade in _of_one(size, results):
             made.setdefault((whose, quantity, limits), []).append((known, grade))
     return [
-        Curve(whose, quantity, tuple(k for k, _ in points), weakest(g for _, g in points), limits)
+        SizeCurve(
+            whose, quantity, tuple(k for k, _ in points), weakest(g for _, g in points), limits
+        )
         for (whose, quantity, limits), points in made.items()
     ]
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST
-from narcissus.scale.curves import EVERYBODY, Curve, Quantity
+from narcissus.scale.curves import EVERYBODY, Quantity, SizeCurve
 from narcissus.scale.fit import LAWS, Exponent, Known, places
 from narcissus.scale.verdict import named
 
@@ -29,7 +29,7 @@ _DECADE = 5.0
 """From this ratio of the largest to the least on, an axis is logarithmic."""
 
 
-def picture(curves: Sequence[Curve], further: Sequence[Curve], parameter: str) -> Figure:
+def picture(curves: Sequence[SizeCurve], further: Sequence[SizeCurve], parameter: str) -> Figure:
     """Give the picture, with its numbers as a table."""
     rows = [
         [p.size, named(curve), p.value, p.low, p.high] for curve in curves for p in curve.points
@@ -56,7 +56,7 @@ def picture(curves: Sequence[Curve], further: Sequence[Curve], parameter: str) -
 
 
 def _draw(
-    figure: MplFigure, *, curves: Sequence[Curve], further: Sequence[Curve], parameter: str
+    figure: MplFigure, *, curves: Sequence[SizeCurve], further: Sequence[SizeCurve], parameter: str
 ) -> None:
     left, right = figure.subplots(1, 2)
     whose = list(dict.fromkeys(c.whose for c in curves if c.quantity == "gain"))
@@ -96,7 +96,7 @@ def _scales(axes: Axes, points: Sequence[Known]) -> bool:
     return is_log
 
 
-def _curve(axes: Axes, curve: Curve, dash: str, *, is_log: bool) -> None:
+def _curve(axes: Axes, curve: SizeCurve, dash: str, *, is_log: bool) -> None:
     look = _LOOKS[curve.quantity]
     color = look["color"] if curve.whose == EVERYBODY or dash == "-" else RUST
     if curve.quantity == "baseline":
@@ -120,11 +120,11 @@ def _curve(axes: Axes, curve: Curve, dash: str, *, is_log: bool) -> None:
         _law(axes, curve, color)
 
 
-def _label(curve: Curve) -> str:
+def _label(curve: SizeCurve) -> str:
     return f"{curve.quantity}, {curve.whose}"
 
 
-def _law(axes: Axes, curve: Curve, color: str) -> None:
+def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
     """Draw the law that fits, over the sizes that it was fitted to."""
     good = [one for one in curve.exponents if one.fits]
     if curve.direction != "falls" or not good:
@@ -144,7 +144,7 @@ def _line(one: Exponent, points: Sequence[Known], sizes: Sequence[float]) -> lis
     return (2 ** (logs.mean() - one.value * (x - at.mean()))).tolist()
 
 
-def _formula(axes: Axes, curve: Curve, *, is_further: bool) -> None:
+def _formula(axes: Axes, curve: SizeCurve, *, is_further: bool) -> None:
     x, y = [p.size for p in curve.points], [p.value for p in curve.points]
     if curve.quantity == "closed form":
         look: dict[str, Any] = {"color": RUST, "linestyle": ":", "linewidth": 1.4}

@@ -14,7 +14,7 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
 from narcissus.scale.cost import seconds_of
-from narcissus.scale.curves import Curve, curves_of
+from narcissus.scale.curves import SizeCurve, curves_of
 from narcissus.scale.variants import Sweep, Variants
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.load import Study
@@ -60,7 +60,7 @@ class Scaled:
     about: str
     sweep: Sweep
     each: tuple[AtValue, ...]
-    further: tuple[Curve, ...] = ()
+    further: tuple[SizeCurve, ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Scaled:
         return self.sweep.over.name
 
     @cached_property
-    def curves(self) -> tuple[Curve, ...]:
+    def curves(self) -> tuple[SizeCurve, ...]:
         """Success, baseline, gain and bounds against the parameter."""
         found = [(one.value, one.results) for one in self.each if one.results is not None]
         return tuple(curves_of(found))

@@ -19,10 +19,10 @@ from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
 from narcissus.report.svg import svg_of
 from narcissus.report.text import WIDTH
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, Curve
+from narcissus.scale.curves import EVERYBODY, SizeCurve
 from narcissus.scale.picture import picture
 from narcissus.scale.sweep import Scaled
-from narcissus.scale.verdict import ASSUMED, Told, headline, named, sentence, told
+from narcissus.scale.verdict import ASSUMED, Reading, headline, named, sentence, told
 
 COLUMNS = ("parameter", "value", "whose", "quantity", "limits", "number", "low", "high", "exact")
 FILES = ("data.csv", "data.json", "picture.svg", "index.html")
@@ -98,7 +98,7 @@ def as_dict(scaled: Scaled) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve) -> dict[str, Any]:
+def _curve(curve: SizeCurve) -> dict[str, Any]:
     said = told(curve)
     return {
         "whose": curve.whose,
@@ -146,7 +146,7 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
     return rows
 
 
-def _fits(said: list[Told]) -> Grid:
+def _fits(said: list[Reading]) -> Grid:
     rows: list[list[Any]] = []
     grades: list[Grade] = []
     for one in said:

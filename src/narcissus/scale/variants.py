@@ -12,7 +12,7 @@ from narcissus.errors import InputError, StudyError
 from narcissus.game import Game
 from narcissus.observer import Observer
 from narcissus.scale.beyond import beyond
-from narcissus.scale.curves import Curve
+from narcissus.scale.curves import SizeCurve
 from narcissus.scale.parameter import Parameter, located, with_value
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.load import Study, load_study
@@ -136,7 +136,7 @@ class Variants:
             why = str(error).removeprefix("the study: ")
             raise InputError(f"{', '.join(said)} is refused: {why}") from error
 
-    def beyond(self, sweep: Sweep) -> tuple[Curve, ...]:
+    def beyond(self, sweep: Sweep) -> tuple[SizeCurve, ...]:
         """Give what formulas say; nothing where other parameters move in a way of their own."""
         if any(len(other.values) > 1 for other in sweep.together):
             return ()

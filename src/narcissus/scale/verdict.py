@@ -9,7 +9,7 @@ from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
 from narcissus.profiles.family import ROUNDING
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, Curve
+from narcissus.scale.curves import EVERYBODY, SizeCurve
 from narcissus.scale.fit import LAWS, NEAR, Exponent, Known, at_least, direction, exponents
 
 FEW = 3
@@ -32,7 +32,7 @@ ASSUMED = (
 
 
 @dataclass(frozen=True)
-class Told:
+class Reading:
     """What is said of one curve.
 
     Attributes
@@ -47,13 +47,13 @@ class Told:
         Whether it could be told at all.
     """
 
-    curve: Curve
+    curve: SizeCurve
     words: str
     grade: Grade
     is_told: bool
 
 
-def told(curve: Curve) -> Told:
+def told(curve: SizeCurve) -> Reading:
     """Say where a curve goes, and by which law."""
     way, points = curve.direction, curve.points
     has_law = False
@@ -72,7 +72,7 @@ def told(curve: Curve) -> Told:
     else:
         words = _untold(points)
     grade = weakest([curve.grade, "approximate"]) if has_law else curve.grade
-    return Told(curve, words, grade, way in TOLD)
+    return Reading(curve, words, grade, way in TOLD)
 
 
 def _of(point: Known) -> str:
@@ -154,7 +154,7 @@ def _range(one: Exponent) -> str:
     return f"exponent {lower(one.low, 3)} to {upper(one.high, 3)}"
 
 
-def headline(curves: Sequence[Curve]) -> Curve | None:
+def headline(curves: Sequence[SizeCurve]) -> SizeCurve | None:
     """Choose the curve of the verdict: the gain of every attacker, else the largest one played.
 
     The exact answer counts where it is known at three values, or no attack is known at more.
@@ -168,7 +168,7 @@ def headline(curves: Sequence[Curve]) -> Curve | None:
     return max(played, key=lambda c: max(p.value for p in c.points), default=None)
 
 
-def named(curve: Curve) -> str:
+def named(curve: SizeCurve) -> str:
     """Name a curve: "the largest gain of any attacker"."""
     if curve.quantity == "bound":
         return f"the bound on {curve.limits} by {curve.whose}"
@@ -181,7 +181,7 @@ def named(curve: Curve) -> str:
     return f"the {curve.quantity} of the attacker who gains most"
 
 
-def sentence(found: Told, parameter: str) -> str:
+def sentence(found: Reading, parameter: str) -> str:
     """Say it as a sentence, with the values that it speaks of."""
     points = found.curve.points
     span = f"{points[0].size:g}"

@@ -4,7 +4,7 @@ import pytest
 
 from narcissus.reproduce import ITEMS, Given
 from narcissus.reproduce.cohen import scaling
-from narcissus.scale import Curve, Known
+from narcissus.scale import Known, SizeCurve
 
 
 def made(number):
@@ -53,11 +53,11 @@ def test_a_claim_fails_where_something_is_wrong(monkeypatch, number, name, wrong
 
 def test_a_formula_is_held_against_exact_values_and_limits():
     points = tuple(Known(n, 1 / n, 0.9 / n, 1.1 / n) for n in (1, 2, 3))
-    curve = Curve("x", "gain", points, "sampled")
+    curve = SizeCurve("x", "gain", points, "sampled")
     assert scaling.holds(curve, lambda n: 1.05 / n)
     assert not scaling.holds(curve, lambda n: 1.2 / n)
     assert not scaling.is_exactly(curve, lambda n: 1 / n)
-    exact = Curve(
+    exact = SizeCurve(
         "x", "gain", tuple(Known(n, 1 / n, 1 / n, 1 / n, exact=True) for n in (1, 2)), "proved"
     )
     assert scaling.is_exactly(exact, lambda n: 1 / n)

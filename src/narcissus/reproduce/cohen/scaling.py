@@ -16,7 +16,7 @@ from narcissus.mechanisms import Sha256
 from narcissus.reproduce.base import Given, Held, Item, Line, Panel, Reproduced
 from narcissus.reproduce.cohen.cases import ROOM, checked
 from narcissus.reproduce.cohen.guessing import entropy, near, sizes
-from narcissus.scale import Curve, Known, Parameter, Scaled, Sweep, exponents, scale
+from narcissus.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
 from narcissus.scale.curves import EVERYBODY, Quantity
 from narcissus.scale.verdict import sentence, told
 from narcissus.study.shipped import shipped_study
@@ -43,22 +43,22 @@ def silent(name: str) -> dict[str, Any]:
     return {key: value for key, value in study.items() if key not in {"attack", "run"}}
 
 
-def curve_of(scaled: Scaled, whose: str, quantity: Quantity = "gain") -> Curve:
+def curve_of(scaled: Scaled, whose: str, quantity: Quantity = "gain") -> SizeCurve:
     """Give one curve."""
     return next(c for c in scaled.curves if (c.whose, c.quantity) == (whose, quantity))
 
 
-def is_exactly(curve: Curve, formula: Formula, room: float = ROOM) -> bool:
+def is_exactly(curve: SizeCurve, formula: Formula, room: float = ROOM) -> bool:
     """Say whether all values are exact, and those of a formula."""
     return all(p.exact and abs(p.value - formula(p.size)) <= room for p in curve.points)
 
 
-def holds(curve: Curve, formula: Formula) -> bool:
+def holds(curve: SizeCurve, formula: Formula) -> bool:
     """Say whether the limits of all values hold those of a formula."""
     return all(p.low <= formula(p.size) <= p.high for p in curve.points)
 
 
-def drawn(curve: Curve, label: str, formula: Formula | None = None) -> list[Line]:
+def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[Line]:
     """Give a curve as points, with its formula as a line."""
     x = [p.size for p in curve.points]
     lines = [Line(label, x, [p.value for p in curve.points], "points")]
@@ -67,7 +67,7 @@ def drawn(curve: Curve, label: str, formula: Formula | None = None) -> list[Line
     return lines
 
 
-def said(scaled: Scaled, curve: Curve) -> str:
+def said(scaled: Scaled, curve: SizeCurve) -> str:
     """Say where a curve goes, without the full stop."""
     return sentence(told(curve), scaled.name)[:-1]
 
