@@ -22,7 +22,7 @@ from narcissus.results import Grade
 from narcissus.scale.curves import EVERYBODY, SizeCurve
 from narcissus.scale.picture import picture
 from narcissus.scale.sweep import Scaled
-from narcissus.scale.verdict import ASSUMED, Reading, headline, named, sentence, told
+from narcissus.scale.verdict import ASSUMED, CurveWords, headline, named, sentence, told
 
 COLUMNS = ("parameter", "value", "whose", "quantity", "limits", "number", "low", "high", "exact")
 FILES = ("data.csv", "data.json", "picture.svg", "index.html")
@@ -146,7 +146,7 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
     return rows
 
 
-def _fits(said: list[Reading]) -> Grid:
+def _fits(said: list[CurveWords]) -> Grid:
     rows: list[list[Any]] = []
     grades: list[Grade] = []
     for one in said:

@@ -32,7 +32,7 @@ ASSUMED = (
 
 
 @dataclass(frozen=True)
-class Reading:
+class CurveWords:
     """What is said of one curve.
 
     Attributes
@@ -53,7 +53,7 @@ class Reading:
     is_told: bool
 
 
-def told(curve: SizeCurve) -> Reading:
+def told(curve: SizeCurve) -> CurveWords:
     """Say where a curve goes, and by which law."""
     way, points = curve.direction, curve.points
     has_law = False
@@ -72,7 +72,7 @@ def told(curve: SizeCurve) -> Reading:
     else:
         words = _untold(points)
     grade = weakest([curve.grade, "approximate"]) if has_law else curve.grade
-    return Reading(curve, words, grade, way in TOLD)
+    return CurveWords(curve, words, grade, way in TOLD)
 
 
 def _of(point: Known) -> str:
@@ -181,7 +181,7 @@ def named(curve: SizeCurve) -> str:
     return f"the {curve.quantity} of the attacker who gains most"
 
 
-def sentence(found: Reading, parameter: str) -> str:
+def sentence(found: CurveWords, parameter: str) -> str:
     """Say it as a sentence, with the values that it speaks of."""
     points = found.curve.points
     span = f"{points[0].size:g}"
