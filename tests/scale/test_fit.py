@@ -118,6 +118,7 @@ def test_zeros_count_by_their_upper_limits_only():
         ([(0.2, 0.3), (0.4, 0.5), (0.2, 0.3)], "goes up and down"),
         ([(0.50, 0.52), (0.51, 0.54)], "stays"),
         ([(0.2, 0.5), (0.1, 0.4)], "cannot be told"),
+        ([(0.50, 0.52), (0.51, 0.56)], "cannot be told"),
         ([(0.0, 0.1), (0.0, 0.1)], "cannot be told"),
         ([(0.5, 0.6)], "cannot be told"),
     ],
