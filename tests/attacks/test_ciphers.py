@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.attacks import KeySearch, Reencryption
+from narcissus.attacks.ciphers import different_strings
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms import Cipher, Identity, PublicKey
@@ -33,6 +34,20 @@ def test_too_small_a_budget_tries_as_many_random_keys(within):
     assert within(int((named == data[:, 0]).sum()), len(data), 17 / 32)
 
 
+def test_strings_are_different_and_all_where_there_are_no_more():
+    """So trials that share them are independent: a secret is among them with one chance."""
+    rng = np.random.default_rng(8)
+    counts = np.zeros(16)
+    for _ in range(2000):
+        some = different_strings(5, 4, rng)
+        numbers = some @ [8, 4, 2, 1]
+        assert len(set(numbers)) == 5
+        counts[numbers] += 1
+    assert (abs(counts / 2000 - 5 / 16) < 6 * np.sqrt(5 / 16 * 11 / 16 / 2000)).all()
+    assert len(np.unique(different_strings(99, 4, rng), axis=0)) == 16
+    assert different_strings(7, 128, rng).shape == (7, 128)
+
+
 def test_under_a_one_time_pad_some_key_explains_each_message():
     """So that the same one is named whatever was encrypted."""
     short = ([0, 0, 0, 0], [1, 1, 1, 0])
@@ -60,6 +75,13 @@ def test_what_encrypts_twice_alike_is_told_apart(bit):
     rng = np.random.default_rng(4)
     for _ in range(10):
         assert PublicKey("deterministic").interact(np.array([bit]), Reencryption(), rng) == bit
+
+
+def test_few_coins_are_met_again(within):
+    """Two bits: the right message meets its ciphertext 1 time in 4, else a coin decides."""
+    rng, scheme = np.random.default_rng(6), PublicKey("few-coins", coin_bits=2)
+    won = sum(scheme.interact(np.array([n % 2]), Reencryption(), rng) == n % 2 for n in range(1200))
+    assert within(won, 1200, 5 / 8)
 
 
 def test_what_encrypts_anew_leaves_a_coin(within):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from narcissus.attacks import (
     Reencryption,
 )
+from narcissus.errors import InputError
 from narcissus.mechanisms import (
     Cipher,
     PublicKey,
@@ -29,6 +31,20 @@ def test_ciphers_decrypt_and_encrypt_anew():
     fixed = PublicKey("deterministic")
     assert fixed.encrypt(key, b"one", rng) == fixed.encrypt(key, b"one", rng)
     assert fixed.interact(np.array([1]), Reencryption(), rng) == 1
+
+
+def test_coins_are_as_many_as_was_said():
+    rng = np.random.default_rng(7)
+    _, key = PublicKey().keys(rng)
+    for bits, most in ((0, 1), (2, 4)):
+        scheme = PublicKey("few-coins", coin_bits=bits)
+        assert len({scheme.encrypt(key, b"one", rng) for _ in range(60)}) == most
+    many = PublicKey("few-coins")  # 8 bits
+    assert 4 < len({many.encrypt(key, b"one", rng) for _ in range(60)}) <= 60
+    with pytest.raises(InputError, match="`coin_bits` is an option of the scheme `few-coins`"):
+        PublicKey("x25519", coin_bits=4)
+    with pytest.raises(InputError, match="coin_bits"):
+        PublicKey("few-coins", coin_bits=63)
 
 
 def test_public_key_messages_can_be_opened_by_their_owner():

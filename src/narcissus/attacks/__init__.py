@@ -14,6 +14,7 @@ from narcissus.attacks.matching import (
 )
 from narcissus.attacks.preimage import Inversion, TryInputs
 from narcissus.attacks.secret import BayesGuess
+from narcissus.attacks.seeds import SeedSearch
 from narcissus.attacks.singling_out import BucketHashing
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Reencryption",
     "ReleasedPlaces",
     "ReleasedRow",
+    "SeedSearch",
     "Subtraction",
     "SupersetMatching",
     "TryInputs",

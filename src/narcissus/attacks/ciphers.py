@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._options import FilledIn
 from narcissus._validation import integer
@@ -13,6 +14,23 @@ from narcissus.errors import InputError
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.worlds.base import Array, Batch, all_tuples
 from narcissus.worlds.pairs import Pairs
+
+LISTED = 30
+"""Strings of more bits are drawn one by one: two of them are never alike."""
+
+
+def different_strings(count: int, bits: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Give some random strings of bits, all different; all strings where there are no more.
+
+    That they differ keeps trials that share them independent: each of many secrets is among them
+    with the same chance, ``count / 2^bits``, whichever they are.
+    """
+    if bits <= LISTED and 2**bits <= count:
+        return all_tuples(2, bits).astype(np.uint8)
+    if bits > LISTED:
+        return rng.integers(0, 2, (count, bits), dtype=np.uint8)
+    numbers = rng.choice(1 << bits, count, replace=False)
+    return ((numbers[:, None] >> np.arange(bits)[::-1]) & 1).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -22,7 +40,7 @@ class KeySearch:
     Parameters
     ----------
     budget
-        Keys to try: all of them where there are no more, random ones otherwise.
+        Keys to try: all of them where there are no more, random different ones otherwise.
     """
 
     budget: int = 4096
@@ -45,10 +63,7 @@ class KeySearch:
         """Guess the first entry of the data set, shape (trials,)."""
         assert self.cipher is not None, "call `prepare` first"
         bits = self.cipher.secret_bits(self.messages.shape[1] - 1)
-        if bits <= 30 and 2**bits <= self.budget:
-            keys = all_tuples(2, bits).astype(np.uint8)
-        else:
-            keys = rng.integers(0, 2, (self.budget, bits), dtype=np.uint8)
+        keys = different_strings(self.budget, bits, rng)
         guess = self.messages[rng.integers(0, 2, len(release)), 0]
         for trial, text in enumerate(release):
             plain = self.cipher.decrypt(keys, text)

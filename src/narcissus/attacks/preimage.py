@@ -13,6 +13,9 @@ from narcissus.errors import InputError
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Array, Batch
 
+SEED = 2024
+"""Of the inputs that are tried: independent of all trials, whatever their seed."""
+
 
 @dataclass(frozen=True)
 class TryInputs:
@@ -21,30 +24,31 @@ class TryInputs:
     Parameters
     ----------
     budget
-        Inputs to try. They are tried once for a whole batch, which an attacker may do as well:
-        a table of images serves any number of releases.
+        Inputs to try. They are drawn once, by a seed of their own, and serve for every release: a
+        table of images is as good as new. So trials are independent, which they would not be if
+        the inputs were drawn anew for some of them together.
     """
 
     budget: int = 4096
-    world: Annotated[Any, FilledIn()] = None
     function: Annotated[Any, FilledIn()] = None
+    inputs: Annotated[Any, FilledIn()] = None
 
     def __post_init__(self) -> None:
         integer("budget", self.budget, low=1)
 
     def prepare(self, game: Any) -> TryInputs:
-        """Take world and function from the game."""
-        return TryInputs(self.budget, game.world, game.mechanism)
+        """Take the function from the game, and inputs from its world."""
+        inputs = game.world.draw(self.budget, np.random.default_rng(SEED)).data
+        return TryInputs(self.budget, game.mechanism, inputs)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Attempts:
         """Give inputs, shape (trials, n); none where nothing was found."""
-        if self.world is None:
+        if self.function is None:
             raise InputError("call `prepare` first: the attack needs the world and the function")
-        inputs = self.world.draw(self.budget, rng).data
-        images = self.function.release(inputs, rng)
+        images = self.function.release(self.inputs, np.random.default_rng(SEED))
         table = {image.tobytes(): place for place, image in enumerate(images)}
         found = np.asarray([table.get(image.tobytes(), -1) for image in np.asarray(release)])
-        return Attempts(inputs[np.maximum(found, 0)], found >= 0)
+        return Attempts(self.inputs[np.maximum(found, 0)], found >= 0)
 
 
 @dataclass(frozen=True)

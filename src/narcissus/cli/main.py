@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
+    "scale": ("narcissus.cli.scale", "A game's success and bound against one of its parameters."),
     "reproduce": ("narcissus.cli.reproduce", "A paper's figures and tables, ours beside theirs."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "verify": ("narcissus.cli.verify", "Play a record's study again; compare every number."),

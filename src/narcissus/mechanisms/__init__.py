@@ -6,6 +6,7 @@ from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.mechanisms.composition import Parallel
 from narcissus.mechanisms.counting import CountingQuery, published_cut
 from narcissus.mechanisms.generalization import KAnonymity
+from narcissus.mechanisms.generator import Stretched
 from narcissus.mechanisms.marginals import Counts, MarginalQueries, NoisyMarginals
 from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
 from narcissus.mechanisms.one_way import MultiplyHash, Sha256
@@ -87,6 +88,7 @@ __all__ = [
     "Rounding",
     "Sha256",
     "Shelf",
+    "Stretched",
     "Subsample",
     "Suppression",
     "Swapping",

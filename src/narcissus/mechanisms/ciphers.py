@@ -6,6 +6,7 @@ broken.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -124,14 +125,26 @@ class PublicKey:
     scheme
         ``"x25519"``: a one-time X25519 key agreement, HKDF-SHA-256, AES-GCM. ``"deterministic"``:
         the same with the sender's one-time key fixed by the public key, so that encrypting twice
-        gives the same; broken, since the attacker can encrypt as well.
+        gives the same; broken, since the attacker can encrypt as well. ``"few-coins"``: the same
+        with the one-time key fixed by the public key and ``coin_bits`` random bits.
+    coin_bits
+        Random bits of the scheme ``few-coins``; 8 where not given. The others have none to choose.
     """
 
-    scheme: Literal["x25519", "deterministic"] = "x25519"
+    scheme: Literal["x25519", "deterministic", "few-coins"] = "x25519"
+    coin_bits: int | None = None
     interactive = True
 
     def __post_init__(self) -> None:
-        one_of("scheme", self.scheme, ("x25519", "deterministic"))
+        one_of("scheme", self.scheme, ("x25519", "deterministic", "few-coins"))
+        if self.coin_bits is None:
+            return
+        integer("coin_bits", self.coin_bits, low=0, high=62)
+        if self.scheme != "few-coins":
+            raise InputError(
+                f"`coin_bits` is an option of the scheme `few-coins`, `{self.scheme}` does not use "
+                "it: leave it out"
+            )
 
     def keys(self, rng: np.random.Generator) -> tuple[Any, bytes]:
         """Give a private and a public key."""
@@ -141,13 +154,19 @@ class PublicKey:
 
     def encrypt(self, public: bytes, message: bytes, rng: np.random.Generator) -> bytes:
         """Encrypt a message: the sender's one-time public key, then the sealed message."""
-        import hashlib
-
         curve = _curve()
-        seed = rng.bytes(32) if self.scheme == "x25519" else hashlib.sha256(public).digest()
+        seed = rng.bytes(32) if self.scheme == "x25519" else self._fixed(public, rng)
         sender = curve.X25519PrivateKey.from_private_bytes(seed)
         shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(public))
         return sender.public_key().public_bytes_raw() + self._seal(shared, message)
+
+    def _fixed(self, public: bytes, rng: np.random.Generator) -> bytes:
+        """Derive the sender's one-time key from the public key, and from coins if there are any."""
+        if self.scheme == "deterministic":
+            return hashlib.sha256(public).digest()
+        bits = 8 if self.coin_bits is None else self.coin_bits
+        coins = int(rng.integers(0, 1 << bits))
+        return hashlib.sha256(public + coins.to_bytes(8, "big")).digest()
 
     def _seal(self, shared: bytes, message: bytes) -> bytes:
         purpose = "Public-key encryption"

@@ -16,13 +16,22 @@ from narcissus.attacks import (
     Posterior,
     ReleasedPlaces,
     ReleasedRow,
+    SeedSearch,
     SupersetMatching,
     TryInputs,
 )
 from narcissus.errors import InputError, StudyError
 from narcissus.extraction import DensestAttack, KktAttack, PosteriorGuess, trained_on_secret
 from narcissus.knowledge import Hiding
-from narcissus.mechanisms import Cipher, Identity, KAnonymity, NoisyAverage, Parity, Sha256
+from narcissus.mechanisms import (
+    Cipher,
+    Identity,
+    KAnonymity,
+    NoisyAverage,
+    Parity,
+    Sha256,
+    Stretched,
+)
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.shipped import shipped_studies
 from narcissus.study.signatures import options_of
@@ -112,6 +121,7 @@ PREPARED = [
     (FixedGuess(3), Game(Bits(4), Identity(), Prefix())),
     (ReleasedRow("all"), Game(Bits(4), Identity(), Prefix())),
     (ReleasedPlaces(2), Game(Bits(4), Identity(), Pinned(2))),
+    (SeedSearch(77), Game(Pairs([[[0], [1]]]), Stretched(4, 8), FirstBit())),
     (TryInputs(77), Game(Bits(6), Sha256(4), SameImage(Sha256(4)))),
     (KeySearch(77), Game(Pairs([[[0, 1, 1], [1, 0, 1]]]), Cipher("repeating-xor"), FirstBit())),
     (

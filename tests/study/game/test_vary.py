@@ -19,6 +19,10 @@ from narcissus.study.game.vary import LARGEST, MOST, spread, varied
         ("7", [7]),
         ("0.1:0.1:5", [0.1]),
         ("1e-3:3e-3:1e-3", [0.001, 0.002, 0.003]),
+        ("8:64:x2", [8, 16, 32, 64]),
+        ("8:63: x2", [8, 16, 32]),
+        ("1:0.1:x0.5", [1, 0.5, 0.25, 0.125]),
+        ("3:3:x2", [3]),
     ],
 )
 def test_both_ends_are_tried_and_steps_are_decimal(text, values):
@@ -29,14 +33,42 @@ def test_both_ends_are_tried_and_steps_are_decimal(text, values):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a", "1:2", "1:2:3:4", "1;2", "1:inf:1", "nan", "1,,2", f"1,{LARGEST}", f"-{LARGEST}"],
+    [
+        "",
+        "a",
+        "1:2",
+        "1:2:3:4",
+        "1;2",
+        "1:inf:1",
+        "nan",
+        "1,,2",
+        "1,x2",
+        "x1:4:2",
+        "1:4:x",
+        f"1,{LARGEST}",
+        f"-{LARGEST}",
+    ],
 )
 def test_what_is_no_list_of_values_is_refused(text):
     with pytest.raises(InputError, match="`--values` must be FROM:TO:STEP"):
         spread(text)
 
 
-@pytest.mark.parametrize("text", ["1:2:0", "1:2:-1", "2:1:1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1:2:0",
+        "1:2:-1",
+        "2:1:1",
+        "1:2:x1",
+        "1:2:x0",
+        "1:2:x-2",
+        "2:1:x2",
+        "1:2:x0.5",
+        "0:4:x2",
+        "4:0:x0.5",
+    ],
+)
 def test_steps_lead_from_one_end_to_the_other(text):
     with pytest.raises(InputError, match="never gets from"):
         spread(text)
@@ -47,6 +79,8 @@ def test_there_are_not_too_many_values():
     with pytest.raises(InputError, match="holds more than 100,000 values"):
         spread(f"0:{MOST + 1}:1")
     assert spread(str(LARGEST - 1)) == [LARGEST - 1]
+    with pytest.raises(InputError, match="`--over n` holds more than 100,000 values"):
+        spread("1:1e14:x1.0001", "--over n")
 
 
 STUDY = """

@@ -9,6 +9,7 @@ from narcissus.reproduce.cohen.cryptography import CRYPTOGRAPHY
 from narcissus.reproduce.cohen.guessing import GUESSING
 from narcissus.reproduce.cohen.predicates import PREDICATES
 from narcissus.reproduce.cohen.privacy import PRIVACY
+from narcissus.reproduce.cohen.scaling import SCALING
 
 ALL: tuple[Item, ...] = (
     *BASELINES,
@@ -19,5 +20,6 @@ ALL: tuple[Item, ...] = (
     *COMPLEXITY,
     *GUESSING,
     *COUNTING,
+    *SCALING,
 )
 """What of this paper can be made again."""

@@ -1,0 +1,219 @@
+"""How a quantity changes with a size: whether it falls, by which law, with which exponent.
+
+What is known of the quantity at each size is an interval, and all intervals hold at once: limits
+of samples at a joint confidence, or an exact value with its rounding. Everything here follows from
+these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
+
+Narcissus theory 5.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Law = Literal["2^(-a x)", "x^(-a)"]
+LAWS: tuple[Law, ...] = ("2^(-a x)", "x^(-a)")
+Direction = Literal["falls", "rises", "stays", "goes up and down", "is zero", "cannot be told"]
+
+NEAR = 1.05
+"""A curve of a law passes a value if it passes it within this factor."""
+SAME = 1.1
+"""A quantity stays where it is if no two of its values differ by more than this factor."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a quantity at one size.
+
+    Attributes
+    ----------
+    size
+        The value of the parameter.
+    value
+        The quantity: exact, or as it was sampled.
+    low, high
+        Limits of the true quantity, ``low <= high``; of an exact value its rounding.
+    exact
+        Whether the value is exact.
+    """
+
+    size: float
+    value: float
+    low: float
+    high: float
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """The exponent of one law, over the sizes at which the quantity is certainly above 0.
+
+    Attributes
+    ----------
+    law
+        The law; ``x`` is the size.
+    value
+        Of the least-squares line through the logarithms of the values.
+    low, high
+        Of exact values: the least and the largest exponent between two neighbouring sizes, and so
+        between any two. Of samples: limits of the exponent of the least-squares line through the
+        logarithms of the *true* values, whatever these are.
+    fits
+        Whether some curve of the law passes all intervals, each widened by the factor `NEAR`, also
+        those that reach down to 0; or, of exact values, the least and the largest exponent differ
+        by that factor at most, as of a quantity that falls by many orders.
+    within
+        The exponents of those curves; None if there is no such curve.
+    off
+        Largest factor between a value and the least-squares line.
+    sizes
+        How many sizes it is fitted to.
+    first, last
+        The least and the largest of them.
+    """
+
+    law: Law
+    value: float
+    low: float
+    high: float
+    fits: bool
+    within: tuple[float, float] | None
+    off: float
+    sizes: int
+    first: float
+    last: float
+
+
+def places(law: Law, sizes: Sequence[float]) -> NDArray[np.float64]:
+    """Give where sizes stand on the axis on which a law is a line, shape (sizes,)."""
+    x = np.asarray(sizes, dtype=np.float64)
+    return x if law == "2^(-a x)" else np.log2(x)
+
+
+def direction(points: Sequence[Known]) -> Direction:
+    """Say whether a quantity certainly falls, certainly rises, both, or stays where it is."""
+    pairs = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
+    falls = any(a.low > b.high for a, b in pairs)
+    rises = any(b.low > a.high for a, b in pairs)
+    if points and all(p.exact and p.low <= 0 for p in points):
+        return "is zero"
+    if _stays(points):
+        return "stays"
+    if falls or rises:
+        return "goes up and down" if falls and rises else "falls" if falls else "rises"
+    return "cannot be told"
+
+
+def _stays(points: Sequence[Known]) -> bool:
+    lows, highs = [p.low for p in points], [p.high for p in points]
+    return len(points) > 1 and min(lows) > 0 and max(highs) <= SAME * min(lows)
+
+
+def exponents(points: Sequence[Known]) -> list[Exponent]:
+    """Fit both laws; a law of powers only where all sizes are above 0.
+
+    Parameters
+    ----------
+    points
+        In the order of their sizes, which differ.
+
+    Returns
+    -------
+    list
+        One for each law; none where fewer than two values are certainly above 0.
+    """
+    above = [p for p in points if p.low > 0]
+    if len(above) < 2:
+        return []
+    return [_fitted(law, points, above) for law in LAWS if law == LAWS[0] or points[0].size > 0]
+
+
+def _fitted(law: Law, points: Sequence[Known], above: Sequence[Known]) -> Exponent:
+    x = places(law, [p.size for p in above])
+    logs = np.log2([max(p.value, p.low) for p in above])
+    centred = x - x.mean()
+    weights = -centred / (centred @ centred)  # the exponent is minus the slope
+    value = float(weights @ logs)
+    line = logs.mean() - value * centred
+    if all(p.exact for p in above):
+        ends = np.log2([(p.low, p.high) for p in above])
+        apart = np.diff(x)
+        low = float(((ends[:-1, 0] - ends[1:, 1]) / apart).min())
+        high = float(((ends[:-1, 1] - ends[1:, 0]) / apart).max())
+    else:
+        ends = weights[:, None] * np.log2([(p.low, p.high) for p in above])
+        low, high = ends.min(axis=1).sum(), ends.max(axis=1).sum()
+    within = feasible(law, points)
+    is_even = all(p.exact for p in above) and len(above) == len(points) and 0 < high <= NEAR * low
+    return Exponent(
+        law,
+        value,
+        float(low),
+        float(high),
+        within is not None or is_even,
+        within,
+        float(2 ** np.abs(logs - line).max()),
+        len(above),
+        above[0].size,
+        above[-1].size,
+    )
+
+
+def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[float, float] | None:
+    """Give the exponents of the curves ``c`` times a law that pass all intervals; None if none do.
+
+    Parameters
+    ----------
+    law, points
+        As for `exponents`.
+    factor
+        By which each interval is widened on both sides, at least 1.
+
+    Notes
+    -----
+    With logarithms, curves are lines ``b - a x``. For one ``a`` the intervals that the sizes leave
+    for ``b`` have a common point if each two have one, so the pairs of sizes decide.
+    """
+    room = math.log2(factor)
+    x = places(law, [p.size for p in points])
+    low = [math.log2(p.low) - room if p.low > 0 else -math.inf for p in points]
+    high = [math.log2(p.high) + room if p.high > 0 else -math.inf for p in points]
+    least, most = -math.inf, math.inf
+    for i, j in product(range(len(points)), repeat=2):
+        if math.isinf(low[i]):
+            continue
+        if math.isinf(high[j]):  # 0 for certain: no curve is there
+            return None
+        # low[i] + a x[i] <= high[j] + a x[j]
+        step = float(x[j] - x[i])
+        if step > 0:
+            least = max(least, (low[i] - high[j]) / step)
+        elif step < 0:
+            most = min(most, (low[i] - high[j]) / step)
+    return (least, most) if least <= most else None
+
+
+def at_least(points: Sequence[Known], law: Law) -> tuple[float, float, float] | None:
+    """Give two sizes and the exponent by which the quantity falls between them at the least.
+
+    Of all pairs the one with the largest such exponent; None where nothing is certain to fall. An
+    upper limit is enough at the second size: it may be one of no success at all.
+    """
+    x = places(law, [p.size for p in points])
+    found = [
+        ((math.log2(a.low) - math.log2(b.high)) / float(x[j] - x[i]), a.size, b.size)
+        for i, a in enumerate(points)
+        for j, b in enumerate(points)
+        if i < j and a.low > b.high > 0
+    ]
+    if not found:
+        return None
+    rate, first, last = max(found)
+    return first, last, rate

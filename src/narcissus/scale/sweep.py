@@ -1,0 +1,242 @@
+"""Play a study of a game at each value of a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any, cast
+
+from narcissus.audits import Audit, run
+from narcissus.errors import InputError, NarcissusError
+from narcissus.game.executor import Executor
+from narcissus.observer import SILENT, Observer
+from narcissus.scale.cost import seconds_of
+from narcissus.scale.curves import SizeCurve, curves_of
+from narcissus.scale.variants import Sweep, Variants
+from narcissus.study.game.schema import GameStudy
+from narcissus.study.load import Study
+from narcissus.study.record import Record, read_record
+from narcissus.study.results.game import GameResults
+from narcissus.study.work import agree, in_words
+
+VALUES = "values"
+"""Folder of the values' own results, beside what is drawn of all."""
+
+
+@dataclass(frozen=True)
+class AtValue:
+    """What came of one value: its record, or why there is none."""
+
+    value: float
+    record: Record | None
+    failed: str = ""
+
+    @property
+    def results(self) -> GameResults | None:
+        """What the study found, if it did."""
+        return None if self.record is None else cast("GameResults", self.record.results)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A study at all values of a parameter.
+
+    Attributes
+    ----------
+    title, about
+        Of the study.
+    sweep
+        What was drawn, values in rising order.
+    each
+        What came of each value.
+    further
+        What formulas say, also at larger values, which were not played.
+    """
+
+    title: str
+    about: str
+    sweep: Sweep
+    each: tuple[AtValue, ...]
+    further: tuple[SizeCurve, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return self.sweep.over.name
+
+    @cached_property
+    def curves(self) -> tuple[SizeCurve, ...]:
+        """Success, baseline, gain and bounds against the parameter."""
+        found = [(one.value, one.results) for one in self.each if one.results is not None]
+        return tuple(curves_of(found))
+
+
+def scale(
+    study: Path | str | Mapping[str, Any],
+    sweep: Sweep,
+    *,
+    folder: Path | None = None,
+    rng: int | None = None,
+    workers: int | None = None,
+    engine: str | Executor | None = None,
+    restart: bool = False,
+    hours: float | None = None,
+    allow_code: bool = False,
+    observer: Observer = SILENT,
+) -> Scaled:
+    """Play a study of the kind "game" at each value of a parameter.
+
+    Trials are not stopped early, so that limits are as narrow as they can be.
+
+    Parameters
+    ----------
+    study, allow_code
+        As `load_study` takes them.
+    sweep
+        What is drawn against what.
+    folder
+        Where the record and the trials of each value are kept, and found again.
+    rng, workers, engine, restart
+        As for `narcissus.run`; all values have the same seed.
+    hours
+        Longest time that was agreed to; None is any.
+    observer
+        Hears how long it takes, and of the trials of all values as one stage.
+
+    Raises
+    ------
+    InputError
+        The study is no game, a parameter is none of its, it refuses a value, or none can be played.
+    LongWorkError
+        It takes longer than ``hours``.
+    """
+    variants, sweep = Variants(study, allow_code=allow_code, observer=observer), sweep.in_order()
+    name, values = sweep.over.name, sweep.over.values
+    studies = [variants.at(sweep, number) for number in range(len(values))]
+    places = [None if folder is None else folder / VALUES / f"{v:.12g}" for v in values]
+    kept = [
+        None if restart or place is None else _kept(place, one, rng)
+        for place, one in zip(places, studies, strict=True)
+    ]
+    left = [one for one, record in zip(studies, kept, strict=True) if record is None]
+    _say_cost(name, left, len(values), workers or 1, hours, observer)
+    share = max(1, _trials(studies[0]))
+    total, done = share * len(values), share * (len(values) - len(left))
+    observer.start(f"trials at {len(values)} values", total, done)
+    each: list[AtValue] = []
+    for value, one, place, record in zip(values, studies, places, kept, strict=True):
+        if record is not None:
+            each.append(AtValue(value, record))
+            continue
+        heard = OneStage(observer, share)
+
+        def play(one: Study = one, place: Path | None = place, heard: Observer = heard) -> Audit:
+            return run(
+                one, rng=rng, observer=heard, folder=place, workers=workers, restart=restart,
+                engine=engine,
+            )  # fmt: skip
+
+        each.append(_tried(value, play, place))
+        heard.complete()
+    observer.finish()
+    if all(one.record is None for one in each):
+        raise InputError(f"no value of {name} could be played: {each[0].failed}")
+    game = variants.game
+    return Scaled(game.title, game.about, sweep, tuple(each), variants.beyond(sweep))
+
+
+def _trials(study: Study) -> int:
+    settings = cast("GameStudy", study.settings)
+    return settings.run.trials if settings.attack else 0
+
+
+class OneStage:
+    """Hears of one value, and tells of it as a part of one stage of all values.
+
+    Parameters
+    ----------
+    observer
+        Hears of the whole stage.
+    steps
+        How many of its steps this value is.
+    """
+
+    def __init__(self, observer: Observer, steps: int) -> None:
+        self._observer, self._left = observer, steps
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Count what was done earlier."""
+        self.advance(done)
+
+    def advance(self, steps: int = 1) -> None:
+        """Count steps, of this value's at most."""
+        counted = min(steps, self._left)
+        self._left -= counted
+        if counted:
+            self._observer.advance(counted)
+
+    def finish(self) -> None:
+        """Say nothing: another value may come."""
+
+    def note(self, message: str) -> None:
+        """Pass it on."""
+        self._observer.note(message)
+
+    def complete(self) -> None:
+        """Count what is left: a value that failed, or was not played, is done as well."""
+        self.advance(self._left)
+
+
+def _kept(place: Path, study: Study, seed: int | None) -> Record | None:
+    """Give the record of an earlier run of this very study, by this version; None if none is."""
+    path = place / "record.json"
+    if not path.exists():
+        return None
+    try:
+        record = read_record(path)
+    except InputError:
+        return None  # damaged, or of a later version: it is made anew
+    said = record.provenance
+    own = seed if seed is not None else cast("GameStudy", study.settings).run.seed
+    same = (
+        said.digests.get("study") == f"sha256:{study.digest}"
+        and said.narcissus == metadata.version("narcissus")
+        and (own is None or said.entropy == str(own))
+        and all(said.digests.get(name) == digest for name, digest in study.code.said.items())
+    )
+    return record if same else None
+
+
+def _say_cost(
+    name: str,
+    left: Sequence[Study],
+    count: int,
+    workers: int,
+    hours: float | None,
+    observer: Observer,
+) -> None:
+    """Say how long it takes, before it starts; refuse what is longer than was agreed to."""
+    if not left:
+        observer.note(f"all {count} values of {name} were played earlier")
+        return
+    seconds = sum(seconds_of(one) for one in left) / workers
+    kept = f" ({count - len(left)} were played earlier)" if len(left) < count else ""
+    work = f"{len(left)} values of {name}{kept}"
+    agree(
+        seconds, work, hours=hours, observer=SILENT, instead="take fewer values, or fewer --trials"
+    )
+    observer.note(f"about {in_words(seconds)} of trials: {work}")
+
+
+def _tried(value: float, play: Callable[[], Audit], place: Path | None) -> AtValue:
+    """Play one value; one that cannot be played says why, and the others are played."""
+    try:
+        audit = play()
+    except NarcissusError as error:
+        return AtValue(value, None, str(error))
+    if place is not None:
+        audit.save(place)
+    return AtValue(value, audit.record)

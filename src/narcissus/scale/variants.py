@@ -1,0 +1,151 @@
+"""A study of a game at other values of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from narcissus._validation import fraction, integer
+from narcissus.errors import InputError, StudyError
+from narcissus.game import Game
+from narcissus.observer import Observer
+from narcissus.scale.beyond import beyond
+from narcissus.scale.curves import SizeCurve
+from narcissus.scale.parameter import Parameter, located, with_value
+from narcissus.study.game.schema import GameStudy
+from narcissus.study.load import Study, load_study
+from narcissus.study.toml import read_document
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is drawn against what.
+
+    Attributes
+    ----------
+    over
+        The parameter, with at least two values.
+    together
+        Other parameters that are set with it: as many values as it has, or one for all of them.
+    trials
+        Trials at each value; None as the study says.
+    confidence
+        Of all limits together: of all values, all attacks, success, baseline and gain.
+    """
+
+    over: Parameter
+    together: tuple[Parameter, ...] = ()
+    trials: int | None = None
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        over = self.over
+        fraction("confidence", self.confidence)
+        if self.trials is not None:
+            integer("trials", self.trials, low=1)
+        if len(over.values) < 2 or len(set(over.values)) < len(over.values):
+            raise InputError(
+                f"`--over {over.name}` needs at least two values, all different; got "
+                f"{', '.join(f'{v:g}' for v in over.values)}"
+            )
+        for other in self.together:
+            if len(other.values) not in (1, len(over.values)):
+                raise InputError(
+                    f"`--with {other.name}` has {len(other.values)} values, and `--over "
+                    f"{over.name}` {len(over.values)}: give as many, or one for all"
+                )
+            if other.name == over.name:
+                raise InputError(f"`--with {other.name}` is what is drawn over: leave it out")
+
+    def in_order(self) -> Sweep:
+        """Give the same with the values in rising order, and those of the others with them."""
+        order = sorted(range(len(self.over.values)), key=self.over.values.__getitem__)
+
+        def sort(one: Parameter) -> Parameter:
+            values = one.values if len(one.values) == 1 else tuple(one.values[i] for i in order)
+            return replace(one, values=values)
+
+        return replace(self, over=sort(self.over), together=tuple(map(sort, self.together)))
+
+    @property
+    def confidence_each(self) -> float:
+        """Confidence of one value's run, in which rates and gains may fail separately."""
+        return 1 - (1 - self.confidence) / (2 * len(self.over.values))
+
+
+class Variants:
+    """A study as it was given, and those that are made of it.
+
+    Parameters
+    ----------
+    study, allow_code, observer
+        As `load_study` takes them.
+
+    Raises
+    ------
+    InputError
+        It is no game.
+    """
+
+    def __init__(
+        self, study: Path | str | Mapping[str, Any], *, allow_code: bool, observer: Observer
+    ) -> None:
+        self._allow_code = allow_code
+        self.study = load_study(study, allow_code=allow_code, observer=observer)
+        if self.study.kind != "game":
+            raise InputError(
+                f"the study is of the kind {self.study.kind!r}; only a game has a success to draw"
+            )
+        self._given = dict(study if isinstance(study, Mapping) else read_document(study).data)
+        if "side_information" in self._given:
+            self._given["side-information"] = self._given.pop("side_information")
+        self._settings = self.study.to_dict()
+
+    @property
+    def game(self) -> GameStudy:
+        """The study's settings."""
+        return cast("GameStudy", self.study.settings)
+
+    def at(self, sweep: Sweep, number: int) -> Study:
+        """Give the study at one value of each parameter, with limits for all values together.
+
+        Raises
+        ------
+        InputError
+            There is no such parameter, or the study refuses the value.
+        """
+        data = self._given
+        said: list[str] = []
+        for option, one in (("--over", sweep.over), *(("--with", o) for o in sweep.together)):
+            place = located(self._settings, one.name, option)
+            value = one.values[number % len(one.values)]
+            data = with_value(data, self._settings, place, value)
+            said.append(f"{one.name} = {value:g}")
+        data["kind"] = "game"
+        if self.game.attack:
+            run: dict[str, Any] = dict(data.get("run", {}))
+            run |= {"stop": False, "confidence": sweep.confidence_each}
+            data["run"] = run if sweep.trials is None else {**run, "trials": sweep.trials}
+        elif sweep.trials is not None:
+            raise InputError("`--trials` is not used: the study has no [[attack]]: leave it out")
+        try:
+            return load_study(data, folder=self.study.folder, allow_code=self._allow_code)
+        except (StudyError, InputError) as error:
+            why = str(error).removeprefix("the study: ")
+            raise InputError(f"{', '.join(said)} is refused: {why}") from error
+
+    def beyond(self, sweep: Sweep) -> tuple[SizeCurve, ...]:
+        """Give what formulas say; nothing where other parameters move in a way of their own."""
+        if any(len(other.values) > 1 for other in sweep.together):
+            return ()
+
+        def game_at(value: float) -> Game:
+            ends = replace(sweep.over, values=(value, sweep.over.values[0] - 1))
+            study = self.at(replace(sweep, over=ends), 0)
+            with study.code.in_use():
+                return cast("GameStudy", study.settings).build().game
+
+        attacks: Sequence[str] = [part.name for part in self.game.attack]
+        return tuple(beyond(game_at, attacks, sweep.over.values))

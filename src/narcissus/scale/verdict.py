@@ -1,0 +1,190 @@
+"""What a sweep shows, in words: never more than the values that were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narcissus._outwards import lower, upper
+from narcissus.findings import weakest
+from narcissus.profiles.family import ROUNDING
+from narcissus.results import Grade
+from narcissus.scale.curves import EVERYBODY, SizeCurve
+from narcissus.scale.fit import LAWS, NEAR, Exponent, Known, at_least, direction, exponents
+
+FEW = 3
+"""Fewer values cannot tell one law from another."""
+SHARP = 1e-6
+"""Exponents that lie closer than this are one number."""
+_MORE = "more trials tell more"
+TOLD = ("falls", "rises", "stays", "goes up and down", "is zero")
+
+ASSUMED = (
+    "Exponents of exact values are the least and the largest between two neighbouring sizes. Those "
+    "of samples are limits of the exponent of the least-squares line through the logarithms of the "
+    "true values, from limits that hold for all values at once: no law is assumed for them.",
+    f"That a law fits is an approximation: one of its curves passes every value within a factor of "
+    f"{NEAR:g}, or the limits of a sampled one widened by it, or the exponents of exact values "
+    "differ by no more than that. Where it does not fit, no curve of the law is that near to the "
+    "true values, as surely as the limits hold.",
+)
+"""How the fits are to be read."""
+
+
+@dataclass(frozen=True)
+class CurveWords:
+    """What is said of one curve.
+
+    Attributes
+    ----------
+    curve
+        Whose, and of what.
+    words
+        A clause: "falls like 2^-n (exponent 0.998 to 1.002)".
+    grade
+        "approximate" where a law is named.
+    is_told
+        Whether it could be told at all.
+    """
+
+    curve: SizeCurve
+    words: str
+    grade: Grade
+    is_told: bool
+
+
+def told(curve: SizeCurve) -> CurveWords:
+    """Say where a curve goes, and by which law."""
+    way, points = curve.direction, curve.points
+    has_law = False
+    if way == "falls":
+        words, has_law = _falls(points)
+    elif way == "goes up and down":
+        words, has_law = _from_its_top(points)
+    elif way == "rises":
+        words = f"does not fall: it rises from {_of(points[0])} to {_of(points[-1])}"
+    elif way == "stays":
+        least = min(p.value if p.exact else p.low for p in points)
+        most = max(p.value if p.exact else p.high for p in points)
+        words = f"does not fall: it stays between {lower(least, 4)} and {upper(most, 4)}"
+    elif way == "is zero":
+        words = f"is zero, or below {ROUNDING:g}, where rounding is lost"
+    else:
+        words = _untold(points)
+    grade = weakest([curve.grade, "approximate"]) if has_law else curve.grade
+    return CurveWords(curve, words, grade, way in TOLD)
+
+
+def _of(point: Known) -> str:
+    return f"{point.value:.4g}" if point.exact else f"{point.value:.3g} (sampled)"
+
+
+def _untold(points: Sequence[Known]) -> str:
+    if len(points) < 2:
+        return "cannot be told from one value"
+    top = max(p.high for p in points)
+    if all(p.low <= 0 for p in points):
+        return f"cannot be told: nowhere certainly above 0, at most {upper(top, 3)}; {_MORE}"
+    return f"cannot be told: the limits allow that it stays; {_MORE}"
+
+
+def _from_its_top(points: Sequence[Known]) -> tuple[str, bool]:
+    """Say where it is largest, and how it goes on from there."""
+    place = max(range(len(points)), key=lambda i: points[i].value)
+    rest, top = points[place:], points[place]
+    words = f"goes up and down, with its largest value, {_of(top)}, at {top.size:g}"
+    if place and direction(rest) == "falls":
+        further, has_law = _falls(rest)
+        return f"{words}; from there it {further}", has_law
+    return words, False
+
+
+def _falls(points: Sequence[Known]) -> tuple[str, bool]:
+    """Say how it falls, and whether a law is named."""
+    fits = exponents(points)
+    if not fits:
+        certain = at_least(points, LAWS[0])
+        if certain is None:
+            return "falls below 0", False
+        first, last, rate = certain
+        return f"falls, from {first:g} to {last:g} at least like {_law(LAWS[0], rate)}", False
+    good = [one for one in fits if one.fits]
+    if len(points) < FEW:
+        return f"falls; {FEW} values or more tell by which law ({_each(fits)})", False
+    if len(good) == 1:
+        return f"falls like {_by_law(good[0], points)}", True
+    if good:
+        return f"falls, and these values cannot tell by which law ({_each(good)})", False
+    later = _later(points)
+    return (
+        (f"falls, {later}", True) if later else (f"falls, like neither law ({_each(fits)})", False)
+    )
+
+
+def _later(points: Sequence[Known]) -> str:
+    """Say from which value on one law fits, if one does; the limits hold for any choice of it."""
+    for start in range(1, len(points) - FEW + 1):
+        tail = points[start:]
+        good = [one for one in exponents(tail) if one.fits]
+        if len(good) == 1 and direction(tail) == "falls":
+            return f"from {tail[0].size:g} on like {_by_law(good[0], tail)}"
+    return ""
+
+
+def _by_law(one: Exponent, points: Sequence[Known]) -> str:
+    """Name a law with its exponent, and from where it was told, if not from all values."""
+    where = "" if one.sizes == len(points) else f", told from {one.first:g} to {one.last:g}"
+    return f"{_law(one.law, one.value)} ({_range(one)}{where})"
+
+
+def _each(fits: Sequence[Exponent]) -> str:
+    return "; ".join(f"{_law(one.law, None)}: {_range(one)}" for one in fits)
+
+
+def _law(law: str, value: float | None) -> str:
+    a = "a" if value is None else f"{value:.3g}"
+    if law == "2^(-a x)":
+        return "2^-n" if a == "1" else f"2^(-{a} n)"
+    return "1/n" if a == "1" else f"n^(-{a})"
+
+
+def _range(one: Exponent) -> str:
+    if one.high - one.low < SHARP:
+        return f"exponent {one.value:.6g}"
+    return f"exponent {lower(one.low, 3)} to {upper(one.high, 3)}"
+
+
+def headline(curves: Sequence[SizeCurve]) -> SizeCurve | None:
+    """Choose the curve of the verdict: the gain of every attacker, else the largest one played.
+
+    The exact answer counts where it is known at three values, or no attack is known at more.
+    """
+    gains = [curve for curve in curves if curve.quantity == "gain"]
+    exact = [c for c in gains if c.whose == EVERYBODY]
+    played = [c for c in gains if c.whose != EVERYBODY]
+    most = max((len(c.points) for c in played), default=0)
+    if exact and (len(exact[0].points) >= FEW or len(exact[0].points) >= most):
+        return exact[0]
+    return max(played, key=lambda c: max(p.value for p in c.points), default=None)
+
+
+def named(curve: SizeCurve) -> str:
+    """Name a curve: "the largest gain of any attacker"."""
+    if curve.quantity == "bound":
+        return f"the bound on {curve.limits} by {curve.whose}"
+    if curve.quantity == "closed form":
+        return f"the {curve.limits} of {curve.whose} by its closed form"
+    if curve.whose != EVERYBODY:
+        return f"the {curve.quantity} of {curve.whose}"
+    if curve.quantity == "gain":
+        return f"the largest gain of {EVERYBODY}"
+    return f"the {curve.quantity} of the attacker who gains most"
+
+
+def sentence(found: CurveWords, parameter: str) -> str:
+    """Say it as a sentence, with the values that it speaks of."""
+    points = found.curve.points
+    span = f"{points[0].size:g}"
+    if len(points) > 1:
+        span += f" to {points[-1].size:g}"
+    return f"For {parameter} = {span}, {named(found.curve)} {found.words}."

@@ -1,0 +1,108 @@
+"""Data, page and text say the same."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.scale import AtValue, Parameter, Sweep, scale, write
+from narcissus.scale.curves import EVERYBODY
+from narcissus.scale.texts import FILES, as_dict, page, rows_of, text_of, verdict_of
+
+
+def test_the_files_hold_the_numbers(drawn, tmp_path):
+    write(drawn, tmp_path / "new")
+    folder = tmp_path / "new"
+    assert {path.name for path in folder.iterdir()} == set(FILES)
+    with (folder / "data.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(len(c.points) for c in drawn.curves)
+    told = json.loads((folder / "data.json").read_text())
+    assert told["parameter"] == "success.k"
+    assert told["with"] == {"attack.released-places.k": [1, 2, 3]}
+    curve = next(c for c in told["curves"] if c["whose"] == EVERYBODY and c["quantity"] == "gain")
+    numbers = [
+        float(r["number"]) for r in rows if r["whose"] == EVERYBODY and r["quantity"] == "gain"
+    ]
+    assert [p["value"] for p in curve["points"]] == numbers
+    assert len(told["records"]) == 3
+    html = (folder / "index.html").read_text()
+    assert told["verdict"].split(",")[0] in html
+    assert "<script" not in html
+    assert (folder / "picture.svg").read_text().startswith("<svg")
+
+
+def test_the_same_sweep_is_the_same_bytes(drawn, tmp_path):
+    for name in "ab":
+        write(drawn, tmp_path / name)
+    for name in FILES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(drawn, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        write(drawn, tmp_path / "file")
+
+
+def test_the_verdict_is_about_the_values_drawn(drawn):
+    words, grade, is_told = verdict_of(drawn)
+    assert words.startswith("For success.k = 1 to 3, the largest gain of any attacker goes up")
+    assert is_told
+    assert as_dict(drawn)["grade"] == grade
+    assert "values of success.k other than those drawn" in str(page(drawn).sections[-1])
+
+
+def test_values_without_an_exact_answer_are_counted(drawn):
+    last = drawn.each[-1]
+    bare = last.record.model_copy(
+        update={"results": last.results.model_copy(update={"exact": None})}
+    )
+    longer = [replace(drawn.each[0], value=v) if v < 4 else AtValue(v, bare) for v in (1, 2, 3, 4)]
+    words = verdict_of(replace(drawn, each=tuple(longer)))[0]
+    assert "Every attacker is covered at 3 of the 4 values" in words
+
+
+def test_a_bound_and_what_lies_beyond_are_said():
+    study = {
+        "kind": "game",
+        "world": {"name": "tardos", "N": 50, "d": 20, "n": 3},
+        "mechanism": {"name": "exact-average"},
+        "success": {"name": "hamming", "gamma": 0.1},
+        "attack": [{"name": "majority"}],
+        "statement": {"name": "bayesian", "epsilon": 0.0, "delta": 0.5},
+        "run": {"trials": 40},
+    }
+    scaled = scale(study, Sweep(Parameter("world.d", (40, 80, 160))), rng=1)
+    words = verdict_of(scaled)[0]
+    assert "the bound on success by Kaplan et al. 2025, Lemma 3.5" in words
+    assert (
+        "Beyond these values only formulas speak: at world.d = 1280 the bound on success" in words
+    )
+    assert [row[1] for row in rows_of(scaled)[1:] if row[1] > 160] == [320, 640, 1280]
+
+
+def test_what_failed_or_is_contradicted_is_said(drawn):
+    first, second, third = drawn.each
+    odd = second.record.model_copy(update={"status": "contradicted", "verdict": "Refuted."})
+    changed = replace(drawn, each=(AtValue(1, None, "no such thing"), AtValue(2, odd), third))
+    text = " ".join(text_of(changed).split())
+    assert max(map(len, text_of(changed).splitlines())) <= 80
+    assert "success.k = 1 could not be played: no such thing" in text
+    assert "success.k = 2: Refuted." in text
+    assert as_dict(changed)["failed"] == {"1": "no such thing"}
+    shown = str(page(changed).sections[-1])
+    assert "no such thing" in shown
+    assert "Refuted." in shown
+    assert first.record is not None
+
+
+def test_nothing_played_is_nothing_told(drawn):
+    none = drawn.each[0].results.model_copy(update={"exact": None, "attackers": ()})
+    record = drawn.each[0].record.model_copy(update={"results": none})
+    words, grade, is_told = verdict_of(replace(drawn, each=(AtValue(1, record),)))
+    assert words.startswith("Nothing could be told")
+    assert (grade, is_told) == ("not assessed", False)
+    assert page(replace(drawn, each=(AtValue(1, record),))).verdict.status == "not assessed"
