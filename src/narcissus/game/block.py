@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.base import Answers, ToldMore
-from narcissus.game.asking import ask, converse, guarded
-from narcissus.game.rules import Game
+from narcissus.game.asking import KEPT, ask, converse, guarded
+from narcissus.game.rules import Game, is_own
 from narcissus.game.scoring import Floats, Scores, exact_baseline, score, surprising
 from narcissus.knowledge.base import MoreKnowledge
 from narcissus.mechanisms.base import is_interactive
@@ -121,10 +121,12 @@ class Round:
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
-            if is_interactive(game.mechanism):
-                made[name] = converse(game.mechanism, self.draw, attack, rng)
-                continue
             known = self.told(attack.knows) if isinstance(attack, ToldMore) else self.known
+            if is_interactive(game.mechanism):
+                # What was said of data of the user's own world may name people: it is not kept.
+                kept = KEPT if self.number == 0 and not is_own(game.world) else 0
+                made[name] = converse(game.mechanism, self.draw, known, attack, rng, kept=kept)
+                continue
             made[name] = ask(
                 attack, self.release, known, self.draw.trials, rng, strict=self.seat.strict
             )

@@ -6,14 +6,16 @@ broken.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
+from narcissus.mechanisms.chosen_plaintext import challenge
 from narcissus.worlds.base import Array
 
 
@@ -98,26 +100,13 @@ class Cipher:
         return np.tile(keys, (1, -(-length // keys.shape[1])))[:, :length]
 
 
-class Player(Protocol):
-    """The attacker's side of a conversation with public-key encryption."""
-
-    def choose(self, scheme: PublicKey, key: Any, rng: np.random.Generator) -> tuple[bytes, bytes]:
-        """See the public key, choose two messages of one length."""
-        ...
-
-    def guess(
-        self, scheme: PublicKey, key: Any, ciphertext: bytes, rng: np.random.Generator
-    ) -> Any:
-        """See the ciphertext, make an attempt: which message it hides, or None for no attempt."""
-        ...
-
-
 @dataclass(frozen=True)
 class PublicKey:
     """Public-key encryption as an interactive mechanism.
 
     The data set is one bit. The mechanism sends a fresh public key, gets two messages, sends the
-    encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12).
+    encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12). It is an encryption
+    scheme as well, for `chosen-plaintext`.
 
     Parameters
     ----------
@@ -160,14 +149,9 @@ class PublicKey:
         # One key seals one message, so a constant nonce is sound.
         return aead.AESGCM(key).encrypt(bytes(12), message, None)
 
-    def interact(self, data: Array, player: Player, rng: np.random.Generator) -> Any:
-        """Hold one conversation about one data set; give the player's attempt, whatever it is."""
-        bit = int(np.asarray(data).ravel()[0])
-        _, public = self.keys(rng)
-        messages = player.choose(self, public, rng)
-        if len(messages) != 2 or len(messages[0]) != len(messages[1]):
-            raise InputError("the attacker must choose two messages of one length")
-        return player.guess(self, public, self.encrypt(public, messages[bit], rng), rng)
+    def answers(self, data: Array, rng: np.random.Generator) -> Generator[Any, Any, None]:
+        """Hold one conversation about one data set: a bit."""
+        return challenge(self, data, rng)
 
 
 def _curve() -> Any:
