@@ -84,7 +84,7 @@ class Answers(Attempts):
     """
 
     failures: list[Failure]
-    transcripts: list[Transcript] = field(default_factory=list[Transcript])
+    transcripts: list[Transcript] = field(default_factory=list[Transcript], kw_only=True)
 
 
 def one_by_one(

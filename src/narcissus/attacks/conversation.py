@@ -10,7 +10,7 @@ import numpy as np
 
 from narcissus.errors import InputError, NarcissusError
 
-SHOWN = 12
+SHOWN = 8
 """Questions of a conversation that are written down."""
 LONGEST = 100
 """Characters of a message that are."""
@@ -25,19 +25,32 @@ class BrokenMechanismError(InputError):
 
 
 def written(message: Any) -> str:
-    """Write a message in a line; bytes as hexadecimal digits, what is long cut off."""
+    """Write a message in a line; what is long is cut off.
+
+    Bytes are written as text where they are text, else as hexadecimal digits; an array of 0 and 1
+    as its digits, with ``+ . -`` for 1, 0 and -1 where there is a -1.
+    """
     if isinstance(message, bytes | bytearray):
-        text = bytes(message[:LONGEST]).hex()
+        some = bytes(message[: LONGEST + 1])
+        readable = some.isascii() and some.decode("latin-1").isprintable()
+        text = some.decode() if readable else some.hex()
     elif isinstance(message, np.ndarray):
-        text = str(message.ravel()[:LONGEST].tolist() if message.ndim else message.item())
+        text = _array(message.ravel()[: LONGEST + 1]) if message.ndim else str(message.item())
     elif isinstance(message, list | tuple):
-        text = f"({', '.join(map(written, message[:LONGEST]))})"
+        text = f"({', '.join(map(written, message[: LONGEST + 1]))})"
     elif message is None:
         text = "nothing"
     else:
         text = str(message)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _array(values: np.ndarray[Any, Any]) -> str:
+    if values.dtype.kind not in "biu" or np.abs(values.astype(np.int64)).max(initial=0) > 1:
+        return str(values.tolist())
+    signs = ".+-" if values.min(initial=0) < 0 else "01"
+    return "".join(signs[int(value)] for value in values)
 
 
 @dataclass(frozen=True)

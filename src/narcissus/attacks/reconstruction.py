@@ -86,7 +86,9 @@ class LinearReconstruction:
 def _least_deviation(subsets: NDArray[Any], heard: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the numbers in [0, 1] whose sums are off by the least in all."""
     m, n = subsets.shape
-    matrix = sparse.hstack([sparse.csr_array(subsets), sparse.eye_array(m), -sparse.eye_array(m)])
+    matrix: Any = sparse.hstack(
+        [sparse.csr_array(subsets), sparse.eye_array(m), -sparse.eye_array(m)]
+    )
     cost = np.concatenate([np.zeros(n), np.ones(2 * m)])
     limits = [(0.0, 1.0)] * n + [(0.0, None)] * (2 * m)
     found = optimize.linprog(cost, A_eq=matrix, b_eq=heard, bounds=limits, method="highs")
@@ -105,7 +107,7 @@ class ExhaustiveReconstruction:
 
     Notes
     -----
-    Source: Dinur and Nissim 2003, Theorem 5.
+    Source: Dinur and Nissim 2003.
     """
 
     n: Annotated[int, FilledIn()] = 0

@@ -15,7 +15,7 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.mechanisms.base import Interactive
 from narcissus.success.relations.base import Attempts, Weighted, take
 from narcissus.worlds.base import Array, Batch, Draw
-from narcissus.worlds.batches import gather
+from narcissus.worlds.batches import gather, stacked
 
 Result = TypeVar("Result")
 
@@ -156,4 +156,12 @@ def converse(
         return attempt
 
     found = one_by_one(seeds, call, (ImportError, BrokenMechanismError))
-    return replace(found, transcripts=transcripts)
+    return replace(found, values=_together(found), transcripts=transcripts)
+
+
+def _together(found: Answers) -> Any:
+    """Give attempts of one shape as an array; what stands for one not made is another."""
+    made = [value for value in found.values if value is not None]
+    if not made:
+        return found.values
+    return stacked([made[0] if value is None else value for value in found.values])

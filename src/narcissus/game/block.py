@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, ToldMore
+from narcissus.attacks.base import Answers, Asks, ToldMore
 from narcissus.game.asking import KEPT, ask, converse, guarded
 from narcissus.game.rules import Game, is_own
 from narcissus.game.scoring import Floats, Scores, exact_baseline, score, surprising
@@ -121,11 +121,13 @@ class Round:
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
-            known = self.told(attack.knows) if isinstance(attack, ToldMore) else self.known
+            more = attack.knows if isinstance(attack, ToldMore) else None
+            known = self.known if more is None else self.told(more)
             if is_interactive(game.mechanism):
                 # What was said of data of the user's own world may name people: it is not kept.
                 kept = KEPT if self.number == 0 and not is_own(game.world) else 0
-                made[name] = converse(game.mechanism, self.draw, known, attack, rng, kept=kept)
+                asks = cast("Asks", attack)
+                made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=kept)
                 continue
             made[name] = ask(
                 attack, self.release, known, self.draw.trials, rng, strict=self.seat.strict

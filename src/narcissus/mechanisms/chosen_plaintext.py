@@ -107,7 +107,7 @@ class ChosenPlaintext:
 
 @dataclass(frozen=True)
 class TextbookRsa:
-    """Textbook RSA on whole numbers, with random digits appended to the message: written by you.
+    """Textbook RSA on whole numbers, with random digits appended to the message.
 
     A message ``m`` becomes ``(m * coins + c)^exponent mod modulus``, ``c`` one of ``coins`` random
     values. With one coin nothing is random, and who encrypts both messages tells them apart.

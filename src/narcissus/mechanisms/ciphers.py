@@ -128,14 +128,14 @@ class PublicKey:
         private = curve.X25519PrivateKey.from_private_bytes(rng.bytes(32))
         return private, private.public_key().public_bytes_raw()
 
-    def encrypt(self, public: bytes, message: bytes, rng: np.random.Generator) -> bytes:
+    def encrypt(self, key: bytes, message: bytes, rng: np.random.Generator) -> bytes:
         """Encrypt a message: the sender's one-time public key, then the sealed message."""
         import hashlib
 
         curve = _curve()
-        seed = rng.bytes(32) if self.scheme == "x25519" else hashlib.sha256(public).digest()
+        seed = rng.bytes(32) if self.scheme == "x25519" else hashlib.sha256(key).digest()
         sender = curve.X25519PrivateKey.from_private_bytes(seed)
-        shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(public))
+        shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(key))
         return sender.public_key().public_bytes_raw() + self._seal(shared, message)
 
     def _seal(self, shared: bytes, message: bytes) -> bytes:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._options import Level
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
@@ -47,13 +46,13 @@ class CountQueries:
     Notes
     -----
     Source: Dinur and Nissim 2003. The privacy holds also for questions that depend on earlier
-    answers: basic composition (epsilon); Dong, Roth and Su 2022, Theorem 3.2 (mu).
+    answers: basic composition (epsilon); composition of Dong, Roth and Su 2022 (mu).
     """
 
     questions: int
     error: int | None = None
-    epsilon: Level | None = None
-    mu: Level | None = None
+    epsilon: float | None = None
+    mu: float | None = None
     interactive = True
 
     def __post_init__(self) -> None:

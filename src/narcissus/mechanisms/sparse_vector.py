@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._options import Level
 from narcissus._validation import integer, one_of, positive
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
@@ -89,7 +88,7 @@ class SparseVector:
         noise on counts) and ``"chen"`` (no end) are not private at all.
     """
 
-    epsilon: Level
+    epsilon: float
     threshold: int = 1
     questions: int = 10
     positives: int = 1

@@ -24,6 +24,9 @@ from narcissus.worlds.batches import key_of
 
 Floats = NDArray[np.float64]
 
+MOST = 100_000
+"""Conversations that are written out, whatever the limit: some ten seconds."""
+
 
 @dataclass
 class _Heard:
@@ -92,7 +95,7 @@ def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tr
     data
         The data sets, a batch of D.
     limit
-        Most pairs of data set and conversation.
+        Most pairs of data set and conversation; of conversations, `MOST`.
 
     Raises
     ------
@@ -101,15 +104,16 @@ def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tr
     """
     releases: list[tuple[Any, ...]] = []
     rows: list[Floats] = []
+    most = min(MOST, limit // len(data))
 
     def grow(weights: Floats, asked: tuple[tuple[Any, Any], ...]) -> _Heard:
         questions = mechanism.worth_asking(data, asked)
         if not len(questions):
-            if (len(rows) + 1) * len(data) > limit:
+            if len(rows) >= most:
                 raise TooLargeError(
-                    f"the conversations about {len(data):,} data sets are more than {limit:,} "
-                    "pairs of data set and conversation: allow fewer questions, make the world "
-                    "smaller, or play the game instead"
+                    f"there are more than {most:,} conversations about {len(data):,} data sets, "
+                    "too many to write out: allow fewer questions, make the world smaller, or play "
+                    "the game instead"
                 )
             rows.append(weights.sum(axis=1))
             releases.append(asked)
