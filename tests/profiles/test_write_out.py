@@ -25,7 +25,7 @@ from narcissus.profiles import write_out
 from narcissus.profiles.write_out import amount
 from narcissus.success import FixedBaseline, Resilience, Threshold
 from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow
-from narcissus.worlds import Bits, Finite, Records, Tardos, Uniform
+from narcissus.worlds import Bits, Finite, Records, Secret, Tardos, Uniform
 
 
 def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:

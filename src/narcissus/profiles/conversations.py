@@ -24,8 +24,8 @@ from narcissus.worlds.batches import key_of
 
 Floats = NDArray[np.float64]
 
-MOST = 100_000
-"""Conversations that are written out, whatever the limit: some ten seconds."""
+MOST = 30_000
+"""Conversations that are written out, whatever the limit: some seconds."""
 
 
 @dataclass

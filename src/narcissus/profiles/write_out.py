@@ -332,7 +332,7 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
         raise InputError("surprisal has no exact answer here; play the game instead")
     enumeration, lumped = _enumerate(game, limit)
     outcomes = getattr(game.mechanism, "outcomes", None)
-    each = 1 if outcomes is None else outcomes(np.shape(enumeration.data)[1])
+    each = 1 if outcomes is None else outcomes((*np.shape(enumeration.data), 1)[1])
     _fits(
         len(enumeration.data) * each,
         limit,
