@@ -33,10 +33,10 @@ def test_the_part_that_is_asked_for_releases():
 def test_it_guarantees_what_the_least_private_part_does_so_often():
     mechanism = AdaptiveComposition([RandomizedResponse(0.5), RandomizedResponse(0.2)], 4)
     points = np.array([0.0, 0.7, 1.5])
-    found = mechanism.guarantee(PAIR).profile(points)
+    found = mechanism.promise(PAIR).profile(points)
     np.testing.assert_allclose(found, optimal_composition(0.5, 4).profile(points))
     for part in (Identity(), Sha256(4), through_channel([[1.0, 0.0], [0.5, 0.5]])):
-        assert AdaptiveComposition([RandomizedResponse(0.5), part], 2).guarantee(PAIR) is None
+        assert AdaptiveComposition([RandomizedResponse(0.5), part], 2).promise(PAIR) is None
 
 
 def test_chances_are_those_of_the_parts():

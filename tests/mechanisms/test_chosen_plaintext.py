@@ -95,7 +95,12 @@ def test_a_stream_is_undone_by_itself():
 def test_what_is_no_scheme_is_refused():
     with pytest.raises(InputError, match="int has no `keys`"):
         ChosenPlaintext(3)
-    for wrong in (lambda: TextbookRsa(5, 3), lambda: TextbookRsa(33, 1), lambda: TextbookRsa(33, 3, 30),
-                  lambda: StreamCipher(0), lambda: ChosenPlaintext(Shift(), -1)):  # fmt: skip
+    for scheme, options in (
+        (TextbookRsa, (5, 3)),
+        (TextbookRsa, (33, 1)),
+        (TextbookRsa, (33, 3, 30)),
+        (StreamCipher, (0,)),
+        (ChosenPlaintext, (Shift(), -1)),
+    ):
         with pytest.raises(InputError):
-            wrong()
+            scheme(*options)

@@ -53,7 +53,7 @@ def test_the_whole_conversation_is_as_private_as_it_says(questions):
             for _, weights in mechanism.advance(mechanism.begin(DATA), DATA, question):
                 worst = max(worst, abs(math.log(weights[left, 0] / weights[right, 0])))
     assert worst == pytest.approx(1 / questions)
-    assert mechanism.guarantee(DATA) == PureDP(1.0)
+    assert mechanism.promise(DATA) == PureDP(1.0)
 
 
 def test_cutting_an_answer_to_what_a_count_can_be_loses_nothing():
@@ -75,14 +75,14 @@ def test_gaussian_noise_has_the_size_that_its_privacy_asks_for():
     heard = np.array([asked(mechanism, [1, 0, 1], [(1, 1, 1)], rng)[0] for _ in range(4000)])
     assert heard.mean() == pytest.approx(2, abs=6 * 2 / math.sqrt(4000))
     assert heard.std() == pytest.approx(2, rel=0.08)  # sqrt(16) / 2
-    assert mechanism.guarantee(DATA) == GaussianDP(2.0)
+    assert mechanism.promise(DATA) == GaussianDP(2.0)
     with pytest.raises(InputError, match="Gaussian noise have no list of answers"):
         mechanism.begin(DATA)
 
 
 def test_nothing_is_promised_without_privacy_and_it_ends():
     for mechanism in (CountQueries(2), CountQueries(2, error=5)):
-        assert mechanism.guarantee(DATA) is None
+        assert mechanism.promise(DATA) is None
     mechanism = CountQueries(1)
     with pytest.raises(ConversationOverError):
         asked(mechanism, [1], [(1,), (1,)], None)

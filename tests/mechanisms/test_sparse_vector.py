@@ -32,7 +32,7 @@ def loss(mechanism, data=PAIR):
 def test_what_is_private_is_as_private_as_it_says(algorithm, positives, questions):
     """Whatever is asked, each question after the earlier answers."""
     mechanism = SparseVector(1.0, 1, questions, positives, algorithm)
-    promised = mechanism.guarantee(PAIR).epsilon
+    promised = mechanism.promise(PAIR).epsilon
     found = loss(mechanism)
     assert 0.2 * promised < found <= promised + 1e-9
     assert promised == (1 + 6 * positives) / 4 if algorithm == "lee-clifton" else promised == 1
@@ -60,7 +60,7 @@ def test_what_is_broken_loses_more_with_each_question():
     assert roth == pytest.approx([0.5, 1.0, 1.5], abs=1e-6)
     chen = [loss(SparseVector(1.0, 1, questions, 1, "chen")) for questions in (1, 3, 5)]
     assert chen[0] + 0.3 < chen[1] < chen[2] - 0.3
-    assert SparseVector(1.0, algorithm="chen").guarantee(PAIR) is None
+    assert SparseVector(1.0, algorithm="chen").promise(PAIR) is None
 
 
 @pytest.mark.parametrize("algorithm", ["standard", "dwork-roth", "lee-clifton", "chen"])
@@ -153,7 +153,7 @@ def test_all_neighbours_of_two_bits_stay_within_the_promise():
     for left, right in itertools.combinations(range(4), 2):
         ratio = float(np.abs(np.log(matrix[left] / matrix[right])).max())
         assert ratio <= int((data[left] != data[right]).sum()) + 1e-9
-    assert mechanism.guarantee(data) == PureDP(1.0)
+    assert mechanism.promise(data) == PureDP(1.0)
 
 
 def test_wrong_options_are_refused():

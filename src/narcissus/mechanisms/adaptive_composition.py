@@ -66,7 +66,7 @@ class AdaptiveComposition:
             release = self._part(question).release(np.asarray(data)[None], rng)
             question = yield release[0]
 
-    def guarantee(self, data: Array) -> Guarantee | None:
+    def promise(self, data: Array) -> Guarantee | None:
         """Give what is guaranteed of the whole conversation; None where a part promises nothing."""
         promises = [p.privacy(data) if hasattr(p, "privacy") else None for p in self.parts]
         known = [promise for promise in promises if promise is not None]

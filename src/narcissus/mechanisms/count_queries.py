@@ -85,7 +85,7 @@ class CountQueries:
             return count + int(rng.integers(-self.error, self.error + 1))
         return min(max(count + self.noise.sample(rng), 0), int(np.abs(asked).sum()))
 
-    def guarantee(self, data: Array) -> Guarantee | None:
+    def promise(self, data: Array) -> Guarantee | None:
         """Give what is guaranteed of the whole conversation; None where nothing is."""
         if self.epsilon is not None:
             return PureDP(self.epsilon)

@@ -141,7 +141,7 @@ class SparseVector:
             if self.how.redraws:
                 limit = self.threshold + self.on_threshold.sample(rng)
 
-    def guarantee(self, data: Array) -> Guarantee | None:
+    def promise(self, data: Array) -> Guarantee | None:
         """Give what holds of the whole conversation; None where nothing does."""
         if self.how.private is None:
             return None

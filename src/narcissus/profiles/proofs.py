@@ -46,7 +46,7 @@ def _neighbours(left: Array, right: Array) -> bool:
 
 def _promise(game: Game, data: Array) -> tuple[float, float] | Guarantee | None:
     """Give what the mechanism promises; of one that is talked with, of the whole conversation."""
-    for name in ("guarantee", "privacy"):
+    for name in ("promise", "privacy"):
         if hasattr(game.mechanism, name):
             return getattr(game.mechanism, name)(data)
     return None
@@ -125,7 +125,7 @@ def all_bits_limit(game: Game) -> Bound | None:
     Source: `narcissus.bounds`; Narcissus theory 4.
     """
     world, relation = game.world, game.relation
-    known = getattr(game.mechanism, "guarantee", None)
+    known = getattr(game.mechanism, "promise", None)
     if known is None or game.side is not None or game.looser is not None:
         return None
     if not (
