@@ -9,12 +9,14 @@ from narcissus.reproduce.cohen.cryptography import CRYPTOGRAPHY
 from narcissus.reproduce.cohen.guessing import GUESSING
 from narcissus.reproduce.cohen.predicates import PREDICATES
 from narcissus.reproduce.cohen.privacy import PRIVACY
+from narcissus.reproduce.cohen.protocols import PROTOCOLS
 
 ALL: tuple[Item, ...] = (
     *BASELINES,
     *PREDICATES,
     *PRIVACY,
     *CRYPTOGRAPHY,
+    *PROTOCOLS,
     *COMPOSITION,
     *COMPLEXITY,
     *GUESSING,
