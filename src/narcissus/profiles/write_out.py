@@ -235,13 +235,8 @@ class WrittenOut:
 class WrittenConversations(WrittenOut):
     """A game of conversations, with every question that may be asked, whatever was heard before.
 
-    A release is a whole conversation; the best attacker asks, after each answer, what leads to the
-    largest gain: found from the last answers back to the first question.
-
-    Attributes
-    ----------
-    tree
-        All conversations.
+    A release is a whole conversation, of the ``tree`` of all; the best attacker asks, after each
+    answer, what leads to the largest gain: found from the last answers back to the first question.
     """
 
     tree: Any = None
@@ -249,6 +244,10 @@ class WrittenConversations(WrittenOut):
     def sweep(self, epsilons: Sequence[float]) -> list[Best]:
         """Give the best attacker at each epsilon: of each question only the best one is asked."""
         return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Give the attempts of the best attacker, for conversations in which one is made."""
+        return [entry for entry in super().best(epsilon) if entry[2] >= 0]
 
     def robust(self, epsilon: float) -> tuple[float, float]:
         """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline."""
