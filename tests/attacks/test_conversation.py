@@ -82,7 +82,7 @@ def test_a_refusal_is_the_attackers_fault_and_anything_else_the_mechanisms():
     for error in (InputError("not so"), ValueError("not so")):
         with pytest.raises(type(error), match=r"^not so$"):
             Conversation(raising(error)).ask(1)
-        with pytest.raises(BrokenMechanismError, match="does not talk: not so"):
+        with pytest.raises(BrokenMechanismError, match="cannot begin: not so"):
             Conversation(raising(error, before=True))
     with pytest.raises(BrokenMechanismError, match="raised KeyError in a conversation: 'x'"):
         Conversation(raising(KeyError("x"))).ask(1)

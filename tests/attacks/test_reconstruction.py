@@ -127,3 +127,12 @@ def test_other_games_are_refused():
             wrong()
     with pytest.raises(InputError, match="method"):
         LinearReconstruction(method="guess")
+
+
+def test_more_questions_than_are_answered_are_refused():
+    game = Game(Bits(4), CountQueries(15), Hamming(0.1))
+    assert AskEach(1).prepare(game).n == 4
+    with pytest.raises(InputError, match="`repeat` of the attack `ask-each` makes 16 questions"):
+        AskEach(2).prepare(game)
+    with pytest.raises(InputError, match="makes 16 questions, and the mechanism answers 15"):
+        LinearReconstruction(16).prepare(game)

@@ -68,8 +68,10 @@ def test_rsa_appends_one_of_its_coins():
     found = {scheme.encrypt(key, 9, rng) for _ in range(200)}
     assert found == {pow(36 + coin, 17, 3233) for coin in range(4)}
     assert scheme.messages == 808
-    with pytest.raises(InputError, match="a number below 808, got 808"):
+    with pytest.raises(InputError, match="whole number below 808, got 808"):
         scheme.encrypt(key, 808, rng)
+    with pytest.raises(InputError, match=r"got b'text'.*`messages`"):
+        scheme.encrypt(key, b"text", rng)
 
 
 def test_a_stream_is_undone_by_itself():

@@ -175,7 +175,8 @@ def test_asking_for_every_bit_comes_near_it():
 def test_nothing_is_proved_of_bits_where_nothing_is_guaranteed_or_known():
     for game in (
         Game(Bits(4), CountQueries(2), Hamming(0.1)),
-        Game(Bits(4, 0.3), CountQueries(2, epsilon=1.0), Hamming(0.1)),
+        Game(Bits(2, [0.3, 0.4]), CountQueries(2, epsilon=1.0), Hamming(0.1)),
+        Game(Bits(4, 1.0), CountQueries(2, epsilon=1.0), Hamming(0.1)),
         Game(Bits(4), CountQueries(2, epsilon=1.0), Prefix()),
         Game(Bits(4), RandomizedResponse(1.0), Hamming(0.1)),
         Game(Bits(4), CountQueries(2, epsilon=1.0), Hamming(1.0)),
@@ -189,3 +190,12 @@ def test_nothing_is_proved_of_bits_where_nothing_is_guaranteed_or_known():
 
     bound = from_lemmas(Game(Bits(4), Claims(2), Hamming(0.1)))
     assert "as it promises itself" in bound.assumptions[0]
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.8])
+def test_bits_that_are_not_fair_are_limited_too(rate):
+    """Against every conversation with one or two questions, exactly."""
+    for n, questions, gamma in ((3, 1, 0.0), (3, 1, 0.34), (2, 2, 0.0)):
+        game = Game(Bits(n, rate), CountQueries(questions, epsilon=1.0), Hamming(gamma))
+        exact = write_out(game).rates(-math.inf)[0]
+        assert exact <= from_lemmas(game).value + 1e-12

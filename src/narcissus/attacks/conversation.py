@@ -133,7 +133,7 @@ class Conversation:
         except ImportError:
             raise
         except (NarcissusError, ValueError) as error:
-            raise BrokenMechanismError(f"the mechanism does not talk: {error}") from error
+            raise BrokenMechanismError(f"the mechanism cannot begin: {error}") from error
 
     def _said(self, question: Any) -> Any:
         """Send a question on; what the mechanism raises, but for a refusal, is its own fault."""

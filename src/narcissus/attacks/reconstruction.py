@@ -25,19 +25,25 @@ _LISTED = 14
 """Bits of which all data sets are tried."""
 
 
-def _bits_of(game: Any, attack: str) -> int:
+def _bits_of(game: Any, attack: str, option: str = "", asked: int = 0) -> int:
     """Give how many bits a data set has.
 
     Raises
     ------
     InputError
-        The mechanism answers no questions about bits.
+        The mechanism answers no questions about bits, or fewer than an option asks for.
     """
     n = getattr(game.world, "n", None)
     if n is None or not hasattr(game.mechanism, "answers"):
         raise InputError(
             f"the attack `{attack}` needs a world with a number of bits `n`, and a mechanism that "
             "answers questions about them: `count-queries` or `sparse-vector`"
+        )
+    most = getattr(game.mechanism, "questions", None)
+    if most is not None and asked > most:
+        raise InputError(
+            f"`{option}` of the attack `{attack}` makes {asked:,} questions, and the mechanism "
+            f"answers {most:,}: ask less, or leave it out"
         )
     return int(n)
 
@@ -66,7 +72,8 @@ class LinearReconstruction:
 
     def prepare(self, game: Any) -> LinearReconstruction:
         """Take the number of bits from the game."""
-        return replace(self, n=_bits_of(game, "linear-reconstruction"))
+        asked = self.questions or 0
+        return replace(self, n=_bits_of(game, "linear-reconstruction", "questions", asked))
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Bits:
         """Name all bits, shape (n,)."""
@@ -158,7 +165,8 @@ class AskEach:
 
     def prepare(self, game: Any) -> AskEach:
         """Take the number of bits from the game."""
-        return replace(self, n=_bits_of(game, "ask-each"))
+        n = _bits_of(game, "ask-each")
+        return replace(self, n=_bits_of(game, "ask-each", "repeat", 2 * n * (self.repeat or 0)))
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Bits:
         """Name all bits, shape (n,); those that were not answered for by a coin."""

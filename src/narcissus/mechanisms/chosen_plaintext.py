@@ -142,9 +142,12 @@ class TextbookRsa:
 
     def encrypt(self, key: tuple[int, int], message: Any, rng: np.random.Generator) -> int:
         """Encrypt a number."""
+        if not isinstance(message, int | np.integer) or not 0 <= message < self.messages:
+            raise InputError(
+                f"a message must be a whole number below {self.messages}, got {message!r}; the "
+                "attack `re-encryption` takes them as `messages`"
+            )
         number = int(message)
-        if not 0 <= number < self.messages:
-            raise InputError(f"a message must be a number below {self.messages}, got {number}")
         coin = int(rng.integers(self.coins))
         return pow(number * self.coins + coin, key[1], key[0])
 

@@ -115,7 +115,7 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
 
 
 def all_bits_limit(game: Game) -> Bound | None:
-    """Bound the success of naming nearly all of fair bits, by what the mechanism guarantees.
+    """Bound the success of naming nearly all of many bits, by what the mechanism guarantees.
 
     The bits are so many people with two values each, and to name all but ``gamma n`` of them is to
     have that many right: the sharpest of the package's theorems on that count.
@@ -128,15 +128,14 @@ def all_bits_limit(game: Game) -> Bound | None:
     known = getattr(game.mechanism, "promise", None)
     if known is None or game.side is not None or game.looser is not None:
         return None
-    if not (
-        isinstance(world, Bits) and isinstance(relation, Hamming) and (world.rates == 0.5).all()
-    ):
+    if not (isinstance(world, Bits) and isinstance(relation, Hamming) and world.law is not None):
         return None
+    rate = float(world.rates[0])
     guarantee = known(np.zeros((1, world.n), dtype=np.uint8))
     right = world.n - math.floor(relation.gamma * world.n + 1e-9)
-    if guarantee is None or right < 1:
+    if guarantee is None or right < 1 or not 0 < rate < 1:
         return None
-    bits = threat(values=[0.5, 0.5], targets=world.n)
+    bits = threat(values=[1 - rate, rate], targets=world.n)
     found = best(bounds_on(bits, guarantee, right, dear=False))
     said = f"the mechanism has {guarantee.describe()}"
     own = is_own(game.mechanism)

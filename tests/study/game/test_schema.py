@@ -133,7 +133,7 @@ PREPARED = [
     ),
     (DensestAttack(0.3, 20), Game(Bits(4), Identity(), Prefix())),
     (KktAttack(1.5, 7, 0, 3), Game(Bits(4), Identity(), Prefix())),
-    (AskEach(7), Game(Bits(4), CountQueries(90), Hamming(0.1))),
+    (AskEach(7), Game(Bits(4), CountQueries(60), Hamming(0.1))),
     (LinearReconstruction(9, "linear-program"), Game(Bits(4), CountQueries(9), Hamming(0.1))),
     (Reencryption(["a", "b"]), Game(Pairs([[[0], [1]]]), PublicKey(), FirstBit())),
     (SupersetMatching(True), Game(Uniform(2, 4), Parity(), Member(), side=Hiding(5))),
