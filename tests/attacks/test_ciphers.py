@@ -5,9 +5,17 @@ import pytest
 
 from narcissus.attacks import KeySearch, Reencryption
 from narcissus.attacks.ciphers import different_strings
+from narcissus.attacks.conversation import Conversation
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.mechanisms import Cipher, Identity, PublicKey
+from narcissus.mechanisms import (
+    ChosenPlaintext,
+    Cipher,
+    Identity,
+    PublicKey,
+    StreamCipher,
+    TextbookRsa,
+)
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Bits, Pairs
 
@@ -70,22 +78,57 @@ def test_other_games_and_several_pairs_are_refused():
         KeySearch(0)
 
 
+def answered(mechanism, bit, rng, attack=None):
+    attack = (attack or Reencryption()).prepare(Game(Pairs([[[0], [1]]]), mechanism, FirstBit()))
+    talk = Conversation(mechanism.answers(np.array([bit]), rng), getattr(mechanism, "questions", 1))
+    return attack.converse(talk, None, rng.spawn(1)[0])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "attack"),
+    [
+        (PublicKey("deterministic"), Reencryption()),
+        (ChosenPlaintext(PublicKey("deterministic")), Reencryption()),
+        (ChosenPlaintext(TextbookRsa(3233, 17)), Reencryption([12, 34])),
+        (ChosenPlaintext(StreamCipher(nonce=False), 1), Reencryption(["ab", "cd"])),
+        (ChosenPlaintext(StreamCipher(nonce=False), 5), Reencryption(["ab", "cd"])),
+    ],
+)
 @pytest.mark.parametrize("bit", [0, 1])
-def test_what_encrypts_twice_alike_is_told_apart(bit):
+def test_what_encrypts_twice_alike_is_told_apart(mechanism, attack, bit):
     rng = np.random.default_rng(4)
     for _ in range(10):
-        assert PublicKey("deterministic").interact(np.array([bit]), Reencryption(), rng) == bit
+        assert answered(mechanism, bit, rng, attack) == bit
 
 
 def test_few_coins_are_met_again(within):
     """Two bits: the right message meets its ciphertext 1 time in 4, else a coin decides."""
     rng, scheme = np.random.default_rng(6), PublicKey("few-coins", coin_bits=2)
-    won = sum(scheme.interact(np.array([n % 2]), Reencryption(), rng) == n % 2 for n in range(1200))
+    won = sum(answered(scheme, n % 2, rng) == n % 2 for n in range(1200))
     assert within(won, 1200, 5 / 8)
 
 
-def test_what_encrypts_anew_leaves_a_coin(within):
+@pytest.mark.parametrize(
+    "mechanism",
+    [PublicKey(), ChosenPlaintext(StreamCipher(), 1), ChosenPlaintext(StreamCipher(nonce=False))],
+)
+def test_what_encrypts_anew_leaves_a_coin(within, mechanism):
+    """So does one key that seals one message only: nothing is repeated."""
     rng = np.random.default_rng(5)
-    won = sum(PublicKey().interact(np.array([n % 2]), Reencryption(), rng) == n % 2
-              for n in range(600))  # fmt: skip
+    won = sum(answered(mechanism, n % 2, rng) == n % 2 for n in range(600))
     assert within(won, 600, 0.5)
+
+
+def test_coins_of_one_digit_are_won_by_as_many_guesses(within):
+    """Textbook RSA with c coins: one encryption of each message, a hit with 1/c, else a coin."""
+    rng, coins = np.random.default_rng(6), 4
+    mechanism = ChosenPlaintext(TextbookRsa(3233, 17, coins))
+    won = sum(answered(mechanism, n % 2, rng, Reencryption([3, 4])) == n % 2 for n in range(2000))
+    assert within(won, 2000, 1 / coins + (1 - 1 / coins) / 2)
+
+
+def test_other_mechanisms_and_equal_messages_are_refused():
+    with pytest.raises(InputError, match="needs the mechanism `chosen-plaintext` or `public-key`"):
+        Reencryption().prepare(Game(Bits(1), Identity(), FirstBit()))
+    with pytest.raises(InputError, match="must be two that differ"):
+        Reencryption(["one", "one"])

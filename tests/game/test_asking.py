@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -35,8 +37,11 @@ def test_interactive_mechanisms_talk_with_the_attacker():
     assert play(game, Reencryption(), trials=50, stop=False, rng=1).attackers[0].success.value == 1
 
     class Rude(Reencryption):
-        def choose(self, scheme, key, rng):
-            return b"short", b"longer"
+        def prepare(self, game):
+            return self
+
+        def converse(self, conversation, known, rng):
+            return conversation.ask((b"short", b"longer"))
 
     rude = play(game, Rude(), trials=20, stop=False, rng=1)
     assert rude.attackers[0].failed == 20
@@ -50,15 +55,12 @@ def test_attempts_at_an_interactive_mechanism_may_be_of_any_type(kind):
     class Asked:
         interactive = True
 
-        def interact(self, data, player, rng):
-            return player.answer(data[player.ask()], rng)
+        def answers(self, data, rng):
+            yield data[(yield)]
 
     class Curious:
-        def ask(self):
-            return 0
-
-        def answer(self, bit, rng):
-            bit = int(bit)
+        def converse(self, conversation, known, rng):
+            bit = int(conversation.ask(0))
             if rng.random() < 0.3:
                 return None
             made = {
@@ -236,14 +238,86 @@ def test_an_error_in_a_part_names_it_and_ours_pass():
     assert guarded("world", [], lambda: 3) == 3
 
 
-def test_every_conversation_has_chance_of_its_own():
-    class Talks:
-        interactive = True
+class Talks:
+    """Says a number of its own, then repeats what it is asked."""
 
-        def interact(self, data, player, rng):
-            return int(rng.integers(2**62))
+    interactive = True
 
-    draw = Bits(1).draw(300, np.random.default_rng(1))
-    found = converse(Talks(), draw, None, np.random.default_rng(2))
-    assert len(set(found.values)) == 300
+    def answers(self, data, rng):
+        question = yield int(rng.integers(2**62))
+        while True:
+            question = yield question
+
+
+def conversed(mechanism, function, trials=4, known=None, kept=3):
+    draw = Bits(1).draw(trials, np.random.default_rng(1))
+    attack, rng = OwnAttack(function), np.random.default_rng(2)
+    return converse(mechanism, draw, known, attack, rng, kept=kept)
+
+
+def test_every_conversation_has_chance_of_its_own_on_both_sides():
+    found = conversed(Talks(), lambda talk, known, rng: (talk.greeting, rng.integers(2**62)), 300)
+    assert len({value for pair in found.values for value in pair}) == 600
     assert found.made.all()
+
+
+def test_the_attacker_has_not_the_generator_of_the_mechanism():
+    """Who had it would know the coins that come: no encryption would be secure."""
+
+    class Coins(Talks):
+        def answers(self, data, rng):
+            yield
+            yield rng.random()
+
+    def looks_ahead(talk, known, rng):
+        coin = copy.deepcopy(rng).random()
+        return bool(talk.ask(0) != coin)
+
+    assert all(conversed(Coins(), looks_ahead, 50).values)
+
+
+def test_who_converses_hears_what_he_is_told():
+    found = conversed(Talks(), lambda talk, known: talk.ask(known), known=[3, 1, 4, 1])
+    assert found.values.tolist() == [3, 1, 4, 1]
+
+
+def test_what_was_said_first_is_kept():
+    def attack(talk):
+        for number in range(20):
+            talk.ask(number)
+        if talk.greeting % 2:
+            raise RuntimeError("odd")
+        return "done"
+
+    found = conversed(Talks(), attack, 6, kept=4)
+    assert [one.trial for one in found.transcripts] == [0, 1, 2, 3]
+    failed = {failure.trial for failure in found.failures}
+    for one in found.transcripts:
+        assert one.questions == 20
+        assert one.exchanges == tuple((str(k), str(k)) for k in range(8))
+        assert one.attempt == ("nothing" if one.trial in failed else "done")
+        assert (int(one.greeting) % 2 == 1) == (one.trial in failed)
+    assert failed
+
+
+def test_an_error_of_the_mechanism_ends_the_run_and_a_refusal_does_not():
+    class Strict(Talks):
+        def answers(self, data, rng):
+            question = yield
+            if question < 0:
+                raise ValueError("no negative numbers")
+            yield 1 // question
+
+    refused = conversed(Strict(), lambda talk: talk.ask(-1))
+    assert refused.failures[0].error == "ValueError: no negative numbers"
+    with pytest.raises(
+        InputError, match="the mechanism raised ZeroDivisionError in a conversation"
+    ):
+        conversed(Strict(), lambda talk: talk.ask(0))
+
+
+def test_attempts_that_are_not_made_do_not_spoil_the_others():
+    found = conversed(Talks(), lambda talk, known, rng: None if rng.random() < 0.5 else 7, 40)
+    assert 0 < found.made.sum() < 40
+    assert isinstance(found.values, np.ndarray)
+    assert conversed(Talks(), lambda talk: None).made.sum() == 0

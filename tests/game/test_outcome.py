@@ -125,3 +125,29 @@ def test_a_run_is_told_in_a_line_and_in_full():
     alone = Play("violates", Resilience(0.0, 0.5), 0.95, 100, 7, 3.0, 0.25, [], 1)
     assert "distributions" not in str(alone)
     assert alone.members == 1
+
+
+def test_what_was_said_survives_the_store_and_is_that_of_the_first_block():
+    class Echo:
+        interactive = True
+
+        def answers(self, data, rng):
+            question = yield "hello"
+            while True:
+                question = yield (question, int(data[0]))
+
+    def attack(talk, known, rng):
+        if rng.random() < 0.5:
+            raise ValueError("no")
+        return [talk.ask(b"bit")[1], talk.ask(None)[1]]
+
+    seat = Seat("", Game(Bits(2), Echo(), Prefix()), {"own": OwnAttack(attack)})
+    first, second = (play_block(seat, k, 0, size=20, streams=streams) for k in (0, 1))
+    told = first.turns["own"].attempts.transcripts
+    assert [one.trial for one in told] == [0, 1, 2]
+    assert unpacked(packed(first), 0).transcripts == told
+    assert "0/transcripts" not in packed(second)
+    assert unpacked(packed(second), 0).transcripts == []
+    blocks = [unpacked(packed(one), 0) for one in (first, second)]
+    blocks = [blocks[0].moved(0), blocks[1].moved(20)]
+    assert summary("own", blocks, 0.95, stopped=False).transcripts == told

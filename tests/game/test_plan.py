@@ -203,3 +203,22 @@ def test_a_block_is_played_by_its_key():
     assert (first.number, first.place, first.draw.trials) == (2, 0, 30)
     with pytest.raises(InputError, match="at least one attack"):
         seats_of(seats[0].game, {})
+
+
+def test_who_reads_releases_does_not_talk_and_the_contrary():
+    class Asks:
+        def converse(self, conversation, known, rng):
+            return 0
+
+    talks = Game(Pairs([[[0], [1]]]), PublicKey(), Prefix())
+    quiet = Game(Pairs([[[0], [1]]]), Identity(), Prefix())
+    assert seats_of(talks, Asks())
+    assert seats_of(quiet, ReleasedRow("all"))
+    with pytest.raises(InputError, match=r"reads a release.*converse\(conversation, known, rng\)"):
+        seats_of(talks, {"row": ReleasedRow("all")})
+    with pytest.raises(
+        InputError, match=r"the attack own asks questions, and .*Identity answers none"
+    ):
+        seats_of(quiet, {"own": Asks()})
+    assert seats_of(talks, OwnAttack(lambda talk: 0))
+    assert seats_of(quiet, OwnAttack(lambda release: 0))

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.attacks import (
-    Reencryption,
-)
 from narcissus.errors import InputError
 from narcissus.mechanisms import (
     Cipher,
@@ -30,7 +27,9 @@ def test_ciphers_decrypt_and_encrypt_anew():
     assert public.encrypt(key, b"one", rng) != public.encrypt(key, b"one", rng)
     fixed = PublicKey("deterministic")
     assert fixed.encrypt(key, b"one", rng) == fixed.encrypt(key, b"one", rng)
-    assert fixed.interact(np.array([1]), Reencryption(), rng) == 1
+    talk = fixed.answers(np.array([1]), rng)
+    key = next(talk)
+    assert talk.send((b"zero", b"ones")) == fixed.encrypt(key, b"ones", rng)
 
 
 def test_coins_are_as_many_as_was_said():

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from scipy import stats
 
 from narcissus import Game, profile
-from narcissus.mechanisms import CountingQuery, Identity, RandomizedResponse
+from narcissus.guarantees import PureDP
+from narcissus.knowledge import KnownRows
+from narcissus.mechanisms import (
+    AdaptiveComposition,
+    CountingQuery,
+    CountQueries,
+    Identity,
+    RandomizedResponse,
+    SparseVector,
+)
+from narcissus.profiles import write_out
 from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
-from narcissus.success.relations import Pinned, Prefix
+from narcissus.success.relations import FirstBit, Hamming, Pinned, Prefix
 from narcissus.worlds import (
     Bits,
     Family,
@@ -115,3 +128,74 @@ def test_what_the_users_own_knowledge_says_of_surprisal_is_an_assumption():
     assert bound is not None
     assert len(bound.assumptions) == 1
     assert "how surprising" in bound.assumptions[0]
+
+
+def test_what_a_conversation_guarantees_proves_over_pairs():
+    """The guarantee as a whole is used, not an epsilon and a delta of it."""
+    pair = Pairs([[[0], [1]]])
+    for mechanism in (
+        CountQueries(3, epsilon=1.0),
+        AdaptiveComposition([RandomizedResponse(0.5)], 4),
+        CountQueries(3, mu=1.0),
+    ):
+        bound = from_privacy(Game(pair, mechanism, FirstBit()), 0.4)
+        assert bound.value == pytest.approx(float(mechanism.promise(pair.sets[0]).profile(0.4)))
+        assert (bound.assumptions, bound.id) == ((), "cohen-a.4")
+        assert "the mechanism has" in bound.theorem
+    assert from_privacy(Game(pair, CountQueries(3, error=1), FirstBit()), 0.4) is None
+    broken = SparseVector(1.0, algorithm="chen")
+    assert from_privacy(Game(pair, broken, FirstBit()), 0.4) is None
+    assert from_privacy(Game(pair, broken, FirstBit()), 0.4, (1.0, 0.0)).assumptions
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("gamma", [0.0, 0.34, 0.5])
+def test_what_is_guaranteed_limits_how_many_bits_are_named(n, gamma):
+    """Against every conversation with one question, exactly; and more privacy limits more."""
+    game = Game(Bits(n), CountQueries(1, epsilon=1.0), Hamming(gamma))
+    bound = from_lemmas(game)
+    exact = write_out(game).rates(-math.inf)[0]
+    assert exact <= bound.value + 1e-12
+    right = n - int(gamma * n + 1e-9)
+    keep = math.e / (1 + math.e)
+    assert bound.value <= stats.binom.sf(right - 1, n, keep) + 1e-9  # that of randomized response
+    less = from_lemmas(Game(Bits(n), CountQueries(1, epsilon=0.1), Hamming(gamma)))
+    assert less.value < bound.value
+    guess = stats.binom.sf(right - 1, n, 0.5)
+    assert bound.value > guess
+
+
+def test_asking_for_every_bit_comes_near_it():
+    """Each of two bits asked for once, at half of the privacy, is not the best, and no limit."""
+    game = Game(Bits(2), CountQueries(2, epsilon=2.0), Hamming(0.0))
+    exact = write_out(game).rates(-math.inf)[0]
+    assert (math.e / (1 + math.e)) ** 2 < exact < from_lemmas(game).value
+
+
+def test_nothing_is_proved_of_bits_where_nothing_is_guaranteed_or_known():
+    for game in (
+        Game(Bits(4), CountQueries(2), Hamming(0.1)),
+        Game(Bits(2, [0.3, 0.4]), CountQueries(2, epsilon=1.0), Hamming(0.1)),
+        Game(Bits(4, 1.0), CountQueries(2, epsilon=1.0), Hamming(0.1)),
+        Game(Bits(4), CountQueries(2, epsilon=1.0), Prefix()),
+        Game(Bits(4), RandomizedResponse(1.0), Hamming(0.1)),
+        Game(Bits(4), CountQueries(2, epsilon=1.0), Hamming(1.0)),
+        Game(Bits(4), CountQueries(2, epsilon=1.0), Hamming(0.1), side=KnownRows(1)),
+    ):
+        assert from_lemmas(game) is None
+
+    class Claims(CountQueries):
+        def promise(self, data):
+            return PureDP(0.1)
+
+    bound = from_lemmas(Game(Bits(4), Claims(2), Hamming(0.1)))
+    assert "as it promises itself" in bound.assumptions[0]
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.8])
+def test_bits_that_are_not_fair_are_limited_too(rate):
+    """Against every conversation with one or two questions, exactly."""
+    for n, questions, gamma in ((3, 1, 0.0), (3, 1, 0.34), (2, 2, 0.0)):
+        game = Game(Bits(n, rate), CountQueries(questions, epsilon=1.0), Hamming(gamma))
+        exact = write_out(game).rates(-math.inf)[0]
+        assert exact <= from_lemmas(game).value + 1e-12

@@ -18,14 +18,24 @@ from narcissus.mechanisms import (
     CountingQuery,
     ExactAverage,
     Identity,
+    Parallel,
     Parity,
     RandomizedResponse,
+    through_channel,
 )
 from narcissus.profiles import write_out
 from narcissus.profiles.write_out import amount
 from narcissus.success import FixedBaseline, Resilience, Threshold
-from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow
-from narcissus.worlds import Bits, Finite, Records, Tardos, Uniform
+from narcissus.success.relations import (
+    Isolates,
+    Member,
+    NamesSecret,
+    Own,
+    Pinned,
+    Prefix,
+    RandomRow,
+)
+from narcissus.worlds import Bits, Finite, Records, Secret, Tardos, Uniform
 
 
 def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:
@@ -315,3 +325,10 @@ def test_work_is_limited_too_and_so_is_each_number():
     with pytest.raises(TooLargeError, match=r"8 guesses for each of 8 releases.*play"):
         write_out(game, work=8 * 32 - 1)
     assert (amount(999), amount(12_345), amount(10**20)) == ("999", "12,345", "about 10^20")
+
+
+def test_a_secret_goes_through_several_channels_at_once():
+    """Data sets that are single numbers, of a mechanism that says how much it releases."""
+    part = through_channel([[0.9, 0.1], [0.2, 0.8]])
+    game = Game(Secret([0.5, 0.5]), Parallel([part, part]), NamesSecret(2))
+    assert write_out(game).rates(-math.inf)[0] == pytest.approx((0.81 + 2 * 0.16 + 0.64) / 2)

@@ -1,9 +1,10 @@
 """Attacks: what the attacker does with a release."""
 
 from narcissus.attacks.average import Majority, Posterior
-from narcissus.attacks.base import Attack, Failure, OwnAttack
+from narcissus.attacks.base import Asks, Attack, Failure, OwnAttack
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.attacks.ciphers import KeySearch, Reencryption
+from narcissus.attacks.conversation import Conversation, ConversationOverError
 from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates, TwoCandidatesCentred
 from narcissus.attacks.guess import FixedGuess, RareRow, ReleasedPlaces, ReleasedRow
 from narcissus.attacks.matching import (
@@ -13,20 +14,31 @@ from narcissus.attacks.matching import (
     SupersetMatching,
 )
 from narcissus.attacks.preimage import Inversion, TryInputs
+from narcissus.attacks.reconstruction import (
+    AskEach,
+    ExhaustiveReconstruction,
+    LinearReconstruction,
+)
 from narcissus.attacks.secret import BayesGuess
 from narcissus.attacks.seeds import SeedSearch
 from narcissus.attacks.singling_out import BucketHashing
 
 __all__ = [
+    "AskEach",
+    "Asks",
     "Attack",
     "BayesGuess",
     "BestPredicate",
     "BucketHashing",
+    "Conversation",
+    "ConversationOverError",
+    "ExhaustiveReconstruction",
     "Failure",
     "Fingerprint",
     "FixedGuess",
     "Inversion",
     "KeySearch",
+    "LinearReconstruction",
     "Lookup",
     "Majority",
     "OwnAttack",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import arity
+from narcissus.attacks.conversation import Conversation, Transcript
 from narcissus.knowledge.base import MoreKnowledge
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Batch
@@ -25,6 +26,15 @@ class Attack(Protocol):
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
         """Make one attempt for each trial of a batch."""
+        ...
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """An attack on mechanisms that are talked with."""
+
+    def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
+        """Ask as much as it likes about one data set; give an attempt of any type, or None."""
         ...
 
 
@@ -68,9 +78,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Answers(Attempts):
-    """Attempts, with the trials at which none was made because something raised."""
+    """Attempts, with the trials at which none was made because something raised.
+
+    Of conversations, also what was said in the first of them.
+    """
 
     failures: list[Failure]
+    transcripts: list[Transcript] = field(default_factory=list[Transcript], kw_only=True)
 
 
 def one_by_one(
@@ -102,7 +116,8 @@ class OwnAttack:
     ----------
     function
         ``function(release)``, ``function(release, known)`` or ``function(release, known, rng)``;
-        gives an attempt, or None for no attempt. If it raises, the trial counts as a failure of
+        gives an attempt, or None for no attempt. Where the mechanism is talked with, it gets the
+        `Conversation` in place of a release. If it raises, the trial counts as a failure of
         the attack, is reported with its seed, and the run goes on.
     """
 
@@ -117,3 +132,7 @@ class OwnAttack:
             return self.function(*(release[trial], told, own)[:count])
 
         return one_by_one(rng.integers(0, 2**63, len(release), dtype=np.int64), call)
+
+    def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
+        """Call the function with a conversation."""
+        return self.function(*(conversation, known, rng)[: arity(self.function, 3)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.attacks.conversation import Conversation
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.relations.predicates import TablePredicate
 from narcissus.worlds.base import Batch
@@ -69,3 +70,47 @@ class BestPredicate:
             for k, y in zip(told, release, strict=True)
         ]
         return TablePredicate(self.guesses.support, np.asarray(rows))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to ask after what was heard, and what to try in the end.
+
+    Attributes
+    ----------
+    question
+        The question; None where the conversation is over.
+    after
+        What to do after each answer, by `narcissus.worlds.batches.key_of` of it.
+    guess
+        Number of the attempt, -1 for none.
+    """
+
+    question: Any
+    after: dict[Any, Plan]
+    guess: int = -1
+
+
+@dataclass(frozen=True)
+class BestQuestions:
+    """An attacker of a conversation given by a plan for each thing that it may be told.
+
+    `narcissus.profile` makes it, as the optimal attacker of a mechanism that is talked with.
+
+    Attributes
+    ----------
+    guesses
+        All attempts, a batch.
+    plans
+        What was told, by `narcissus.worlds.batches.key_of`, to the plan.
+    """
+
+    guesses: Any
+    plans: dict[Any, Plan]
+
+    def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
+        """Ask as planned; an answer that is not in the plan ends it without an attempt."""
+        plan = self.plans.get(key_of(known))
+        while plan is not None and plan.question is not None:
+            plan = plan.after.get(key_of(conversation.ask(plan.question)))
+        return None if plan is None or plan.guess < 0 else self.guesses[plan.guess]

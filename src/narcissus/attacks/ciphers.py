@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from narcissus._options import FilledIn
 from narcissus._validation import integer
+from narcissus.attacks.conversation import Conversation
 from narcissus.errors import InputError
+from narcissus.mechanisms.chosen_plaintext import ChosenPlaintext
 from narcissus.mechanisms.ciphers import Cipher, PublicKey
 from narcissus.worlds.base import Array, Batch, all_tuples
 from narcissus.worlds.pairs import Pairs
@@ -75,22 +78,44 @@ class KeySearch:
 
 @dataclass(frozen=True)
 class Reencryption:
-    """Encrypt both messages under the public key and compare with the ciphertext; else toss.
+    """Have both messages encrypted and compare with the ciphertext; else toss a coin.
 
-    Wins against every deterministic public-key encryption.
+    With a public key it encrypts itself; with none it asks for the encryption of the first of the
+    two. Wins against every deterministic encryption.
+
+    Parameters
+    ----------
+    messages
+        The two messages that are chosen: texts, or numbers for a scheme that takes numbers.
     """
 
-    def choose(
-        self, scheme: PublicKey, key: bytes, rng: np.random.Generator
-    ) -> tuple[bytes, bytes]:
-        """Choose two messages: any two that differ."""
-        return b"attack at dawn", b"attack at dusk"
+    messages: Sequence[str] | Sequence[int] = ("attack at dawn", "attack at dusk")
+    scheme: Annotated[Any, FilledIn()] = None
 
-    def guess(
-        self, scheme: PublicKey, key: bytes, ciphertext: bytes, rng: np.random.Generator
-    ) -> int:
-        """Compare with encryptions of one's own."""
-        for bit, message in enumerate(self.choose(scheme, key, rng)):
-            if scheme.encrypt(key, message, rng) == ciphertext:
+    def __post_init__(self) -> None:
+        if len(self.messages) != 2 or self.messages[0] == self.messages[1]:
+            raise InputError("`messages` must be two that differ")
+
+    def prepare(self, game: Any) -> Reencryption:
+        """Take the encryption scheme, which is public, from the game."""
+        mechanism = game.mechanism
+        scheme = mechanism.scheme if isinstance(mechanism, ChosenPlaintext) else mechanism
+        if not isinstance(mechanism, ChosenPlaintext | PublicKey):
+            raise InputError(
+                "the attack `re-encryption` needs the mechanism `chosen-plaintext` or `public-key`"
+            )
+        return replace(self, scheme=scheme)
+
+    def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> int:
+        """Guess which of the two was encrypted."""
+        pair = [m.encode() if isinstance(m, str) else m for m in self.messages]
+        key, ours = conversation.greeting, []
+        if key is not None:
+            ours = [self.scheme.encrypt(key, message, rng) for message in pair]
+        elif conversation.left != 1:
+            ours = [conversation.ask(pair[0])]
+        sealed = conversation.ask(tuple(pair))
+        for bit, text in enumerate(ours):
+            if text == sealed:
                 return bit
-        return int(rng.integers(0, 2))
+        return int(rng.integers(0, 2)) if len(ours) != 1 else 1

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, one_by_one
+from narcissus.attacks.base import Answers, Asks, one_by_one
+from narcissus.attacks.conversation import BrokenMechanismError, Conversation, Transcript
 from narcissus.errors import InputError, NarcissusError
+from narcissus.mechanisms.base import Interactive
 from narcissus.success.relations.base import Attempts, Weighted, take
 from narcissus.worlds.base import Array, Batch, Draw
-from narcissus.worlds.batches import gather
+from narcissus.worlds.batches import gather, stacked
 
 Result = TypeVar("Result")
 
@@ -117,13 +119,49 @@ class JoinedPredicates:
         return weights
 
 
-def converse(mechanism: Any, draw: Draw, player: Any, rng: np.random.Generator) -> Answers:
+KEPT = 3
+"""Conversations of a block of which it is kept what was said."""
+
+
+def converse(
+    mechanism: Interactive,
+    draw: Draw,
+    known: Batch,
+    attack: Asks,
+    rng: np.random.Generator,
+    *,
+    kept: int = KEPT,
+) -> Answers:
     """Let the mechanism and the attacker exchange messages, one trial after the other.
 
-    An attempt is whatever the conversation gives: a number, an array, a predicate; None where the
-    attacker makes none.
+    An attempt is whatever the attacker comes to: a number, an array, a predicate; None where it
+    makes none. Mechanism and attacker have generators of their own. Of the first ``kept`` trials
+    it is written down what was said.
     """
     seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
-    return one_by_one(
-        seeds, lambda trial, own: mechanism.interact(draw.data[trial], player, own), (ImportError,)
-    )
+    transcripts: list[Transcript] = []
+
+    def call(trial: int, own: np.random.Generator) -> Any:
+        theirs = own.spawn(1)[0]
+        talk = mechanism.answers(draw.data[trial], own)
+        conversation = Conversation(talk, getattr(mechanism, "questions", None))
+        attempt: Any = None
+        try:
+            told = None if known is None else known[trial]
+            attempt = attack.converse(conversation, told, theirs)
+        finally:
+            conversation.close()
+            if trial < kept:
+                transcripts.append(conversation.transcript(trial, attempt))
+        return attempt
+
+    found = one_by_one(seeds, call, (ImportError, BrokenMechanismError))
+    return replace(found, values=_together(found), transcripts=transcripts)
+
+
+def _together(found: Answers) -> Any:
+    """Give attempts of one shape as an array; what stands for one not made is another."""
+    made = [value for value in found.values if value is not None]
+    if not made:
+        return found.values
+    return stacked([made[0] if value is None else value for value in found.values])

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, ToldMore
-from narcissus.game.asking import ask, converse, guarded
-from narcissus.game.rules import Game
+from narcissus.attacks.base import Answers, Asks, ToldMore
+from narcissus.game.asking import KEPT, ask, converse, guarded
+from narcissus.game.rules import Game, is_own
 from narcissus.game.scoring import Floats, Scores, exact_baseline, score, surprising
 from narcissus.knowledge.base import MoreKnowledge
 from narcissus.mechanisms.base import is_interactive
@@ -121,10 +121,14 @@ class Round:
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
+            more = attack.knows if isinstance(attack, ToldMore) else None
+            known = self.known if more is None else self.told(more)
             if is_interactive(game.mechanism):
-                made[name] = converse(game.mechanism, self.draw, attack, rng)
+                # What was said of data of the user's own world may name people: it is not kept.
+                kept = KEPT if self.number == 0 and not is_own(game.world) else 0
+                asks = cast("Asks", attack)
+                made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=kept)
                 continue
-            known = self.told(attack.knows) if isinstance(attack, ToldMore) else self.known
             made[name] = ask(
                 attack, self.release, known, self.draw.trials, rng, strict=self.seat.strict
             )

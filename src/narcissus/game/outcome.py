@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.base import Failure
+from narcissus.attacks.conversation import Transcript
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.game.block import Arrays, Round
 from narcissus.game.scoring import weight
@@ -35,6 +36,8 @@ class Attacked:
         How often the attacker raised an error.
     failures
         The first of those.
+    transcripts
+        What was said in the first conversations; empty where nothing is talked about.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Attacked:
     scores: Scores
     failed: int
     failures: list[Failure]
+    transcripts: list[Transcript] = field(default_factory=list[Transcript])
 
     @property
     def attempts(self) -> int:
@@ -120,11 +124,12 @@ class BlockScores:
     scores: Scores
     failed: int
     failures: list[Failure]
+    transcripts: list[Transcript] = field(default_factory=list[Transcript])
 
     def moved(self, start: int) -> BlockScores:
         """Count the trials of failures from the start of the run."""
         moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
-        return BlockScores(self.scores, self.failed, moved)
+        return replace(self, failures=moved)
 
 
 def packed(played: Round) -> Arrays:
@@ -141,6 +146,9 @@ def packed(played: Round) -> Arrays:
             f"{place}/failed": np.array(len(turn.attempts.failures)),
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
+        if turn.attempts.transcripts:
+            said = json.dumps([astuple(one) for one in turn.attempts.transcripts])
+            arrays[f"{place}/transcripts"] = np.frombuffer(said.encode(), dtype=np.uint8)
     return arrays
 
 
@@ -152,7 +160,16 @@ def unpacked(arrays: Arrays, place: int) -> BlockScores:
     }
     scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
     failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
-    return BlockScores(scores, int(got["failed"]), failures)
+    said = arrays.get(f"{place}/transcripts")
+    return BlockScores(scores, int(got["failed"]), failures, [] if said is None else _heard(said))
+
+
+def _heard(said: NDArray[Any]) -> list[Transcript]:
+    """Give transcripts back that were packed."""
+    return [
+        Transcript(trial, greeting, tuple((q, a) for q, a in exchanges), questions, attempt)
+        for trial, greeting, exchanges, questions, attempt in json.loads(said.tobytes())
+    ]
 
 
 def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
@@ -182,7 +199,8 @@ def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool
         )
     failures = [failure for block in blocks for failure in block.failures]
     failed = sum(block.failed for block in blocks)
-    return Attacked(name, success, baseline, scores, failed, failures[:20])
+    said = blocks[0].transcripts
+    return Attacked(name, success, baseline, scores, failed, failures[:20], said)
 
 
 def _made(scores: Scores) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
     named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
     if not named:
         raise InputError("a game needs at least one attack to be played")
-    return [
+    seats = [
         Seat(
             name,
             member,
@@ -36,6 +36,24 @@ def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
         )
         for name, member in game.members().items()
     ]
+    for seat in seats:
+        for title, attack in seat.attacks.items():
+            _fits(seat.game.mechanism, title, attack)
+    return seats
+
+
+def _fits(mechanism: Any, title: str, attack: Any) -> None:
+    """Refuse an attack that reads releases where the mechanism is talked with, and the contrary."""
+    talks = is_interactive(mechanism)
+    if not hasattr(attack, "converse" if talks else "attempt"):
+        what, how = type(mechanism).__name__, type(attack).__name__
+        raise InputError(
+            f"the attack {title} reads a release, and the mechanism {what} is talked with: take an "
+            f"attack that asks (`{how}` would need a method `converse(conversation, known, rng)`)"
+            if talks
+            else f"the attack {title} asks questions, and the mechanism {what} answers none: take "
+            "a mechanism that is talked with, or an attack that reads releases"
+        )
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ class Game:
         A `narcissus.worlds.World`, or any object with its methods; or a family of them
         (with ``members``), each of which is played and judged by itself.
     mechanism
-        A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with.
+        A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with
+        (`narcissus.mechanisms.base.Interactive`).
     relation
         When an attempt counts.
     side

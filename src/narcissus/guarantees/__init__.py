@@ -9,6 +9,7 @@ from narcissus.guarantees.base import (
     require_replace_one,
 )
 from narcissus.guarantees.bayes_security import BayesSecurity
+from narcissus.guarantees.composed import optimal_composition
 from narcissus.guarantees.conversions import (
     as_approximate,
     as_gaussian,
@@ -46,6 +47,7 @@ __all__ = [
     "from_losses_of_orders",
     "from_orders",
     "from_privacy_loss",
+    "optimal_composition",
     "read_losses",
     "read_profile",
     "require_replace_one",

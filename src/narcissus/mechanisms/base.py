@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -27,8 +28,34 @@ class Interactive(Protocol):
 
     interactive: bool
 
-    def interact(self, data: Any, player: Any, rng: np.random.Generator) -> Any:
-        """Hold one conversation about one data set; give the player's attempt, None for none."""
+    def answers(self, data: Any, rng: np.random.Generator) -> Generator[Any, Any, None]:
+        """Talk about one data set: yield a greeting, or None, then an answer to each question.
+
+        What ``yield`` gives is the attacker's next question; who returns answers no more. A
+        question that is no question is refused with ValueError. An attribute ``questions``, where
+        there is one, is the most that are asked.
+        """
+        ...
+
+
+@runtime_checkable
+class WritesConversations(Protocol):
+    """A mechanism that is talked with, whose conversations can be written out.
+
+    Weights have shape (data sets, hidden states): the chance, given the data set, of what was
+    answered so far and of the coins that nobody sees (`sparse-vector`: the threshold's noise).
+    """
+
+    def begin(self, data: Batch) -> Any:
+        """Give the weights before the first question."""
+        ...
+
+    def worth_asking(self, data: Batch, asked: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
+        """List the questions that may follow those asked, with their answers; none: it is over."""
+        ...
+
+    def advance(self, weights: Any, data: Batch, question: Any) -> list[tuple[Any, Any]]:
+        """Give each possible answer with the weights after it."""
         ...
 
 

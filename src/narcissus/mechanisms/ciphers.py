@@ -7,14 +7,16 @@ broken.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
+from narcissus.mechanisms.chosen_plaintext import challenge
 from narcissus.worlds.base import Array
 
 
@@ -99,26 +101,13 @@ class Cipher:
         return np.tile(keys, (1, -(-length // keys.shape[1])))[:, :length]
 
 
-class Player(Protocol):
-    """The attacker's side of a conversation with public-key encryption."""
-
-    def choose(self, scheme: PublicKey, key: Any, rng: np.random.Generator) -> tuple[bytes, bytes]:
-        """See the public key, choose two messages of one length."""
-        ...
-
-    def guess(
-        self, scheme: PublicKey, key: Any, ciphertext: bytes, rng: np.random.Generator
-    ) -> Any:
-        """See the ciphertext, make an attempt: which message it hides, or None for no attempt."""
-        ...
-
-
 @dataclass(frozen=True)
 class PublicKey:
     """Public-key encryption as an interactive mechanism.
 
     The data set is one bit. The mechanism sends a fresh public key, gets two messages, sends the
-    encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12).
+    encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12). It is an encryption
+    scheme as well, for `chosen-plaintext`.
 
     Parameters
     ----------
@@ -152,12 +141,12 @@ class PublicKey:
         private = curve.X25519PrivateKey.from_private_bytes(rng.bytes(32))
         return private, private.public_key().public_bytes_raw()
 
-    def encrypt(self, public: bytes, message: bytes, rng: np.random.Generator) -> bytes:
+    def encrypt(self, key: bytes, message: bytes, rng: np.random.Generator) -> bytes:
         """Encrypt a message: the sender's one-time public key, then the sealed message."""
         curve = _curve()
-        seed = rng.bytes(32) if self.scheme == "x25519" else self._fixed(public, rng)
+        seed = rng.bytes(32) if self.scheme == "x25519" else self._fixed(key, rng)
         sender = curve.X25519PrivateKey.from_private_bytes(seed)
-        shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(public))
+        shared = sender.exchange(curve.X25519PublicKey.from_public_bytes(key))
         return sender.public_key().public_bytes_raw() + self._seal(shared, message)
 
     def _fixed(self, public: bytes, rng: np.random.Generator) -> bytes:
@@ -179,14 +168,9 @@ class PublicKey:
         # One key seals one message, so a constant nonce is sound.
         return aead.AESGCM(key).encrypt(bytes(12), message, None)
 
-    def interact(self, data: Array, player: Player, rng: np.random.Generator) -> Any:
-        """Hold one conversation about one data set; give the player's attempt, whatever it is."""
-        bit = int(np.asarray(data).ravel()[0])
-        _, public = self.keys(rng)
-        messages = player.choose(self, public, rng)
-        if len(messages) != 2 or len(messages[0]) != len(messages[1]):
-            raise InputError("the attacker must choose two messages of one length")
-        return player.guess(self, public, self.encrypt(public, messages[bit], rng), rng)
+    def answers(self, data: Array, rng: np.random.Generator) -> Generator[Any, Any, None]:
+        """Hold one conversation about one data set: a bit."""
+        return challenge(self, data, rng)
 
 
 def _curve() -> Any:

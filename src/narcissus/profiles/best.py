@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,17 @@ class Best:
         self.success[k][better] = block.success[chosen, better]
         self.baseline[k][better] = block.baseline[chosen, better]
         self.guess[k][better] = block.guesses[chosen]
+
+    def asking(self, leaves: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> Best:
+        """Keep, of whole conversations, those that the best questions lead to."""
+        kept = {k: leaves(gain) for k, gain in self.gain.items()}
+        return Best(
+            self.epsilon,
+            {k: np.where(kept[k], one, 0.0) for k, one in self.gain.items()},
+            {k: np.where(kept[k], one, 0.0) for k, one in self.success.items()},
+            {k: np.where(kept[k], one, 0.0) for k, one in self.baseline.items()},
+            {k: np.where(kept[k], one, -1) for k, one in self.guess.items()},
+        )
 
     @property
     def delta(self) -> float:

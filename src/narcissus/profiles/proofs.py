@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from narcissus._validation import non_negative, probability
+from narcissus.bounds import best, bounds_on, threat
 from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
+from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
 from narcissus.profiles.closed_forms.surprisal import log2_delta, log2_delta_near
@@ -20,7 +22,7 @@ from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
-from narcissus.worlds.products import Uniform
+from narcissus.worlds.products import Bits, Uniform
 from narcissus.worlds.tardos import Tardos
 
 LEAST = sys.float_info.min
@@ -42,9 +44,12 @@ def _neighbours(left: Array, right: Array) -> bool:
     return int((left != right).reshape(len(left), -1).any(axis=1).sum()) <= 1
 
 
-def _promise(game: Game, data: Array) -> tuple[float, float] | None:
-    privacy = getattr(game.mechanism, "privacy", None)
-    return None if privacy is None else privacy(data)
+def _promise(game: Game, data: Array) -> tuple[float, float] | Guarantee | None:
+    """Give what the mechanism promises; of one that is talked with, of the whole conversation."""
+    for name in ("promise", "privacy"):
+        if hasattr(game.mechanism, name):
+            return getattr(game.mechanism, name)(data)
+    return None
 
 
 def from_privacy(
@@ -88,7 +93,12 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
     promised = _promise(game, data) if privacy is None else privacy
     if promised is None:
         return None
-    said = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
+    if isinstance(promised, Guarantee):
+        said = f"the mechanism has {promised.describe()}"
+        delta = float(promised.profile(non_negative("epsilon", epsilon)))
+    else:
+        said = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
+        delta = private_delta(epsilon, promised)
     if privacy is not None:
         assumed = (f"{said}, replace-one, as [privacy] says",)
     elif is_own(game.mechanism):
@@ -96,11 +106,45 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
     else:
         assumed = ()
     return Bound(
-        private_delta(epsilon, promised),
+        delta,
         f"delta at epsilon {epsilon:g}, against every attacker",
         theorem if assumed else f"{theorem} ({said})",
         assumed,
         id=name,
+    )
+
+
+def all_bits_limit(game: Game) -> Bound | None:
+    """Bound the success of naming nearly all of many bits, by what the mechanism guarantees.
+
+    The bits are so many people with two values each, and to name all but ``gamma n`` of them is to
+    have that many right: the sharpest of the package's theorems on that count.
+
+    Notes
+    -----
+    Source: `narcissus.bounds`; Narcissus theory 4.
+    """
+    world, relation = game.world, game.relation
+    known = getattr(game.mechanism, "promise", None)
+    if known is None or game.side is not None or game.looser is not None:
+        return None
+    if not (isinstance(world, Bits) and isinstance(relation, Hamming) and world.law is not None):
+        return None
+    rate = float(world.rates[0])
+    guarantee = known(np.zeros((1, world.n), dtype=np.uint8))
+    right = world.n - math.floor(relation.gamma * world.n + 1e-9)
+    if guarantee is None or right < 1 or not 0 < rate < 1:
+        return None
+    bits = threat(values=[1 - rate, rate], targets=world.n)
+    found = best(bounds_on(bits, guarantee, right, dear=False))
+    said = f"the mechanism has {guarantee.describe()}"
+    own = is_own(game.mechanism)
+    return Bound(
+        max(LEAST, found.value),
+        "success of any attacker, and so delta at every epsilon",
+        f"{found.theorem}, for {right} of {world.n} bits" + ("" if own else f" ({said})"),
+        (f"{said}, as it promises itself",) if own else (),
+        id=found.id,
     )
 
 
@@ -178,6 +222,8 @@ def _one_lemma(game: Game) -> Bound | None:
         return None
     gamma = game.relation.gamma if isinstance(game.relation, Hamming) else 0.0
     world: Any = game.world
+    if isinstance(world, Bits):
+        return all_bits_limit(game)
     if game.side is not None:
         return _with_surprisal(game, game.relation, gamma)
     if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):

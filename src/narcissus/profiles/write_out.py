@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from narcissus._validation import non_negative, probability
-from narcissus.attacks.bayes import BestPredicate, Lookup
+from narcissus.attacks.bayes import BestPredicate, BestQuestions, Lookup
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.knowledge import refine
-from narcissus.mechanisms.base import ReleaseChannel
+from narcissus.mechanisms.base import ReleaseChannel, is_interactive
 from narcissus.profiles.best import Best, Guesses
+from narcissus.profiles.conversations import conversations
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Enumeration
@@ -230,6 +231,48 @@ class WrittenOut:
         return math.fsum(float(x) for values in top.values() for x in values)
 
 
+@dataclass(frozen=True)
+class WrittenConversations(WrittenOut):
+    """A game of conversations, with every question that may be asked, whatever was heard before.
+
+    A release is a whole conversation, of the ``tree`` of all; the best attacker asks, after each
+    answer, what leads to the largest gain: found from the last answers back to the first question.
+    """
+
+    tree: Any = None
+
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Give the best attacker at each epsilon: of each question only the best one is asked."""
+        return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Give the attempts of the best attacker, for conversations in which one is made."""
+        return [entry for entry in super().best(epsilon) if entry[2] >= 0]
+
+    def robust(self, epsilon: float) -> tuple[float, float]:
+        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline."""
+        best = float(self.fixed.max(initial=0.0))
+        return max(0.0, self.rates(-math.inf)[0] - math.exp(epsilon) * best), best
+
+    def light(self, weights: NDArray[np.float64], limit: float) -> float:
+        """Give the best success of attempts whose weight is at most a limit."""
+        allowed = weights <= limit * (1 + SAME)
+        best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
+        for block in self.blocks():
+            kept = allowed[block.guesses]
+            if kept.any():
+                some = (block.guesses[kept], block.success[kept], block.baseline[kept])
+                best.add(Guesses(block.told, *some), additive=False)
+        return best.asking(self.tree.best_leaves).rates[0]
+
+    def attacker(self, epsilon: float) -> Any:
+        """Give the best attacker against resilience at an epsilon, ready to converse."""
+        best = self.sweep([epsilon])[0]
+        told = {key_of(self.enumeration.labels[k]): k for k in self.told}
+        plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}
+        return BestQuestions(self.guesses, plans)
+
+
 def write_out(
     game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
 ) -> WrittenOut:
@@ -271,7 +314,13 @@ def require_true(written: Iterable[WrittenOut]) -> None:
 
 def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
     """Write a game out, whether or not its relation ever holds; see `write_out`."""
-    for name, method in (("world", "enumerate"), ("mechanism", "channel"), ("relation", "guesses")):
+    talks = is_interactive(game.mechanism)
+    needs = {
+        "world": "enumerate",
+        "mechanism": "advance" if talks else "channel",
+        "relation": "guesses",
+    }
+    for name, method in needs.items():
         part = getattr(game, name)
         if not hasattr(part, method):
             raise InputError(
@@ -282,14 +331,19 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
         raise InputError("surprisal has no exact answer here; play the game instead")
     enumeration, lumped = _enumerate(game, limit)
     outcomes = getattr(game.mechanism, "outcomes", None)
-    each = 1 if outcomes is None else outcomes(np.shape(enumeration.data)[1])
+    each = 1 if outcomes is None else outcomes((*np.shape(enumeration.data), 1)[1])
     _fits(
         len(enumeration.data) * each,
         limit,
         f"{len(enumeration.data):,} data sets with up to {amount(each)} releases each",
     )
     enumeration = refine(enumeration, game.side)
-    channel = game.mechanism.channel(enumeration.data)
+    tree = None
+    if talks:
+        tree = conversations(game.mechanism, enumeration.data, limit)
+        channel = tree.channel
+    else:
+        channel = game.mechanism.channel(enumeration.data)
     guesses = (
         game.relation.guesses(enumeration.data, lumped=True)
         if lumped
@@ -303,6 +357,8 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
+    if tree is not None:
+        return WrittenConversations(game, enumeration, channel, guesses, count, abstain, tree)
     return WrittenOut(game, enumeration, channel, guesses, count, abstain)
 
 

@@ -32,7 +32,18 @@ UNKNOWN = "unknown_option"
 """Type of the error of an option that a part does not take: its message names the key itself."""
 KEYS = ("name", "options", "kind")
 """Keys of a section that cannot be options of a part: the last two are those of version 0.1."""
-OFFERED = ("draw", "release", "attempt", "holds", "reveal", "guess", "prepare")
+OFFERED = (
+    "answers",
+    "attempt",
+    "converse",
+    "draw",
+    "encrypt",
+    "guess",
+    "holds",
+    "prepare",
+    "release",
+    "reveal",
+)
 """What parts offer: an object with one of these is a part, and no function that makes one."""
 
 

@@ -34,8 +34,11 @@ SIDE_INFORMATION = {
     "superset": "narcissus.knowledge:Hiding",
 }
 MECHANISM = {
+    "adaptive-composition": "narcissus.mechanisms:AdaptiveComposition",
+    "chosen-plaintext": "narcissus.mechanisms:ChosenPlaintext",
     "cipher": "narcissus.mechanisms:Cipher",
     "constant": "narcissus.mechanisms:Constant",
+    "count-queries": "narcissus.mechanisms:CountQueries",
     "counting-query": "narcissus.mechanisms:CountingQuery",
     "exact-average": "narcissus.mechanisms:ExactAverage",
     "identity": "narcissus.mechanisms:Identity",
@@ -47,6 +50,7 @@ MECHANISM = {
     "public-key": "narcissus.mechanisms:PublicKey",
     "randomized-response": "narcissus.mechanisms:RandomizedResponse",
     "sha256": "narcissus.mechanisms:Sha256",
+    "sparse-vector": "narcissus.mechanisms:SparseVector",
     "stretched": "narcissus.mechanisms:Stretched",
     "subsample": "narcissus.mechanisms:Subsample",
     "through-channel": "narcissus.mechanisms:through_channel",
@@ -57,15 +61,18 @@ MECHANISM = {
     "xor-half": "narcissus.mechanisms:XorHalf",
 }
 ATTACK = {
+    "ask-each": "narcissus.attacks:AskEach",
     "bayes": "narcissus.profiles:Bayes",
     "bayes-guess": "narcissus.attacks:BayesGuess",
     "bucket-hashing": "narcissus.attacks:BucketHashing",
     "densest-samples": "narcissus.extraction:DensestAttack",
+    "exhaustive-reconstruction": "narcissus.attacks:ExhaustiveReconstruction",
     "fingerprint": "narcissus.attacks:Fingerprint",
     "fixed-guess": "narcissus.attacks:FixedGuess",
     "inversion": "narcissus.attacks:Inversion",
     "key-search": "narcissus.attacks:KeySearch",
     "kkt": "narcissus.extraction:KktAttack",
+    "linear-reconstruction": "narcissus.attacks:LinearReconstruction",
     "majority": "narcissus.attacks:Majority",
     "parity-guess": "narcissus.attacks:ParityGuess",
     "parity-membership": "narcissus.attacks:ParityMembership",
@@ -83,6 +90,11 @@ ATTACK = {
     "try-inputs": "narcissus.attacks:TryInputs",
     "two-candidates": "narcissus.attacks:TwoCandidates",
     "two-candidates-centred": "narcissus.attacks:TwoCandidatesCentred",
+}
+ENCRYPTION_SCHEME = {
+    "public-key": "narcissus.mechanisms:PublicKey",
+    "stream-cipher": "narcissus.mechanisms:StreamCipher",
+    "textbook-rsa": "narcissus.mechanisms:TextbookRsa",
 }
 RELATION = {
     "any-of": "narcissus.success.relations:AnyOf",
@@ -239,6 +251,7 @@ ROOMS: dict[str, Room] = {
         ATTACK,
         of_function="narcissus.attacks:OwnAttack",
     ),
+    "encryption-scheme": Room("`scheme` of the mechanism `chosen-plaintext`", ENCRYPTION_SCHEME),
     "relation": Room(
         "[success] and [looser] of a game",
         RELATION,

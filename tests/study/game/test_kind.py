@@ -236,3 +236,130 @@ def test_what_a_program_prints_is_scored_in_a_game_too(relation, records):
     ).results["attackers"][0]
     assert found["success"]["value"] == 1
     assert 0.1 < found["baseline"]["value"] < 0.45
+
+
+OWN_SCHEME = """
+from narcissus.errors import InputError
+
+class Scheme:
+    def __init__(self, step: int = 1):
+        self.step = step
+    def keys(self, rng):
+        return int(rng.integers(1, 1000)), None
+    def encrypt(self, key, message, rng):
+        return message + self.step * key
+
+def protocol(data, rng):
+    key = int(rng.integers(1, 1000))
+    question = yield "ready"
+    while True:
+        if len(question) != 2:
+            raise InputError("two messages")
+        question = yield question[data[0]] + key
+
+def attacker(conversation, known, rng):
+    assert conversation.greeting == "ready"
+    key = conversation.ask((0, 0))
+    return conversation.ask((10, 20)) - key > 10
+"""
+
+TALK = """
+kind = "game"
+[world]
+name = "pairs"
+pairs = [[[0], [1]]]
+[mechanism]
+{mechanism}
+[success]
+name = "first-bit"
+[[attack]]
+{attack}
+[statement]
+name = "encryption"
+epsilon = 0.0
+delta = 0.1
+[run]
+trials = 200
+"""
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "attack"),
+    [
+        (
+            'name = "chosen-plaintext"\nencryptions = 1\n'
+            'scheme = { name = "mine:Scheme", step = 7 }',
+            'name = "re-encryption"\nmessages = [3, 5]',
+        ),
+        ('name = "mine:protocol"', 'name = "mine:attacker"'),
+    ],
+)
+def test_an_encryption_scheme_of_ones_own_is_asked(tmp_path, mechanism, attack):
+    """As a class, or as a function that yields its answers; with what was said in the record."""
+    write(tmp_path, OWN_SCHEME, "mine.py")
+    path = write(tmp_path, TALK.format(mechanism=mechanism, attack=attack))
+    with pytest.raises(InputError, match=r"the study runs code of its own: mine:.*--allow-code"):
+        load_study(path)
+    audit = run(load_study(path, allow_code=True), rng=1)
+    assert audit.results["outcome"] == "violates"
+    [attacker] = audit.results["attackers"]
+    assert attacker["success"]["value"] == 1
+    assert [one["trial"] for one in attacker["transcripts"]] == [0, 1, 2]
+    for one in attacker["transcripts"]:
+        assert one["questions"] == len(one["exchanges"]) == 2
+        assert one["success"] == (one["baseline"] == 0)
+    text = render_text(audit.record)
+    assert "What was said in the first trials" in text
+    assert attacker["transcripts"][0]["exchanges"][1]["answer"] in text
+    assert "What was said in the first trials" in render_html(audit.record)
+
+
+def test_what_was_said_of_a_world_of_ones_own_is_not_kept(tmp_path):
+    """It may hold real people; nothing of them is in a record."""
+    write(tmp_path, "def world(rng):\n    return rng.integers(0, 2, 1)\n", "mine.py")
+    text = TALK.format(mechanism='name = "count-queries"\nquestions = 2', attack="ATTACK")
+    text = text.replace('name = "pairs"\npairs = [[[0], [1]]]', 'name = "mine:world"')
+    write(tmp_path, OWN_SCHEME + "\ndef ask(talk):\n    return talk.ask([1])\n", "others.py")
+    path = write(tmp_path, text.replace("ATTACK", 'name = "others:ask"'))
+    audit = run(load_study(path, allow_code=True), rng=1)
+    [attacker] = audit.results["attackers"]
+    assert attacker["success"]["value"] == 1
+    assert "transcripts" not in attacker
+    assert "What was said" not in render_text(audit.record)
+
+
+def test_a_record_without_conversations_has_no_key_for_them(tmp_path):
+    audit = run(load_study(write(tmp_path, SMALL)), rng=3)
+    assert "transcripts" not in audit.results["attackers"][0]
+
+
+def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
+    study = load_study(shipped_study("sparse-vector").path)
+    whole = run(study, rng=5)
+    again = run(study, rng=5, folder=tmp_path / "kept")
+    continued = run(study, rng=5, folder=tmp_path / "kept")
+    assert whole.results == again.results == continued.results
+    assert whole.results["attackers"][0]["transcripts"]
+
+
+def test_a_promise_of_a_broken_mechanism_is_refuted(tmp_path):
+    """Sparse vector that never ends, said to be (1, 0)-private: the exact answer says no."""
+    text = shipped_study("sparse-vector-broken").path.read_text(encoding="utf-8")
+    path = write(tmp_path, text + "\n[privacy]\nepsilon = 1.0\n")
+    audit = run(load_study(path), rng=1)
+    assert audit.results["outcome"] == "contradicted"
+    assert "(1, 0)-differentially private, replace-one, as [privacy] says" in audit.verdict
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "attack", "said"),
+    [
+        ('name = "public-key"', 'name = "fixed-guess"\nguess = 0', "fixed-guess reads a release"),
+        ('name = "identity"', 'name = "ask-each"', "needs a world with a number of bits"),
+        ('name = "sparse-vector"\nepsilon = 1', 'name = "ask-each"', "needs a world with a number"),
+    ],
+)
+def test_attacks_that_do_not_fit_the_mechanism_are_refused(tmp_path, mechanism, attack, said):
+    path = write(tmp_path, TALK.format(mechanism=mechanism, attack=attack))
+    with pytest.raises(InputError, match=said):
+        run(load_study(path), rng=1)

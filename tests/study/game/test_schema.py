@@ -9,11 +9,14 @@ import pytest
 
 from narcissus import Game, load_study, run
 from narcissus.attacks import (
+    AskEach,
     BucketHashing,
     Fingerprint,
     FixedGuess,
     KeySearch,
+    LinearReconstruction,
     Posterior,
+    Reencryption,
     ReleasedPlaces,
     ReleasedRow,
     SeedSearch,
@@ -25,10 +28,12 @@ from narcissus.extraction import DensestAttack, KktAttack, PosteriorGuess, train
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import (
     Cipher,
+    CountQueries,
     Identity,
     KAnonymity,
     NoisyAverage,
     Parity,
+    PublicKey,
     Sha256,
     Stretched,
 )
@@ -37,6 +42,7 @@ from narcissus.study.shipped import shipped_studies
 from narcissus.study.signatures import options_of
 from narcissus.success.relations import (
     FirstBit,
+    Hamming,
     Isolates,
     Member,
     NamesSecret,
@@ -130,6 +136,9 @@ PREPARED = [
     ),
     (DensestAttack(0.3, 20), Game(Bits(4), Identity(), Prefix())),
     (KktAttack(1.5, 7, 0, 3), Game(Bits(4), Identity(), Prefix())),
+    (AskEach(7), Game(Bits(4), CountQueries(60), Hamming(0.1))),
+    (LinearReconstruction(9, "linear-program"), Game(Bits(4), CountQueries(9), Hamming(0.1))),
+    (Reencryption(["a", "b"]), Game(Pairs([[[0], [1]]]), PublicKey(), FirstBit())),
     (SupersetMatching(True), Game(Uniform(2, 4), Parity(), Member(), side=Hiding(5))),
 ]
 

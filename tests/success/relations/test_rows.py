@@ -161,3 +161,12 @@ def test_any_of_a_list_by_definition(count):
 
     assert AnyOf(Equal(), count).holds(list(data), lists, RNG).tolist() == expected
     assert AnyOf(Equal()).holds(data[:0], [], RNG).tolist() == []
+
+
+@pytest.mark.parametrize(("n", "gamma"), [(10, 0.4), (8, 0.125), (5, 0.0), (64, 0.05)])
+def test_the_baseline_of_a_string_of_fair_bits(n, gamma):
+    """The string is the only row: so many of its bits may be wrong."""
+    allowed = int(gamma * n + 1e-9)
+    found = Hamming(gamma).baseline(Bits(n), np.zeros((2, n)))
+    assert found == pytest.approx([sum(math.comb(n, k) for k in range(allowed + 1)) / 2**n] * 2)
+    assert Hamming(gamma).baseline(Bits(n, 0.4), np.zeros((2, n))) is None

@@ -107,8 +107,10 @@ class PlanarLaplace(_Grid):
 
     Parameters
     ----------
-    width, height
-        Points in either direction.
+    width
+        Points from left to right.
+    height
+        Points from bottom to top.
     epsilon
         Privacy level for a distance of 1.
     step
@@ -159,8 +161,10 @@ class PlanarGeometric(_Grid):
 
     Parameters
     ----------
-    width, height
-        Points in either direction.
+    width
+        Points from left to right.
+    height
+        Points from bottom to top.
     epsilon
         Privacy level for a distance of 1; times ``step`` at least 0.001.
     step

@@ -260,6 +260,26 @@ def _attackers(results: GameResults) -> list[Block]:
     return blocks
 
 
+def _conversations(results: GameResults) -> list[Block]:
+    """Show what was said in the first trials with a mechanism that is talked with."""
+    blocks: list[Block] = []
+    for one in results.attackers:
+        for said in one.transcripts or ():
+            greeting = f" The mechanism begins: {said.greeting}." if said.greeting else ""
+            shown = len(said.exchanges)
+            first = f", the first {shown} of them here" if shown < said.questions else ""
+            asked = "1 question" if said.questions == 1 else f"{number(said.questions)} questions"
+            fits = "fits the data" if said.success else "does not fit the data"
+            caption = (
+                f"{one.name} in trial {said.trial + 1}: {asked}{first}.{greeting} "
+                f"It came to {said.attempt}, which {fits}; the same against fresh data: "
+                f"{percent(said.baseline)}"
+            )
+            rows = [[exchange.question, exchange.answer] for exchange in said.exchanges]
+            blocks.append(Grid(caption, ["question", "answer"], rows))
+    return blocks
+
+
 def _profile(results: GameResults) -> list[Block]:
     exact = results.exact
     if exact is None:
@@ -357,4 +377,7 @@ def page(record: Record) -> Page:
     sections = [_setting(record, results)]
     if blocks:
         sections.append(Section("Results", blocks))
+    said = _conversations(results)
+    if said:
+        sections.append(Section("What was said in the first trials", said))
     return Page(record.title, results.statement.words, _verdict(record, results), sections)

@@ -9,6 +9,7 @@ from narcissus.reproduce.cohen.cryptography import CRYPTOGRAPHY
 from narcissus.reproduce.cohen.guessing import GUESSING
 from narcissus.reproduce.cohen.predicates import PREDICATES
 from narcissus.reproduce.cohen.privacy import PRIVACY
+from narcissus.reproduce.cohen.protocols import PROTOCOLS
 from narcissus.reproduce.cohen.scaling import SCALING
 
 ALL: tuple[Item, ...] = (
@@ -16,6 +17,7 @@ ALL: tuple[Item, ...] = (
     *PREDICATES,
     *PRIVACY,
     *CRYPTOGRAPHY,
+    *PROTOCOLS,
     *COMPOSITION,
     *COMPLEXITY,
     *GUESSING,

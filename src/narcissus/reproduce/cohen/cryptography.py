@@ -308,7 +308,7 @@ def conversations(coins: int) -> list[Matrix]:
 def cpa(_given: Given) -> Reproduced:
     """Compare chosen plaintexts with resilience of a conversation.
 
-    Source: Cohen et al. 2024, Definitions B.10 and B.11, Theorem B.12.
+    Source: Cohen et al. 2024, Definition B.10, Theorem B.12.
     """
     told, limited, apart = [], [], []
     for coins in (1, 2, 4):
@@ -380,14 +380,6 @@ CRYPTOGRAPHY: tuple[Item, ...] = (
     item(
         "Definition B.10", "CPA security: with the public key, messages of one's own choice.",
         cpa, audit_of("cpa-x25519"),
-    ),
-    item(
-        "Definition B.11", "Resilience of a protocol.",
-        cpa, audit_of("cpa-deterministic"),
-    ),
-    item(
-        "Theorem B.12", "CPA security is resilience of a conversation.",
-        cpa, audit_of("cpa-deterministic"),
     ),
 )  # fmt: skip
 """The statements of this appendix."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.attacks.conversation import Transcript
 from narcissus.game import Attacked, Play
 from narcissus.results import Estimate
 from narcissus.study.game.schema import GameStudy
@@ -14,11 +15,13 @@ from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
     AttackerResult,
     CurvePoint,
+    ExchangeResult,
     FailedAttempt,
     GameResults,
     Gap,
     ProofResult,
     StatementResult,
+    TranscriptResult,
 )
 from narcissus.success.singling_out import SAME, SinglingOut
 
@@ -80,6 +83,19 @@ def _attacker(one: Attacked, gaps: Mapping[str, Estimate | None]) -> AttackerRes
         failures=tuple(
             FailedAttempt(trial=f.trial, seed=str(f.seed), error=f.error) for f in one.failures
         ),
+        transcripts=tuple(_transcript(said, one) for said in one.transcripts) or None,
+    )
+
+
+def _transcript(said: Transcript, one: Attacked) -> TranscriptResult:
+    return TranscriptResult(
+        trial=said.trial,
+        greeting=said.greeting,
+        exchanges=tuple(ExchangeResult(question=q, answer=a) for q, a in said.exchanges),
+        questions=said.questions,
+        attempt=said.attempt,
+        success=bool(one.scores.success[said.trial]),
+        baseline=float(one.scores.baseline[said.trial]),
     )
 
 

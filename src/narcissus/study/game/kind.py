@@ -229,9 +229,7 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
         return []
     found = from_lemmas(setup.game)
     proofs = [] if found is None else [Proof(found, "success")]
-    if isinstance(statement, Resilience) and not getattr(
-        setup.game.mechanism, "interactive", False
-    ):
+    if isinstance(statement, Resilience):
         promises: list[tuple[float, float] | None] = [None]
         if study.privacy is not None:
             promises.append((study.privacy.epsilon, study.privacy.delta))

@@ -109,11 +109,6 @@ def _privacy(study: GameStudy, setup: Setup) -> Iterator[str]:
             f"{unused}no theorem takes it to the statement `{study.statement.name}`, only to those "
             "with the attacker's own baseline: leave it out, or state `pairs`"
         )
-    elif getattr(setup.game.mechanism, "interactive", False):
-        yield (
-            f"{unused}it is a promise about one release, and the mechanism is interactive: leave "
-            "it out"
-        )
     else:
         promise = (study.privacy.epsilon, study.privacy.delta)
         if from_privacy(setup.game, setup.statement.epsilon, promise) is None:

@@ -59,6 +59,31 @@ class FailedAttempt(ResultModel):
     error: str
 
 
+class ExchangeResult(ResultModel):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+class TranscriptResult(ResultModel):
+    """What was said in one trial with a mechanism that is talked with."""
+
+    trial: Count
+    greeting: str = Field(description="What the mechanism said unasked; empty: nothing.")
+    exchanges: tuple[ExchangeResult, ...] = Field(description="The first of them.")
+    questions: Count = Field(description="How many were answered in all.")
+    attempt: str
+    success: bool = Field(description="Whether the attempt holds for the data.")
+    baseline: Share = Field(description="How often it holds for fresh data.")
+
+    @model_validator(mode="after")
+    def _counted(self) -> Self:
+        if len(self.exchanges) > self.questions:
+            raise ValueError(f"{len(self.exchanges)} answers of {self.questions}")
+        return self
+
+
 class AttackerResult(ResultModel):
     """How one attacker fared."""
 
@@ -70,6 +95,10 @@ class AttackerResult(ResultModel):
     attempts: Count | None = Field(description="Trials with an attempt; null: not recorded.")
     failed: Count
     failures: tuple[FailedAttempt, ...] = Field(description="The first of them.")
+    transcripts: tuple[TranscriptResult, ...] | None = Field(
+        None, description="The first conversations; left out where nothing is talked about."
+    )
+    later = frozenset({"transcripts"})
 
     @model_validator(mode="after")
     def _within(self) -> Self:

@@ -14,7 +14,7 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
 from narcissus.success.relations.base import distinct_rows, needs_rows
 from narcissus.worlds.base import Array, all_tuples
-from narcissus.worlds.products import Records, Uniform
+from narcissus.worlds.products import Bits, Records, Uniform
 from narcissus.worlds.trivial import MonaLisa
 
 
@@ -106,11 +106,15 @@ class Hamming:
         return all_tuples(2, width).astype(data.dtype)
 
     def baseline(self, world: Any, attempt: Array) -> NDArray[np.float64] | None:
-        """Give the exact chance for uniform rows of bits."""
-        if not isinstance(world, Uniform) or world.levels != 2:
+        """Give the exact chance for uniform rows of bits, and for fair bits."""
+        if isinstance(world, Bits) and (world.rates == 0.5).all():  # the string is the only row
+            rows, places = 1, world.n
+        elif isinstance(world, Uniform) and world.levels == 2:
+            rows, places = world.n, world.d
+        else:
             return None
-        chance = float(lower_tail(world.d, int(self.gamma * world.d + 1e-9), 0.0))
-        return np.full(len(attempt), -np.expm1(world.n * np.log1p(-min(chance, 1 - 1e-16))))
+        chance = float(lower_tail(places, int(self.gamma * places + 1e-9), 0.0))
+        return np.full(len(attempt), -np.expm1(rows * np.log1p(-min(chance, 1 - 1e-16))))
 
 
 def _distances(data: Array, attempt: Array) -> NDArray[np.float64]:

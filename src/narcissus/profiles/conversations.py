@@ -1,0 +1,133 @@
+"""Every conversation with a mechanism, as a tree: its questions, its answers, their chances.
+
+What an attacker gains from a conversation is summed over the answers, which it does not choose, and
+maximised over the questions, which it does: so the best attacker, of all that may let each question
+depend on the answers so far, is found from the ends of the conversations back to the first question
+(backward induction). An attacker who stops earlier gains no more than one who asks on and looks
+away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus.attacks.bayes import Plan
+from narcissus.errors import TooLargeError
+from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
+from narcissus.worlds.base import Batch
+from narcissus.worlds.batches import key_of
+
+Floats = NDArray[np.float64]
+
+MOST = 30_000
+"""Conversations that are written out, whatever the limit: some seconds."""
+
+
+@dataclass
+class _Heard:
+    """What was heard so far: the questions that may follow, or the number of the whole."""
+
+    leaf: int = -1
+    asks: list[tuple[Any, list[tuple[Any, _Heard]]]] = field(
+        default_factory=list[tuple[Any, list[tuple[Any, Any]]]]
+    )
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All conversations with a mechanism about a list of data sets.
+
+    Attributes
+    ----------
+    channel
+        Each whole conversation as a release, a tuple of questions with answers, with the chance of
+        its answers for each data set, given that its questions are asked.
+    """
+
+    channel: ReleaseChannel
+    _root: _Heard
+
+    def best_leaves(self, gain: Floats) -> NDArray[np.bool_]:
+        """Say which conversations the best questions lead to, given the gain of each."""
+        kept = np.zeros(len(gain), dtype=bool)
+        _, leaves = _value(self._root, gain)
+        kept[leaves] = True
+        return kept
+
+    def plan(self, gain: Floats, guess: NDArray[np.int64]) -> Plan:
+        """Give the best questions as a plan, with the attempt at the end of each conversation."""
+        return _plan(self._root, gain, guess)
+
+
+def _value(heard: _Heard, gain: Floats) -> tuple[float, list[int]]:
+    """Give the largest gain from here on, and the conversations that it comes from."""
+    if heard.leaf >= 0:
+        return float(gain[heard.leaf]), [heard.leaf]
+    best, leaves = -np.inf, list[int]()
+    for _, answers in heard.asks:
+        parts = [_value(after, gain) for _, after in answers]
+        value = sum(part for part, _ in parts)
+        if value > best:
+            best, leaves = value, [leaf for _, some in parts for leaf in some]
+    return best, leaves
+
+
+def _plan(heard: _Heard, gain: Floats, guess: NDArray[np.int64]) -> Plan:
+    if heard.leaf >= 0:
+        return Plan(None, {}, int(guess[heard.leaf]))
+    values = [sum(_value(after, gain)[0] for _, after in answers) for _, answers in heard.asks]
+    question, answers = heard.asks[int(np.argmax(values))]
+    return Plan(question, {key_of(answer): _plan(after, gain, guess) for answer, after in answers})
+
+
+def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tree:
+    """Write out every conversation about some data sets.
+
+    Parameters
+    ----------
+    mechanism
+        One that is talked with.
+    data
+        The data sets, a batch of D.
+    limit
+        Most pairs of data set and conversation; of conversations, `MOST`.
+
+    Raises
+    ------
+    TooLargeError
+        They are more.
+    """
+    releases: list[tuple[Any, ...]] = []
+    rows: list[Floats] = []
+    most = min(MOST, limit // len(data))
+
+    def grow(weights: Floats, asked: tuple[tuple[Any, Any], ...]) -> _Heard:
+        questions = mechanism.worth_asking(data, asked)
+        if not len(questions):
+            if len(rows) >= most:
+                raise TooLargeError(
+                    f"there are more than {most:,} conversations about {len(data):,} data sets, "
+                    "too many to write out: allow fewer questions, make the world smaller, or play "
+                    "the game instead"
+                )
+            rows.append(weights.sum(axis=1))
+            releases.append(asked)
+            return _Heard(len(rows) - 1)
+        heard = _Heard()
+        for question in questions:
+            after = [
+                (answer, grow(left, (*asked, (question, answer))))
+                for answer, left in mechanism.advance(weights, data, question)
+                if left.any()
+            ]
+            heard.asks.append((question, after))
+        return heard
+
+    root = grow(mechanism.begin(data), ())
+    matrix = sparse.csr_array(np.array(rows).T)
+    return Tree(ReleaseChannel(releases, matrix), root)
