@@ -96,7 +96,7 @@ def estimate(
     Raises
     ------
     InputError
-        One secret only, a secret with too few samples (named), missing values.
+        One secret only, or only one with enough samples; missing values.
 
     Source: Narcissus theory 6.2.
 
@@ -245,6 +245,7 @@ def _assess(
         continuous=continuous,
         history=(*history, Look(data.size, security, risk)),
         contradictions=crossed,
+        left_out=data.left_out,
     )
 
 

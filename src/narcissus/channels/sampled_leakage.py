@@ -1,0 +1,425 @@
+"""Every leakage from samples, for any prior and gain, with limits that hold at every sample size.
+
+Source: Narcissus theory 6.9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from narcissus._outwards import lower, upper
+from narcissus._random import RandomSource, generator
+from narcissus._validation import between, one_of
+from narcissus.channels.ahead import MOST_CONTINUOUS
+from narcissus.channels.bounded_mean import mean_high
+from narcissus.channels.estimate import NO_LOWER
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.information_limits import information_high, seeming_information
+from narcissus.channels.leakage import as_limits
+from narcissus.channels.limits import upper as most_of
+from narcissus.channels.lower_limits import below
+from narcissus.channels.paid_ahead import Gained, LogScore, Paid, paid_ahead
+from narcissus.channels.prior_draws import EXHAUSTED, Draws, draw, with_prior
+from narcissus.channels.samples import Samples, samples
+from narcissus.errors import InputError
+from narcissus.evidence.mean import mean_limits
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate, Grade, Result
+
+Floats = NDArray[np.float64]
+Limits = tuple[float, float, float | None]
+"""Lower limit, value, upper limit; None where there is none."""
+
+TWO_SECRETS = math.e * math.log(2) / 2
+"""With two secrets the uniform prior gives at least this share of the Shannon capacity.
+
+Source: Majani and Rumsey 1991."""
+
+UNSEEN = "outputs hardly repeat (they are continuous): no finite sample rules out that more leaks"
+
+
+@dataclass(frozen=True)
+class SampledLeakage(Result):
+    """Leakages of a channel known by samples, each with limits of its own.
+
+    Attributes
+    ----------
+    measures
+        The estimates, by the names of `MEASURES`. A limit that continuous outputs do not allow is
+        None, and ``why`` says so.
+    prior
+        "given", or "samples": as often as secrets occur there.
+    secrets, samples
+        How many.
+    lacking
+        Share of the prior's draws for which a secret had no sample left: counted as the worst.
+    confidence
+        Of each interval.
+    estimator
+        The one that did best in the end.
+    """
+
+    measures: dict[str, Estimate]
+    prior: str
+    secrets: int
+    samples: int
+    lacking: float
+    confidence: float
+    estimator: str
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Give one measure."""
+        return self.measures[one_of("measure", name, self.measures)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give each measure with its limits, by its name."""
+        return {name: as_limits(e) for name, e in self.measures.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give a row per measure."""
+        rows = [{"measure": n, "estimate": e.value, "low": e.low, "high": e.high}
+                for n, e in self.measures.items()]  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        which = "the prior given" if self.prior == "given" else "secrets as often as in the samples"
+        lines = [f"Leakage, {which}, {100 * self.confidence:g}% limits each", ""]
+        for name, e in self.measures.items():
+            low = "no limit" if e.low is None else lower(e.low, places=4)
+            high = "no limit" if e.high is None else upper(e.high, places=4)
+            lines.append(f"  {name:<24} {e.value:.4f}   limits {low} to {high}")
+        whys = dict.fromkeys(e.why for e in self.measures.values() if e.why)
+        lines += [f"  note: {why}" for why in whys]
+        if self.lacking:
+            lines.append(
+                f"  note: for {upper(100 * self.lacking, 2)}% of the prior samples are lacking; "
+                "they count as the worst on either side"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Everything known under one prior: what was earned ahead, what could be in hindsight."""
+
+    data: Samples
+    draws: Draws
+    prior: Floats
+    gained: dict[str, Paid]
+    told: Paid | None
+    gain: dict[str, Floats]
+    side: float
+    continuous: bool
+
+    def vulnerability(self, which: str) -> Limits:
+        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits."""
+        gain, paid = self.gain[which], self.gained[which].values
+        least, range_ = float(gain.min()), float(np.ptp(gain))
+        if range_ == 0:
+            return least, least, least
+        earned, size = float(((paid - least) / range_).sum()), len(paid)
+        binary = bool(np.isin(gain, (least, least + range_)).all())
+        value = earned / size
+        if binary:
+            low = below(round(earned), size, self.side)
+        else:
+            low = 1 - mean_high(size - earned, size, self.side)
+        high = None
+        if not self.continuous:
+            counts = self.kept.counts()
+            top = (counts @ ((gain - least) / range_).T).max(axis=1)
+            total, drawn = float(top.sum()) + self.exhausted, len(self.draws.labels)
+            limit = most_of(round(total), drawn, self.side) if binary else mean_high(
+                total, drawn, self.side
+            )  # fmt: skip
+            high = least + range_ * max(low, limit)
+            value = min(max(value, low), max(low, limit))
+        return least + range_ * low, least + range_ * value, high
+
+    def information(self, share: float = 1.0) -> Limits:
+        """Limit the mutual information, in bits."""
+        assert self.told is not None
+        least, most = LogScore(self.prior).least, -math.log(float(self.prior[self.prior > 0].min()))
+        scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
+        found = mean_limits(scaled, confidence=1 - 2 * self.side)
+        low = max(0.0, least + (most - least) * (found.low or 0.0))
+        value, high = max(low, float(self.told.values.mean())), None
+        if not self.continuous:
+            used = self.draws.drawn != EXHAUSTED
+            total = seeming_information(self.kept, self.prior)
+            total += float(-np.log(self.prior[self.draws.labels[~used]]).sum())
+            rarest = float(self.prior[self.prior > 0].min())
+            high = max(low, information_high(total, len(used), rarest, self.side * share))
+            entropy = float(
+                -(self.prior[self.prior > 0] * np.log(self.prior[self.prior > 0])).sum()
+            )
+            high = max(low, min(high, entropy)) / math.log(2)
+            value = min(value, high * math.log(2))
+        return low / math.log(2), value / math.log(2), high
+
+    @property
+    def kept(self) -> Samples:
+        """The samples that were drawn."""
+        drawn = self.draws.drawn[self.draws.drawn != EXHAUSTED]
+        return replace(self.data, secret=self.data.secret[drawn], output=self.data.output[drawn])
+
+    @property
+    def exhausted(self) -> int:
+        """Labels without a sample."""
+        return int((self.draws.drawn == EXHAUSTED).sum())
+
+
+def _ratio(limits: Limits, before: float, most: float) -> Limits:
+    low, value, high = limits
+    return (
+        max(1.0, low / before),
+        max(1.0, value / before),
+        None if high is None else max(1.0, min(most, high / before)),
+    )
+
+
+def _less(limits: Limits, before: float) -> Limits:
+    low, value, high = limits
+    return (
+        max(0.0, low - before),
+        max(0.0, value - before),
+        None if high is None else max(0.0, high - before),
+    )
+
+
+def _bits(limits: Limits) -> Limits:
+    low, value, high = limits
+    return math.log2(low), math.log2(value), None if high is None else math.log2(high)
+
+
+def _capacity(p: _Played) -> Limits:
+    """Under the uniform prior: capacity is the number of secrets times the vulnerability."""
+    return _ratio(p.vulnerability("guess"), 1 / len(p.prior), float(len(p.prior)))
+
+
+def _shannon_capacity(p: _Played) -> Limits:
+    """Between the uniform prior's information and what that, or the capacity, allows."""
+    low, value, high = p.information(0.5)
+    if high is None:
+        return low, value, None
+    n = len(p.prior)
+    halved = replace(p, side=p.side / 2)
+    by_guess = _bits(_capacity(halved))[2]
+    by_prior = high / TWO_SECRETS if n == 2 else n * high
+    assert by_guess is not None
+    return low, value, max(low, min(by_guess, by_prior))
+
+
+def _risk(p: _Played) -> Limits:
+    low, value, high = p.vulnerability("guess")
+    return 0.0 if high is None else 1 - high, 1 - value, 1 - low
+
+
+def _g_ratio(p: _Played) -> Limits:
+    before = _before(p)
+    if before <= 0 or p.gain["gain"].min() < 0:
+        raise InputError(
+            "the measure g-leakage is a ratio: it needs gains of at least 0 with some success "
+            "before the output; ask for additive-g-leakage"
+        )
+    return _ratio(p.vulnerability("gain"), before, math.inf)
+
+
+def _before(p: _Played) -> float:
+    return float((p.gain["gain"] @ p.prior).max())
+
+
+def _top(p: _Played) -> float:
+    return float(p.prior.max())
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """How a measure is computed, and from what."""
+
+    limits: Callable[[_Played], Limits]
+    uniform: bool = False
+    needs: tuple[str, ...] = ("guess",)
+
+
+MEASURES: dict[str, _Measure] = {
+    "bayes-risk": _Measure(_risk),
+    "bayes-vulnerability": _Measure(lambda p: p.vulnerability("guess")),
+    "multiplicative-leakage": _Measure(
+        lambda p: _ratio(p.vulnerability("guess"), _top(p), 1 / _top(p))
+    ),
+    "additive-leakage": _Measure(lambda p: _less(p.vulnerability("guess"), _top(p))),
+    "min-entropy-leakage": _Measure(
+        lambda p: _bits(_ratio(p.vulnerability("guess"), _top(p), 1 / _top(p)))
+    ),
+    "shannon-leakage": _Measure(lambda p: p.information(), needs=("told",)),
+    "capacity": _Measure(_capacity, uniform=True),
+    "min-capacity": _Measure(lambda p: _bits(_capacity(p)), uniform=True),
+    "shannon-capacity": _Measure(_shannon_capacity, uniform=True, needs=("guess", "told")),
+    "g-vulnerability": _Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
+    "g-leakage": _Measure(_g_ratio, needs=("gain",)),
+    "additive-g-leakage": _Measure(
+        lambda p: _less(p.vulnerability("gain"), _before(p)), needs=("gain",)
+    ),
+}
+"""What can be asked for, by its name."""
+
+
+def sampled_leakage(
+    secrets: Any,
+    outputs: Any,
+    *,
+    measures: Sequence[str] | None = None,
+    prior: ArrayLike | dict[str, float] | None = None,
+    gain: Any = None,
+    confidence: float = 0.95,
+    estimators: Any = None,
+    kind: str = "auto",
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> SampledLeakage:
+    """Estimate leakages of a channel known only by samples, with limits.
+
+    Parameters
+    ----------
+    secrets, outputs, confidence, estimators, kind, rng, observer
+        As in `narcissus.channels.estimate`. Secrets with few samples are taken along.
+    measures
+        Names among `MEASURES`; None is all that need no gain, and with a gain those that do.
+        Information and entropies are in bits. Capacities are over the secrets in the samples.
+    prior
+        Probability of each secret: by name, or in the order of the sorted secrets. None takes the
+        secrets as often as they occur in the samples. It may name secrets without samples.
+    gain
+        What a guess gains for a secret, shape (guesses, secrets): a data frame with a column per
+        secret, or an array in their order.
+
+    Returns
+    -------
+    SampledLeakage
+        Each interval holds with the confidence, whatever the estimators did, for samples that are
+        independent given their secrets (numbers per secret fixed or random). Where outputs are
+        continuous there is no upper limit of what leaks.
+
+    Raises
+    ------
+    InputError
+        Bad samples, an unknown measure, a prior or a gain that does not fit the secrets.
+
+    Source: Narcissus theory 6.9.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> secret = rng.integers(2, size=4000)
+    >>> shown = np.where(rng.random(4000) < 0.75, secret, 1 - secret)  # 0.1887 bits
+    >>> found = sampled_leakage(secret, shown, prior=[0.5, 0.5], rng=1)["shannon-leakage"]
+    >>> found.low < 0.1887 < found.high
+    True
+    """
+    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    kind = one_of("kind", kind, ("auto", "discrete", "continuous"))
+    wanted = _wanted(measures, gain)
+    data = samples(secrets, outputs, fewest=1)
+    random = generator(rng)
+    seen = np.bincount(data.secret) / data.size
+    of_all, weights = (data, seen) if prior is None else with_prior(data, prior)
+    gains = {} if gain is None else {"gain": _gain(gain, of_all.names)}
+    continuous = data.continuous if kind == "auto" else kind == "continuous"
+
+    def played(uniform: bool) -> _Played:
+        mine = [MEASURES[name] for name in wanted if MEASURES[name].uniform == uniform]
+        needs = {need for m in mine for need in m.needs}
+        part, belief = (data, np.full(len(seen), 1 / len(seen))) if uniform else (of_all, weights)
+        return _play(part, belief, needs, gains, estimators, random, (1 - level) / 2, continuous,
+                     observer)  # fmt: skip
+
+    uniform = {MEASURES[name].uniform for name in wanted}
+    by_prior = {which: played(which) for which in sorted(uniform)}
+    found: dict[str, Estimate] = {}
+    for name in wanted:
+        p = by_prior[MEASURES[name].uniform]
+        low, value, high = MEASURES[name].limits(p)
+        missing = continuous and name == "bayes-risk"
+        why = (NO_LOWER if missing else UNSEEN) if continuous else ""
+        found[name] = Estimate(
+            value, None if missing else low, high, level, data.size, name.replace("-", " "),
+            f"{len(p.draws.labels)} labels drawn from the prior", why,
+        )  # fmt: skip
+    some = next(iter(by_prior.values()))
+    best = [*some.gained.values(), *([] if some.told is None else [some.told])]
+    return SampledLeakage(
+        found,
+        "samples" if prior is None else "given",
+        len(of_all.names),
+        data.size,
+        max(p.exhausted / len(p.draws.labels) for p in by_prior.values()),
+        level,
+        best[0].chosen,
+    )
+
+
+def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
+    """Give the names of what is asked for."""
+    if measures is None:
+        return [n for n, m in MEASURES.items() if gain is not None or "gain" not in m.needs]
+    wanted = [one_of("measures", name, MEASURES) for name in measures]
+    lacking = [name for name in wanted if "gain" in MEASURES[name].needs]
+    if lacking and gain is None:
+        raise InputError(f"{lacking[0]} needs `gain`: what a guess gains for a secret")
+    return wanted
+
+
+def _gain(gain: Any, names: tuple[str, ...]) -> Floats:
+    """Give the gain with a column for each of the secrets."""
+    if isinstance(gain, pd.DataFrame):
+        frame = gain.rename(columns=str)
+        lacking = [name for name in names if name not in frame.columns]
+        if lacking:
+            raise InputError(f"`gain` lacks the secret {lacking[0]!r}")
+        gain = frame[list(names)].to_numpy()
+    array = np.asarray(gain, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != len(names) or not len(array):
+        raise InputError(
+            f"`gain` must have a row per guess and a column per secret ({len(names)}), got shape "
+            f"{array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise InputError("`gain` must be finite")
+    return array
+
+
+def _play(
+    data: Samples,
+    prior: Floats,
+    needs: set[str],
+    gains: dict[str, Floats],
+    estimators: Any,
+    random: np.random.Generator,
+    side: float,
+    continuous: bool,
+    observer: Observer,
+) -> _Played:
+    """Draw from the prior, and let all rules play."""
+    gain = {"guess": np.eye(len(prior)), **gains}
+    names = [name for name in gain if name in needs]
+    payoffs = [Gained(gain[name]) for name in names]
+    scores = [LogScore(np.maximum(prior, 1e-300))] if "told" in needs else []
+    draws = draw(data, prior, random, most=MOST_CONTINUOUS if continuous else data.size)
+    tried = portfolio(estimators, data)
+    paid = paid_ahead(data, tried, draws, [*payoffs, *scores], prior, observer)
+    told = paid[-1] if scores else None
+    gained = dict(zip(names, paid, strict=False))
+    return _Played(data, draws, prior, gained, told, gain, side, continuous)
