@@ -34,6 +34,7 @@ from narcissus.channels.compose import (
 from narcissus.channels.deterministic import finest_below, of_program
 from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
+from narcissus.channels.evidence_ahead import LeakageEvidence, evidence_of_leakage
 from narcissus.channels.files import read_channel, read_prior, read_samples
 from narcissus.channels.from_guarantees import (
     SecurityBound,
@@ -55,6 +56,7 @@ from narcissus.channels.gain import (
     prior_l_risk,
 )
 from narcissus.channels.hyper import Hyper, hyper, reduced
+from narcissus.channels.kept_runs import KeptRuns
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
     LocalProfile,
@@ -81,8 +83,13 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.metric import kantorovich, metric_epsilon
+from narcissus.channels.no_leakage import NoLeakageTest, no_leakage_test
 from narcissus.channels.prior_update import ExplainedPrior, explain
+from narcissus.channels.program_leakage import ProgramLeakage, StopWhen, program_leakage
+from narcissus.channels.programs import Program
 from narcissus.channels.refinement import Refinement, refines
+from narcissus.channels.sampled_leakage import SampledLeakage, sampled_leakage
+from narcissus.channels.sampled_measures import MEASURES
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
 from narcissus.channels.summary import ChannelSummary, analyse
@@ -96,6 +103,7 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.templates import Templates
 
 __all__ = [
+    "MEASURES",
     "Channel",
     "ChannelSummary",
     "Classifier",
@@ -111,16 +119,23 @@ __all__ = [
     "Hyper",
     "ImpliedRisk",
     "KaryRandomizedResponse",
+    "KeptRuns",
     "Laplace",
     "LeakageEstimate",
+    "LeakageEvidence",
     "LocalProfile",
     "Look",
     "Nearest",
+    "NoLeakageTest",
+    "Program",
+    "ProgramLeakage",
     "QuickBounds",
     "Refinement",
+    "SampledLeakage",
     "Samples",
     "SecurityBound",
     "ShannonCapacity",
+    "StopWhen",
     "Subset",
     "Templates",
     "UnaryEncoding",
@@ -140,6 +155,7 @@ __all__ = [
     "channel",
     "convergence",
     "estimate",
+    "evidence_of_leakage",
     "explain",
     "finest_below",
     "forest",
@@ -168,6 +184,7 @@ __all__ = [
     "most_secure",
     "multiplicative_leakage",
     "naive_database_bound",
+    "no_leakage_test",
     "of_program",
     "pairwise",
     "parallel",
@@ -177,6 +194,7 @@ __all__ = [
     "prior_g_vulnerability",
     "prior_guessing_entropy",
     "prior_l_risk",
+    "program_leakage",
     "quick_bounds",
     "read_channel",
     "read_losses",
@@ -186,6 +204,7 @@ __all__ = [
     "refines",
     "repeat",
     "repeated_security",
+    "sampled_leakage",
     "samples",
     "shannon_capacity",
     "shannon_leakage",

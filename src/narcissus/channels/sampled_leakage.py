@@ -5,8 +5,7 @@ Source: Narcissus theory 6.9.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,30 +17,18 @@ from narcissus._outwards import lower, upper
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, one_of
 from narcissus.channels.ahead import MOST_CONTINUOUS
-from narcissus.channels.bounded_mean import mean_high
 from narcissus.channels.estimate import NO_LOWER
 from narcissus.channels.estimators import portfolio
-from narcissus.channels.information_limits import information_high, seeming_information
 from narcissus.channels.leakage import as_limits
-from narcissus.channels.limits import upper as most_of
-from narcissus.channels.lower_limits import below
-from narcissus.channels.paid_ahead import Gained, LogScore, Paid, paid_ahead
-from narcissus.channels.prior_draws import EXHAUSTED, Draws, draw, with_prior
+from narcissus.channels.paid_ahead import Gained, LogScore, paid_ahead
+from narcissus.channels.prior_draws import draw, with_prior
+from narcissus.channels.sampled_measures import MEASURES, Played
 from narcissus.channels.samples import Samples, samples
 from narcissus.errors import InputError
-from narcissus.evidence.mean import mean_limits
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, Result
 
 Floats = NDArray[np.float64]
-Limits = tuple[float, float, float | None]
-"""Lower limit, value, upper limit; None where there is none."""
-
-TWO_SECRETS = math.e * math.log(2) / 2
-"""With two secrets the uniform prior gives at least this share of the Shannon capacity.
-
-Source: Majani and Rumsey 1991."""
-
 UNSEEN = "outputs hardly repeat (they are continuous): no finite sample rules out that more leaks"
 
 
@@ -79,6 +66,11 @@ class SampledLeakage(Result):
         """Always 'sampled'."""
         return "sampled"
 
+    def said_at(self, confidence: float) -> SampledLeakage:
+        """Give the same limits as part of a claim over several looks, at the confidence of all."""
+        measures = {n: replace(e, confidence=confidence) for n, e in self.measures.items()}
+        return replace(self, measures=measures, confidence=confidence)
+
     def __getitem__(self, name: str) -> Estimate:
         """Give one measure."""
         return self.measures[one_of("measure", name, self.measures)]
@@ -108,173 +100,6 @@ class SampledLeakage(Result):
                 "they count as the worst on either side"
             )
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class _Played:
-    """Everything known under one prior: what was earned ahead, what could be in hindsight."""
-
-    data: Samples
-    draws: Draws
-    prior: Floats
-    gained: dict[str, Paid]
-    told: Paid | None
-    gain: dict[str, Floats]
-    side: float
-    continuous: bool
-
-    def vulnerability(self, which: str) -> Limits:
-        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits."""
-        gain, paid = self.gain[which], self.gained[which].values
-        least, range_ = float(gain.min()), float(np.ptp(gain))
-        if range_ == 0:
-            return least, least, least
-        earned, size = float(((paid - least) / range_).sum()), len(paid)
-        binary = bool(np.isin(gain, (least, least + range_)).all())
-        value = earned / size
-        if binary:
-            low = below(round(earned), size, self.side)
-        else:
-            low = 1 - mean_high(size - earned, size, self.side)
-        high = None
-        if not self.continuous:
-            counts = self.kept.counts()
-            top = (counts @ ((gain - least) / range_).T).max(axis=1)
-            total, drawn = float(top.sum()) + self.exhausted, len(self.draws.labels)
-            limit = most_of(round(total), drawn, self.side) if binary else mean_high(
-                total, drawn, self.side
-            )  # fmt: skip
-            high = least + range_ * max(low, limit)
-            value = min(max(value, low), max(low, limit))
-        return least + range_ * low, least + range_ * value, high
-
-    def information(self, share: float = 1.0) -> Limits:
-        """Limit the mutual information, in bits."""
-        assert self.told is not None
-        least, most = LogScore(self.prior).least, -math.log(float(self.prior[self.prior > 0].min()))
-        scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
-        found = mean_limits(scaled, confidence=1 - 2 * self.side)
-        low = max(0.0, least + (most - least) * (found.low or 0.0))
-        value, high = max(low, float(self.told.values.mean())), None
-        if not self.continuous:
-            used = self.draws.drawn != EXHAUSTED
-            total = seeming_information(self.kept, self.prior)
-            total += float(-np.log(self.prior[self.draws.labels[~used]]).sum())
-            rarest = float(self.prior[self.prior > 0].min())
-            high = max(low, information_high(total, len(used), rarest, self.side * share))
-            entropy = float(
-                -(self.prior[self.prior > 0] * np.log(self.prior[self.prior > 0])).sum()
-            )
-            high = max(low, min(high, entropy)) / math.log(2)
-            value = min(value, high * math.log(2))
-        return low / math.log(2), value / math.log(2), high
-
-    @property
-    def kept(self) -> Samples:
-        """The samples that were drawn."""
-        drawn = self.draws.drawn[self.draws.drawn != EXHAUSTED]
-        return replace(self.data, secret=self.data.secret[drawn], output=self.data.output[drawn])
-
-    @property
-    def exhausted(self) -> int:
-        """Labels without a sample."""
-        return int((self.draws.drawn == EXHAUSTED).sum())
-
-
-def _ratio(limits: Limits, before: float, most: float) -> Limits:
-    low, value, high = limits
-    return (
-        max(1.0, low / before),
-        max(1.0, value / before),
-        None if high is None else max(1.0, min(most, high / before)),
-    )
-
-
-def _less(limits: Limits, before: float) -> Limits:
-    low, value, high = limits
-    return (
-        max(0.0, low - before),
-        max(0.0, value - before),
-        None if high is None else max(0.0, high - before),
-    )
-
-
-def _bits(limits: Limits) -> Limits:
-    low, value, high = limits
-    return math.log2(low), math.log2(value), None if high is None else math.log2(high)
-
-
-def _capacity(p: _Played) -> Limits:
-    """Under the uniform prior: capacity is the number of secrets times the vulnerability."""
-    return _ratio(p.vulnerability("guess"), 1 / len(p.prior), float(len(p.prior)))
-
-
-def _shannon_capacity(p: _Played) -> Limits:
-    """Between the uniform prior's information and what that, or the capacity, allows."""
-    low, value, high = p.information(0.5)
-    if high is None:
-        return low, value, None
-    n = len(p.prior)
-    halved = replace(p, side=p.side / 2)
-    by_guess = _bits(_capacity(halved))[2]
-    by_prior = high / TWO_SECRETS if n == 2 else n * high
-    assert by_guess is not None
-    return low, value, max(low, min(by_guess, by_prior))
-
-
-def _risk(p: _Played) -> Limits:
-    low, value, high = p.vulnerability("guess")
-    return 0.0 if high is None else 1 - high, 1 - value, 1 - low
-
-
-def _g_ratio(p: _Played) -> Limits:
-    before = _before(p)
-    if before <= 0 or p.gain["gain"].min() < 0:
-        raise InputError(
-            "the measure g-leakage is a ratio: it needs gains of at least 0 with some success "
-            "before the output; ask for additive-g-leakage"
-        )
-    return _ratio(p.vulnerability("gain"), before, math.inf)
-
-
-def _before(p: _Played) -> float:
-    return float((p.gain["gain"] @ p.prior).max())
-
-
-def _top(p: _Played) -> float:
-    return float(p.prior.max())
-
-
-@dataclass(frozen=True)
-class _Measure:
-    """How a measure is computed, and from what."""
-
-    limits: Callable[[_Played], Limits]
-    uniform: bool = False
-    needs: tuple[str, ...] = ("guess",)
-
-
-MEASURES: dict[str, _Measure] = {
-    "bayes-risk": _Measure(_risk),
-    "bayes-vulnerability": _Measure(lambda p: p.vulnerability("guess")),
-    "multiplicative-leakage": _Measure(
-        lambda p: _ratio(p.vulnerability("guess"), _top(p), 1 / _top(p))
-    ),
-    "additive-leakage": _Measure(lambda p: _less(p.vulnerability("guess"), _top(p))),
-    "min-entropy-leakage": _Measure(
-        lambda p: _bits(_ratio(p.vulnerability("guess"), _top(p), 1 / _top(p)))
-    ),
-    "shannon-leakage": _Measure(lambda p: p.information(), needs=("told",)),
-    "capacity": _Measure(_capacity, uniform=True),
-    "min-capacity": _Measure(lambda p: _bits(_capacity(p)), uniform=True),
-    "shannon-capacity": _Measure(_shannon_capacity, uniform=True, needs=("guess", "told")),
-    "g-vulnerability": _Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
-    "g-leakage": _Measure(_g_ratio, needs=("gain",)),
-    "additive-g-leakage": _Measure(
-        lambda p: _less(p.vulnerability("gain"), _before(p)), needs=("gain",)
-    ),
-}
-"""What can be asked for, by its name."""
 
 
 def sampled_leakage(
@@ -339,7 +164,7 @@ def sampled_leakage(
     gains = {} if gain is None else {"gain": _gain(gain, of_all.names)}
     continuous = data.continuous if kind == "auto" else kind == "continuous"
 
-    def played(uniform: bool) -> _Played:
+    def played(uniform: bool) -> Played:
         mine = [MEASURES[name] for name in wanted if MEASURES[name].uniform == uniform]
         needs = {need for m in mine for need in m.needs}
         part, belief = (data, np.full(len(seen), 1 / len(seen))) if uniform else (of_all, weights)
@@ -411,7 +236,7 @@ def _play(
     side: float,
     continuous: bool,
     observer: Observer,
-) -> _Played:
+) -> Played:
     """Draw from the prior, and let all rules play."""
     gain = {"guess": np.eye(len(prior)), **gains}
     names = [name for name in gain if name in needs]
@@ -422,4 +247,4 @@ def _play(
     paid = paid_ahead(data, tried, draws, [*payoffs, *scores], prior, observer)
     told = paid[-1] if scores else None
     gained = dict(zip(names, paid, strict=False))
-    return _Played(data, draws, prior, gained, told, gain, side, continuous)
+    return Played(data, draws, prior, gained, told, gain, side, continuous)

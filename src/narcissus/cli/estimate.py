@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
+
+if TYPE_CHECKING:
+    from narcissus.results import Result
 
 EPILOG = """
 \b
@@ -16,6 +20,10 @@ Examples:
   narcissus estimate samples.csv
   narcissus estimate traces.parquet --secret website --confidence 0.99 --json
   narcissus estimate traces.csv --secret website --estimator forest --estimator nearest-log
+  narcissus estimate samples.csv --measure shannon-leakage --measure capacity --test
+  narcissus estimate samples.csv --prior prior.csv --gain gain.csv --json
+  narcissus estimate --program "./check {secret}" --secrets 0000,1234 --observe time
+  narcissus estimate --program "python -u serve.py" --given lines --secrets @pages.txt --width 0.05
 
 \b
 SAMPLES is CSV or Parquet with a header: one column holds the secret, all others the output.
@@ -26,11 +34,23 @@ SAMPLES is CSV or Parquet with a header: one column holds the secret, all others
 \b
 Each interval holds with the given confidence, whatever the estimators did. `low` is null where
 outputs are continuous: no finite sample gives a lower limit then, without assumptions.
+
+\b
+--prior: CSV of secret, probability. --gain: CSV, a row per secret, a column per guess.
+Measures: bayes-risk, bayes-vulnerability, multiplicative-leakage, additive-leakage,
+min-entropy-leakage, shannon-leakage, capacity, min-capacity, shannon-capacity, and with a gain
+g-vulnerability, g-leakage, additive-g-leakage. Leakages and capacities in bits, but for the
+multiplicative and the additive ones.
+
+\b
+A program is run with your own rights, once for each sample, with a secret drawn at random; it
+prints one line, with commas between columns (or its time is observed). It must exit with 0. Runs
+are kept in a file; after Ctrl-C the same command goes on from there.
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("samples", type=click.Path(path_type=Path))
+@click.argument("samples", required=False, type=click.Path(path_type=Path))
 @click.option("--secret", metavar="COLUMN", help="Default: the column `secret`, or the first.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each interval.")
 @click.option("--estimator", "estimators", multiple=True, help="Try this one (may be repeated).")
@@ -49,37 +69,136 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     show_default=True,
     help="Of the split of the samples.",
 )
+@click.option(
+    "--measure", "measures", multiple=True, metavar="NAME", help="Another one, too; or all."
+)
+@options.file("--prior", "FILE", "Of the secrets, for other measures, or for a program's secrets.")
+@options.file("--gain", "FILE", "What guesses gain: asks for g-leakage.")
+@click.option("--test", is_flag=True, help="Test whether outputs depend on the secret at all.")
+@click.option("--program", metavar="COMMAND", help="Run this instead of reading SAMPLES.")
+@click.option("--secrets", metavar="A,B,...", help="What it is told; or @FILE, one a line.")
+@click.option(
+    "--given",
+    type=click.Choice(["argument", "stdin", "lines"]),
+    default="argument",
+    show_default=True,
+    help="As {secret} or last argument; on stdin; or a line for a line, started once.",
+)
+@click.option(
+    "--observe",
+    type=click.Choice(["output", "time", "cpu"]),
+    default="output",
+    show_default=True,
+    help="The line that it prints, its wall clock, or its processor time.",
+)
+@click.option(
+    "--width", type=float, default=0.1, show_default=True, help="Run it until limits are so narrow."
+)
+@click.option(
+    "--most-runs", type=click.IntRange(min=1), default=20_000, show_default=True, help="Then stop."
+)
+@click.option(
+    "--time-limit", type=float, default=10.0, show_default=True, help="Seconds of one run."
+)
+@click.option(
+    "--runs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs.csv"),
+    show_default=True,
+    help="Where its runs are kept.",
+)
+@options.yes
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
-    samples: Path,
-    secret: str | None,
-    confidence: float,
-    estimators: tuple[str, ...],
-    kind: str,
-    seed: int,
+    samples: Path | None,
+    measures: tuple[str, ...],
+    prior: Path | None,
+    gain: Path | None,
+    test: bool,
+    program: str | None,
+    yes: bool,
     as_json: bool,
+    estimators: tuple[str, ...],
+    seed: int,
+    **more: Any,
 ) -> None:
-    """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
+    """Estimate Bayes security and Bayes risk from samples, with limits that hold.
+
+    Samples come from a file, or from a program that is run until the limits are narrow enough.
+    """
     from narcissus import channels
     from narcissus.cli.bound_options import option_names
+    from narcissus.cli.estimate_program import gain_from, wanted_measures
+
+    if (samples is None) == (program is None):
+        raise click.UsageError("give SAMPLES or --program, one of them")
+    weights = None if prior is None else channels.read_prior(prior)
+    others = wanted_measures(measures, prior if program is None else None, gain)
+    asked: dict[str, Any] = {"measures": others, "gain": gain_from(gain)}
+    how: dict[str, Any] = {"estimators": list(estimators) or None, "rng": seed}
+    with option_names():
+        if program is not None:
+            found = _of_program(program, weights, more, {**asked, **how}, yes=yes)
+            click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+            return
+        assert samples is not None
+        head, parts = _of_file(samples, more, how, {**asked, "prior": weights}, test=test)
+    if as_json:
+        keys = {"SampledLeakage": "leakage", "NoLeakageTest": "no_leakage"}
+        first, *rest = parts
+        named = {keys[type(part).__name__]: part.to_dict() for part in rest}
+        click.echo(json.dumps({**first.to_dict(), **named}))
+        return
+    click.echo(head)
+    click.echo("\n\n".join(map(str, parts)))
+
+
+def _of_file(
+    samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any], *, test: bool
+) -> tuple[str, list[Result]]:
+    """Give a line about the file, and all that was asked about its samples."""
+    from narcissus import channels
     from narcissus.cli.progress import progress
 
-    secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
-        found = channels.estimate(
-            secrets,
-            outputs,
-            confidence=confidence,
-            estimators=list(estimators) or None,
-            kind=kind,
-            rng=seed,
-            observer=observer,
-        )
-    if as_json:
-        click.echo(json.dumps(found.to_dict()))
-        return
-    click.echo(
-        f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
-    )
-    click.echo(str(found))
+    secrets, outputs, column = channels.read_samples(samples, secret=more["secret"])
+    level: dict[str, Any] = {"confidence": more["confidence"], "kind": more["kind"], **how}
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        parts: list[Result] = [channels.estimate(secrets, outputs, observer=observer, **level)]
+        if asked["measures"] is None or asked["measures"]:
+            parts.append(
+                channels.sampled_leakage(secrets, outputs, observer=observer, **asked, **level)
+            )
+        if test:
+            parts.append(
+                channels.no_leakage_test(secrets, outputs, rng=how["rng"], observer=observer)
+            )
+    head = f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
+    return head, parts
+
+
+def _of_program(
+    line: str, prior: Any, more: dict[str, Any], asked: dict[str, Any], *, yes: bool
+) -> Result:
+    """Run the program until the limits are narrow enough; say first what it costs."""
+    from narcissus import channels
+    from narcissus.cli.estimate_program import program_from
+    from narcissus.cli.interrupts import on_interrupt
+    from narcissus.cli.long_work import agreed
+    from narcissus.cli.progress import progress
+
+    made = program_from(
+        line, more["secrets"], prior,
+        given=more["given"], observe=more["observe"], seconds=more["time_limit"],
+    )  # fmt: skip
+    path: Path = more["runs"]
+
+    def play(hours: float | None) -> Result:
+        stop = channels.StopWhen(more["width"], more["confidence"], more["most_runs"], hours)
+        with progress() as observer:
+            return channels.program_leakage(
+                made, path=path, stop=stop, kind=more["kind"], observer=observer, **asked
+            )
+
+    on_interrupt(f"runs are kept in {path}; the same command goes on from there")
+    return agreed(play, yes=yes)
