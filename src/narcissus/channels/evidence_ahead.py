@@ -102,7 +102,13 @@ def evidence_of_leakage(
     observer.start("bets", len(ends) - 1)
     tried = portfolio(estimators, data)
     paid = paid_ahead(
-        data, tried, draws, [LogScore(np.maximum(weights, 1e-300))], weights, observer, ends
+        data,
+        tried,
+        draws,
+        [LogScore(np.maximum(weights, 1e-300), np.zeros(len(weights), dtype=bool))],
+        weights,
+        observer,
+        ends,
     )[0]
     observer.finish()
     return LeakageEvidence(max(0.0, float(np.cumsum(paid.values).max())), data.size)

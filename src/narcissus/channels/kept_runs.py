@@ -53,7 +53,7 @@ class KeptRuns:
         self._limits = np.cumsum(self.program.weights)
         self._random = child(self.seed)
         self._drawn = np.zeros(0, dtype=np.intp)
-        told = {
+        self._told = {
             "command": list(self.program.command),
             "given": self.program.given,
             "observe": self.program.observe,
@@ -61,11 +61,9 @@ class KeptRuns:
             "prior": self.program.weights.tolist(),
             "seed": self.seed,
         }
-        beside = self.path.with_name(self.path.name + ".json")
         if not self.path.exists():
-            self._write(beside, json.dumps(told, indent=1) + "\n")
             return
-        self._same(told, beside)
+        self._same(self._told)
         self.rows = self._read()
         for number, row in enumerate(self.rows):
             if row[0] != self._secret(number):
@@ -78,6 +76,8 @@ class KeptRuns:
         """Give the next runs, from the file and then from the program."""
         end = self._given + size
         self.observer.start("runs", end, min(len(self.rows), end))
+        if not self.rows:
+            self._write(self._beside, json.dumps(self._told, indent=1) + "\n")
         with self.path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             while len(self.rows) < end:
@@ -142,8 +142,12 @@ class KeptRuns:
                     f"{int(np.argmin(numbers.to_numpy())) + 1}: print numbers always, or words"
                 )
 
-    def _same(self, told: dict[str, Any], beside: Path) -> None:
-        remedy = "keep these runs in another file, or remove it"
+    @property
+    def _beside(self) -> Path:
+        return self.path.with_name(self.path.name + ".json")
+
+    def _same(self, told: dict[str, Any]) -> None:
+        beside, remedy = self._beside, "keep the new runs in another file, or remove it"
         if not beside.exists():
             raise InputError(f"{self.path} is there, and is no file of runs: {remedy}")
         try:

@@ -32,13 +32,12 @@ MIXED = (1.0, 0.98, 0.9, 0.6, 0.25, 0.05, 0.01)
 class Payoff(Protocol):
     """What is earned by believing, once the secret is known."""
 
-    @property
-    def least(self) -> float:
-        """The least that can be earned."""
-        ...
-
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
         """Give what each variant of the rule earns, shape (variants, samples)."""
+        ...
+
+    def without(self, label: Codes) -> Floats:
+        """Give what is earned at least on labels without a sample, shape (labels,)."""
         ...
 
 
@@ -48,21 +47,24 @@ class Gained:
 
     gain: Floats
 
-    @property
-    def least(self) -> float:
-        """The smallest gain."""
-        return float(self.gain.min())
-
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
         """Guess, and gain."""
         return self.gain[(beliefs @ self.gain.T).argmax(axis=1), secret][None]
 
+    def without(self, label: Codes) -> Floats:
+        """Give the smallest gain."""
+        return np.full(len(label), float(self.gain.min()))
+
 
 @dataclass(frozen=True, eq=False)
 class LogScore:
-    """``ln(q(s|o) / pi_s)`` for beliefs q mixed with the prior in several shares."""
+    """``ln(q(s|o) / pi_s)`` for beliefs q mixed with the prior in several shares.
+
+    Secrets that are ``scarce``, shape (secrets,), are believed as before whatever the output.
+    """
 
     prior: Floats
+    scarce: NDArray[np.bool_]
 
     @property
     def least(self) -> float:
@@ -72,8 +74,14 @@ class LogScore:
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
         """Score each share."""
         share = np.array(MIXED)[:, None]
-        odds = beliefs[np.arange(len(secret)), secret] / self.prior[secret]
-        return np.log(share + (1 - share) * odds)
+        rest = np.maximum((beliefs * ~self.scarce).sum(axis=1), 1e-300)
+        mine = beliefs[np.arange(len(secret)), secret] / rest
+        odds = mine * float(self.prior[~self.scarce].sum()) / self.prior[secret]
+        return np.where(self.scarce[secret], 0.0, np.log(share + (1 - share) * odds))
+
+    def without(self, label: Codes) -> Floats:
+        """Give what is earned at least on labels without a sample."""
+        return np.where(self.scarce[label], 0.0, self.least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +113,7 @@ def paid_ahead(
     labels = np.concatenate([data.secret[draws.spare], draws.labels])
     ends = _ends(data, tried, order, len(draws.spare)) if ends is None else ends
     start = max(ends[1], len(draws.spare))
-    values = np.repeat([[p.least] for p in payoffs], len(order), axis=1)
+    values = np.stack([payoff.without(labels) for payoff in payoffs])
     earned: list[dict[tuple[int, int], float]] = [{} for _ in payoffs]
     for low, high in pairwise(ends):
         block = low + np.flatnonzero(order[low:high] != EXHAUSTED)

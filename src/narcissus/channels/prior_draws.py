@@ -44,6 +44,12 @@ class Draws:
     labels: Codes
     drawn: Codes
 
+    def scarce(self, secrets: int) -> NDArray[np.bool_]:
+        """Tell which secrets lack samples for more than a tenth of their labels."""
+        asked = np.bincount(self.labels, minlength=secrets)
+        lacking = np.bincount(self.labels[self.drawn == EXHAUSTED], minlength=secrets)
+        return lacking > 0.1 * asked
+
 
 def how_many(each: Codes, prior: Floats, most: int) -> int:
     """Give how many labels to draw, from the numbers of samples alone.

@@ -133,7 +133,7 @@ def program_leakage(
     *,
     path: Path | str,
     stop: StopWhen = StopWhen(),
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str] = (),
     gain: Any = None,
     estimators: Any = None,
     kind: str = "auto",
@@ -151,7 +151,7 @@ def program_leakage(
     stop
         How narrow limits must get, at which confidence, and after how many runs to give up.
     measures, gain
-        Of `sampled_leakage`; None leaves them out.
+        Of `sampled_leakage`; none if left out.
     estimators, kind, observer
         As in `narcissus.channels.estimate`.
     rng
@@ -186,7 +186,7 @@ def program_leakage(
     by_name = dict(zip(program.secrets, program.weights.tolist(), strict=True))
     looks = len(found.history)
     others = None
-    if measures is not None or gain is not None:
+    if measures:
         others = sampled_leakage(
             secret, output, measures=measures, prior=by_name, gain=gain, estimators=estimators,
             confidence=1 - (1 - stop.confidence) / (looks * (looks + 1)), kind=kind, rng=rng,

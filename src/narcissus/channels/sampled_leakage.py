@@ -96,8 +96,8 @@ class SampledLeakage(Result):
         lines += [f"  note: {why}" for why in whys]
         if self.lacking:
             lines.append(
-                f"  note: for {upper(100 * self.lacking, 2)}% of the prior samples are lacking; "
-                "they count as the worst on either side"
+                f"  note: up to {upper(100 * self.lacking, 2)}% of the secrets drawn had no sample "
+                "left; they count as the worst on either side"
             )
         return "\n".join(lines)
 
@@ -241,8 +241,9 @@ def _play(
     gain = {"guess": np.eye(len(prior)), **gains}
     names = [name for name in gain if name in needs]
     payoffs = [Gained(gain[name]) for name in names]
-    scores = [LogScore(np.maximum(prior, 1e-300))] if "told" in needs else []
     draws = draw(data, prior, random, most=MOST_CONTINUOUS if continuous else data.size)
+    score = LogScore(np.maximum(prior, 1e-300), draws.scarce(len(prior)))
+    scores = [score] if "told" in needs else []
     tried = portfolio(estimators, data)
     paid = paid_ahead(data, tried, draws, [*payoffs, *scores], prior, observer)
     told = paid[-1] if scores else None

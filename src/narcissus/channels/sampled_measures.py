@@ -16,7 +16,7 @@ from narcissus.channels.bounded_mean import mean_high
 from narcissus.channels.information_limits import information_high, seeming_information
 from narcissus.channels.limits import upper as most_of
 from narcissus.channels.lower_limits import below
-from narcissus.channels.paid_ahead import LogScore, Paid
+from narcissus.channels.paid_ahead import MIXED, Paid
 from narcissus.channels.prior_draws import EXHAUSTED, Draws
 from narcissus.channels.samples import Samples
 from narcissus.errors import InputError
@@ -73,7 +73,7 @@ class Played:
     def information(self, share: float = 1.0) -> Limits:
         """Limit the mutual information, in bits."""
         assert self.told is not None
-        least, most = LogScore(self.prior).least, -math.log(float(self.prior[self.prior > 0].min()))
+        least, most = math.log(min(MIXED)), -math.log(float(self.prior[self.prior > 0].min()))
         scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
         found = mean_limits(scaled, confidence=1 - 2 * self.side)
         low = max(0.0, least + (most - least) * (found.low or 0.0))

@@ -134,7 +134,8 @@ def command(
     if (samples is None) == (program is None):
         raise click.UsageError("give SAMPLES or --program, one of them")
     weights = None if prior is None else channels.read_prior(prior)
-    others = wanted_measures(measures, prior if program is None else None, gain)
+    everything = gain is not None or (prior is not None and program is None)
+    others = wanted_measures(measures, everything=everything, gain=gain is not None)
     asked: dict[str, Any] = {"measures": others, "gain": gain_from(gain)}
     how: dict[str, Any] = {"estimators": list(estimators) or None, "rng": seed}
     with option_names():
@@ -165,7 +166,7 @@ def _of_file(
     level: dict[str, Any] = {"confidence": more["confidence"], "kind": more["kind"], **how}
     with progress(quiet=not sys.stderr.isatty()) as observer:
         parts: list[Result] = [channels.estimate(secrets, outputs, observer=observer, **level)]
-        if asked["measures"] is None or asked["measures"]:
+        if asked["measures"]:
             parts.append(
                 channels.sampled_leakage(secrets, outputs, observer=observer, **asked, **level)
             )

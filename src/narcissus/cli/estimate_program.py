@@ -71,8 +71,10 @@ def gain_from(path: Path | None) -> Any:
     return pd.DataFrame(gains.T, index=guesses, columns=secrets)
 
 
-def wanted_measures(names: tuple[str, ...], prior: Path | None, gain: Path | None) -> Any:
-    """Give the measures that are asked for: None for all, an empty list for no others."""
-    if "all" in names or (not names and (prior is not None or gain is not None)):
-        return None
+def wanted_measures(names: tuple[str, ...], *, everything: bool, gain: bool) -> list[str]:
+    """Give the measures that are asked for, by name or all; those of a gain where there is one."""
+    from narcissus.channels import MEASURES
+
+    if "all" in names or (not names and everything):
+        return [name for name, m in MEASURES.items() if gain or "gain" not in m.needs]
     return list(names)
