@@ -62,6 +62,18 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     >>> round(information_high(2000 * 0.1, 2000, 0.25, 0.025), 3)
     0.13
     """
+    power, slope, most = moments(rarest)
+    least = np.exp(-power * total / size + math.log(alpha) / size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limits = (most - least) / slope
+    return min(float(np.nanmin(limits)), -math.log(rarest))
+
+
+def moments(rarest: float) -> tuple[Floats, Floats, Floats]:
+    """Give (l, m, M) with ``sum_s p^(1-l) pi^l + m KL(p | pi) <= M`` for every posterior p.
+
+    Shapes (powers, 1), (powers, points), (powers, points); NaN where there is no tangent.
+    """
     power = np.linspace(0.005, 0.99, GRID)[:, None]
     raised = np.unique(
         np.concatenate(
@@ -78,8 +90,5 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     slope = (1 - power) * (down**-power - up**-power) / np.log(up / down)
     # Beyond its smallest slope the curve bends the other way: no tangent there.
     tangent = np.arange(raised.size) < slope.argmin(axis=1)[:, None]
-    most = np.maximum(moment + slope * told, 1.0)
-    least = np.exp(-power * total / size + math.log(alpha) / size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limits = np.where(tangent, (most - least) / slope, np.inf)
-    return min(float(limits.min()), -math.log(rarest))
+    slope = np.where(tangent, slope, np.nan)
+    return power, slope, np.maximum(moment + slope * told, 1.0)
