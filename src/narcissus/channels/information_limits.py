@@ -10,6 +10,7 @@ Source: Narcissus theory 6.9.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +65,10 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     """
     power, slope, most = moments(rarest)
     least = np.exp(-power * total / size + math.log(alpha) / size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limits = (most - least) / slope
-    return min(float(np.nanmin(limits)), -math.log(rarest))
+    return min(float(np.nanmin((most - least) / slope)), -math.log(rarest))
 
 
+@lru_cache(maxsize=8)
 def moments(rarest: float) -> tuple[Floats, Floats, Floats]:
     """Give (l, m, M) with ``sum_s p^(1-l) pi^l + m KL(p | pi) <= M`` for every posterior p.
 
@@ -91,4 +91,7 @@ def moments(rarest: float) -> tuple[Floats, Floats, Floats]:
     # Beyond its smallest slope the curve bends the other way: no tangent there.
     tangent = np.arange(raised.size) < slope.argmin(axis=1)[:, None]
     slope = np.where(tangent, slope, np.nan)
-    return power, slope, np.maximum(moment + slope * told, 1.0)
+    most = np.maximum(moment + slope * told, 1.0)
+    for made in (power, slope, most):
+        made.flags.writeable = False
+    return power, slope, most
