@@ -189,7 +189,7 @@ def convergence(
             continue
         kept, output = np.unique(data.output[part], return_inverse=True)
         points = None if data.points is None else data.points[kept]
-        smaller = Samples(data.secret[part], output, data.names, points, data.continuous)
+        smaller = replace(data, secret=data.secret[part], output=output, points=points)
         history = () if result is None else result.history
         result = _assess(smaller, how, alpha=1 - level, history=history)
         observer.advance()
