@@ -20,6 +20,7 @@ class Probe:
         self.trace = []
 
     def write(self, value):
+        """Take a value, and note how many ones it has."""
         self.trace.append(value.bit_count())
         return value
 

@@ -21,7 +21,10 @@ LINK = re.compile(r"\]\((\w[\w-]*)\.md")
 
 
 class Server(http.server.BaseHTTPRequestHandler):
+    """Gives the pages, compressed."""
+
     def do_GET(self):
+        """Answer with a page."""
         body = gzip.compress((DOCS / f"{self.path[1:]}.md").read_bytes())
         body += bytes(-len(body) % PAD)
         self.send_response(200)
@@ -30,7 +33,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        pass
+        """Say nothing."""
 
 
 def fetch(page):

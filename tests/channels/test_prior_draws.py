@@ -16,10 +16,9 @@ def test_each_sample_is_used_once_for_a_label_of_its_own():
     used = found.drawn[found.drawn != EXHAUSTED]
     assert np.array_equal(np.sort(np.r_[used, found.spare]), np.arange(1000))
     assert (data.secret[used] == found.labels[found.drawn != EXHAUSTED]).all()
+    each = np.bincount(data.secret, minlength=3)
     lacking = np.bincount(found.labels[found.drawn == EXHAUSTED], minlength=3)
-    assert (
-        lacking == np.maximum(0, np.bincount(found.labels) - [*np.bincount(data.secret), 0])
-    ).all()
+    assert (lacking == np.maximum(0, np.bincount(found.labels) - each)).all()
     assert lacking[2] > 0
 
 

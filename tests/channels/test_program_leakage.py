@@ -72,7 +72,7 @@ def test_looks_are_at_sizes_that_do_not_depend_on_how_many_runs_are_allowed():
 def test_long_work_is_refused_before_it_starts(tmp_path):
     slow = Program(["sleep", "0.05"], ("a", "b"), given="stdin", observe="time")
     path = tmp_path / "runs.csv"
-    with pytest.raises(LongWorkError, match="at most 12,800 runs.*ms a run"):
+    with pytest.raises(LongWorkError, match=r"at most 12,800 runs.*ms a run"):
         program_leakage(slow, path=path, stop=StopWhen(hours=0.01))
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="folder"):

@@ -1,4 +1,4 @@
-"""The limits of `sampled_leakage` cover, for any prior and gain, numbers per secret fixed or random.
+"""The limits of `sampled_leakage` cover, for any prior and gain, numbers fixed or random.
 
 Each side may miss with probability at most half of what the confidence leaves. A test fails if the
 misses exceed the binomial quantile at 1 - 1e-6: that is its false-alarm rate, per side.
