@@ -99,7 +99,6 @@ def evidence_of_leakage(
         ends.append(math.ceil(ends[-1] * GROWTH))
     ends = [min(end, data.size) for end in ends]
     draws = Draws(np.arange(0), data.secret, np.arange(data.size))
-    observer.start("bets", len(ends) - 1)
     tried = portfolio(estimators, data)
     paid = paid_ahead(
         data,
@@ -110,5 +109,4 @@ def evidence_of_leakage(
         observer,
         ends,
     )[0]
-    observer.finish()
     return LeakageEvidence(max(0.0, float(np.cumsum(paid.values).max())), data.size)

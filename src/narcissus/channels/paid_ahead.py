@@ -115,6 +115,7 @@ def paid_ahead(
     start = max(ends[1], len(draws.spare))
     values = np.stack([payoff.without(labels) for payoff in payoffs])
     earned: list[dict[tuple[int, int], float]] = [{} for _ in payoffs]
+    observer.start("blocks of samples", len(ends) - 1)
     for low, high in pairwise(ends):
         block = low + np.flatnonzero(order[low:high] != EXHAUSTED)
         past = order[:low][order[:low] != EXHAUSTED]
@@ -135,6 +136,7 @@ def paid_ahead(
                 if best[place][0] == number:
                     values[place, mine] = rows[best[place][1]]
         observer.advance()
+    observer.finish()
     final = [max(e, key=e.__getitem__, default=(0, 0))[0] for e in earned]
     return [Paid(values[i, start:], tried[final[i]].name) for i in range(len(payoffs))]
 

@@ -158,46 +158,48 @@ def sampled_leakage(
     kind = one_of("kind", kind, ("auto", "discrete", "continuous"))
     wanted = _wanted(measures, gain)
     data = samples(secrets, outputs, fewest=1)
-    random = generator(rng)
     seen = np.bincount(data.secret) / data.size
     of_all, weights = (data, seen) if prior is None else with_prior(data, prior)
-    gains = {} if gain is None else {"gain": _gain(gain, of_all.names)}
     continuous = data.continuous if kind == "auto" else kind == "continuous"
-
-    def played(uniform: bool) -> Played:
-        mine = [MEASURES[name] for name in wanted if MEASURES[name].uniform == uniform]
-        needs = {need for m in mine for need in m.needs}
-        part, belief = (data, np.full(len(seen), 1 / len(seen))) if uniform else (of_all, weights)
-        return _play(part, belief, needs, gains, estimators, random, (1 - level) / 2, continuous,
-                     observer)  # fmt: skip
-
-    uniform = {MEASURES[name].uniform for name in wanted}
-    by_prior = {which: played(which) for which in sorted(uniform)}
-    found: dict[str, Estimate] = {}
-    for name in wanted:
-        p = by_prior[MEASURES[name].uniform]
-        low, value, high = MEASURES[name].limits(p)
-        missing = continuous and name == "bayes-risk"
-        why = (NO_LOWER if missing else UNSEEN) if continuous else ""
-        found[name] = Estimate(
-            value, None if missing else low, high, level, data.size, name.replace("-", " "),
-            f"{len(p.draws.labels)} labels drawn from the prior", why,
-        )  # fmt: skip
-    some = next(iter(by_prior.values()))
-    best = [*some.gained.values(), *([] if some.told is None else [some.told])]
+    sought = _Sought(
+        wanted,
+        {} if gain is None else {"gain": _gain(gain, of_all.names)},
+        estimators,
+        generator(rng),
+        (1 - level) / 2,
+        continuous,
+        observer,
+    )
+    by_prior = sought.by_prior(data, of_all, weights)
+    played = list(by_prior.values())
+    paid = [*played[0].gained.values(), played[0].told]
     return SampledLeakage(
-        found,
+        {name: _estimate(name, by_prior[MEASURES[name].uniform], level) for name in wanted},
         "samples" if prior is None else "given",
         len(of_all.names),
         data.size,
-        max(p.exhausted / len(p.draws.labels) for p in by_prior.values()),
+        max(p.exhausted / len(p.draws.labels) for p in played),
         level,
-        best[0].chosen,
+        next(one.chosen for one in paid if one is not None),
     )
+
+
+def _estimate(name: str, played: Played, level: float) -> Estimate:
+    """Give one measure with its limits, and why one is missing."""
+    low, value, high = MEASURES[name].limits(played)
+    is_risk = name == "bayes-risk"
+    why = "" if not played.continuous else NO_LOWER if is_risk else UNSEEN
+    method = f"{len(played.draws.labels)} labels drawn from the prior"
+    missing = played.continuous and is_risk
+    trials = played.data.size
+    what = name.replace("-", " ")
+    return Estimate(value, None if missing else low, high, level, trials, what, method, why)
 
 
 def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
     """Give the names of what is asked for."""
+    if measures is not None and not measures:
+        raise InputError("`measures` is empty: name one at least, or leave it out for all")
     if measures is None:
         return [n for n, m in MEASURES.items() if gain is not None or "gain" not in m.needs]
     wanted = [one_of("measures", name, MEASURES) for name in measures]
@@ -226,26 +228,39 @@ def _gain(gain: Any, names: tuple[str, ...]) -> Floats:
     return array
 
 
-def _play(
-    data: Samples,
-    prior: Floats,
-    needs: set[str],
-    gains: dict[str, Floats],
-    estimators: Any,
-    random: np.random.Generator,
-    side: float,
-    continuous: bool,
-    observer: Observer,
-) -> Played:
-    """Draw from the prior, and let all rules play."""
-    gain = {"guess": np.eye(len(prior)), **gains}
-    names = [name for name in gain if name in needs]
-    payoffs = [Gained(gain[name]) for name in names]
-    draws = draw(data, prior, random, most=MOST_CONTINUOUS if continuous else data.size)
-    score = LogScore(np.maximum(prior, 1e-300), draws.scarce(len(prior)))
-    scores = [score] if "told" in needs else []
-    tried = portfolio(estimators, data)
-    paid = paid_ahead(data, tried, draws, [*payoffs, *scores], prior, observer)
-    told = paid[-1] if scores else None
-    gained = dict(zip(names, paid, strict=False))
-    return Played(data, draws, prior, gained, told, gain, side, continuous)
+@dataclass(frozen=True)
+class _Sought:
+    """What was asked for."""
+
+    wanted: list[str]
+    gains: dict[str, Floats]
+    estimators: Any
+    random: np.random.Generator
+    side: float
+    continuous: bool
+    observer: Observer
+
+    def by_prior(self, data: Samples, of_all: Samples, prior: Floats) -> dict[bool, Played]:
+        """Play under the prior, and under the uniform one on the secrets seen, as measures need."""
+        uniform = {MEASURES[name].uniform for name in self.wanted}
+        found = {False: self.played(of_all, prior, uniform=False)} if False in uniform else {}
+        if True in uniform:
+            seen = len(data.names)
+            found[True] = self.played(data, np.full(seen, 1 / seen), uniform=True)
+        return found
+
+    def played(self, data: Samples, prior: Floats, *, uniform: bool) -> Played:
+        """Draw from the prior, and let all rules play that the measures need."""
+        mine = [MEASURES[name] for name in self.wanted if MEASURES[name].uniform == uniform]
+        needs = {need for measure in mine for need in measure.needs}
+        gain = {"guess": np.eye(len(prior)), **self.gains}
+        names = [name for name in gain if name in needs]
+        most = MOST_CONTINUOUS if self.continuous else data.size
+        draws = draw(data, prior, self.random, most=most)
+        score = LogScore(np.maximum(prior, 1e-300), draws.scarce(len(prior)))
+        payoffs = [*(Gained(gain[name]) for name in names), *([score] if "told" in needs else [])]
+        tried = portfolio(self.estimators, data)
+        paid = paid_ahead(data, tried, draws, payoffs, prior, self.observer)
+        told = paid[-1] if "told" in needs else None
+        gained = dict(zip(names, paid, strict=False))
+        return Played(data, draws, prior, gained, told, gain, self.side, self.continuous)
