@@ -66,10 +66,11 @@ def test_what_goes_wrong_is_said(command, more, words):
 
 def test_nothing_is_left_of_it(tmp_path):
     """Neither what it has started, nor itself where it is not asked any more."""
-    said = tmp_path / "pid"
+    said, began = tmp_path / "pid", time.monotonic()
     with pytest.raises(InputError, match="did not end"):
         once(["sh", "-c", f"sleep 60 & echo $! > {said}; wait"], given="stdin", seconds=0.5)
     asleep = int(said.read_text())
+    assert time.monotonic() - began < 30  # not as long as what it has started
     with runs(Program(["sh", "-c", "while read x; do echo $$; done"], AB, given="lines")) as run:
         served = int(run("a")[0])
     deadline = time.monotonic() + 5

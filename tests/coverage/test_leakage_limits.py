@@ -13,7 +13,7 @@ from narcissus import channels as ch
 pytestmark = pytest.mark.coverage_claim
 
 REPEATS = pytest.mark.parametrize(
-    "repeats", [40, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+    "repeats", [25, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
 )
 CONFIDENCE = 0.6
 GAIN = np.array([[1.0, 0.0, 0.2], [0.0, 1.0, 0.3], [0.55, 0.5, 0.6]])
