@@ -230,6 +230,12 @@ def _sampled(
         rng=child(options.entropy, 0),
         observer=Looks(options),
     )
+    if found.left_out:  # a verdict is about all secrets, or it is none
+        few, count = found.left_out[0]
+        raise InputError(
+            f"the secret {few!r} has {count} samples, too few for a verdict about every secret; "
+            "collect more of it, or leave it out of the file (`narcissus estimate` does without it)"
+        )
     results = SampledChannel(
         source="samples",
         name=name,
