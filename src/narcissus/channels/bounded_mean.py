@@ -35,7 +35,7 @@ def mean_high(total: float, size: int, alpha: float, *, most: float = 1.0) -> fl
     Examples
     --------
     >>> round(mean_high(10.5, 100, 0.025), 3)
-    0.198
+    0.191
     """
     if total >= size * most:
         return most

@@ -61,7 +61,7 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     Examples
     --------
     >>> round(information_high(2000 * 0.1, 2000, 0.25, 0.025), 3)
-    0.13
+    0.132
     """
     power, slope, most = moments(rarest)
     least = np.exp(-power * total / size + math.log(alpha) / size)

@@ -113,8 +113,8 @@ def no_leakage_test(
     --------
     >>> rng = np.random.default_rng(1)
     >>> secret = rng.integers(2, size=300)
-    >>> no_leakage_test(secret, rng.normal(size=300) * (1 + secret), rng=1).p_value
-    0.001
+    >>> no_leakage_test(secret, rng.normal(size=300) * (1 + secret), rng=1).p_value <= 0.01
+    True
     """
     many = integer("permutations", permutations, low=19)
     data, random = samples(secrets, outputs, fewest=1), generator(rng)
