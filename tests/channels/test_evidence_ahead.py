@@ -14,7 +14,7 @@ REPEATS = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.states("Narcissus theory", "6.10")
+@pytest.mark.states("Narcissus theory", "6.16")
 @pytest.mark.coverage_claim
 @REPEATS
 @pytest.mark.parametrize("prior", [[0.5, 0.5], [0.1, 0.2, 0.7]])

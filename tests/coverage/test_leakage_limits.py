@@ -30,7 +30,7 @@ def most_misses(repeats):
     return stats.binom.ppf(1 - 1e-6, repeats, (1 - CONFIDENCE) / 2)
 
 
-@pytest.mark.states("Narcissus theory", "6.9")
+@pytest.mark.states("Narcissus theory", "6.15")
 @REPEATS
 @pytest.mark.parametrize("drawn", ["fixed", "random"])
 @pytest.mark.parametrize("name", CHANNELS)

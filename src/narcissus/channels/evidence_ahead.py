@@ -3,7 +3,7 @@
 Each sample's secret is bet on, by beliefs that earlier samples taught; the odds are the prior's. If
 nothing leaks the capital stays one on average, so that it ever reaches x with chance at most 1/x.
 
-Source: Ville 1939; Narcissus theory 6.10.
+Source: Ville 1939; Narcissus theory 6.16.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The information that the samples themselves seem to give is no less than the mea
 density ``ln(p(s|o) / pi_s)`` on them, whose mean is the information itself. How seldom that mean
 comes out small is bounded by its exponential moments, and these by the information alone.
 
-Source: Narcissus theory 6.9.
+Source: Narcissus theory 6.15.
 """
 
 from __future__ import annotations

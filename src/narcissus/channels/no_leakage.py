@@ -4,7 +4,7 @@ If nothing leaks, each way to hand the secrets to the outputs is as likely as th
 statistics look for several kinds of leak; which of them stands out most is compared with the same
 for permuted secrets, so that trying several costs nothing in validity.
 
-Source: Phipson and Smyth 2010 (the p-value); Narcissus theory 6.10.
+Source: Phipson and Smyth 2010 (the p-value); Narcissus theory 6.16.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ As in `ahead`, each block of samples is played by a rule made and chosen on earl
 may earn anything, for any prior. Whatever was chosen, a gain's mean is at most the g-vulnerability,
 a log score's at most the mutual information.
 
-Source: Narcissus theory 6.9.
+Source: Narcissus theory 6.15.
 """
 
 from __future__ import annotations

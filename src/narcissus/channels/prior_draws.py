@@ -5,7 +5,7 @@ secret; a label whose samples are used up counts as the worst for whatever is li
 hold for any prior, whether the numbers per secret were fixed or random, and a secret of which
 there are few samples, or none, costs its share instead of a refusal.
 
-Source: Narcissus theory 6.9.
+Source: Narcissus theory 6.15.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Every leakage from samples, for any prior and gain, with limits that hold at every sample size.
 
-Source: Narcissus theory 6.9.
+Source: Narcissus theory 6.15.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def sampled_leakage(
     InputError
         Bad samples, an unknown measure, a prior or a gain that does not fit the secrets.
 
-    Source: Narcissus theory 6.9.
+    Source: Narcissus theory 6.15.
 
     Examples
     --------

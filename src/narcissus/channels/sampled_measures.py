@@ -1,6 +1,6 @@
 """What can be measured from samples, each from what rules earned and what they could have earned.
 
-Source: Narcissus theory 6.9.
+Source: Narcissus theory 6.15.
 """
 
 from __future__ import annotations
