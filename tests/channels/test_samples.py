@@ -50,3 +50,21 @@ def test_numbers_do_not_depend_on_labels_or_kind_of_container():
 def test_bad_samples(secret, output, words):
     with pytest.raises(InputError, match=words):
         ch.estimate(secret, output if output is None else list(output))
+
+
+def test_secrets_with_few_samples_are_left_out_and_named():
+    rng = np.random.default_rng(2)
+    secret, output = draw(RR.channel().matrix, 2_000, rng)
+    few = np.r_[[f"w{s}" for s in secret], ["x"] * 3, ["a"]]
+    data = ch.samples(few, np.r_[output, [0, 1, 99, 98]])
+    assert data.names == ("w0", "w1", "w2", "w3")
+    assert data.left_out == (("a", 1), ("x", 3))
+    assert data.size == 2_000
+    assert data.distinct == 4
+    found = ch.estimate(few, np.r_[output, [0, 1, 99, 98]], rng=1)
+    without = ch.estimate(few[:2_000], output, rng=1)
+    assert found.to_dict() == {**without.to_dict(), "left_out": {"a": 1, "x": 3}}
+    assert "left out, too few samples: 'a' (1), 'x' (3)" in str(found)
+    assert "left out" not in str(without)
+    looks = ch.convergence(few, np.r_[output, [0, 1, 99, 98]], looks=2, rng=1)
+    assert looks.left_out == found.left_out

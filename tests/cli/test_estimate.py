@@ -60,3 +60,84 @@ def test_bad_samples(narcissus, tmp_path, text, argv, words):
     assert code == 2
     assert words in err
     assert "Traceback" not in err
+
+
+@pytest.fixture
+def noisy(tmp_path):
+    """Samples of three secrets, one of them rare; a prior and a gain."""
+    rng = np.random.default_rng(0)
+    secret = rng.integers(2, size=1500)
+    shown = np.where(rng.random(1500) < 0.8, secret, 1 - secret)
+    frame = pd.DataFrame({"secret": ["no" if s else "yes" for s in secret], "o": shown})
+    frame.loc[0, "secret"] = "rare"
+    frame.to_csv(tmp_path / "samples.csv", index=False)
+    (tmp_path / "prior.csv").write_text("yes,0.5\nno,0.45\nrare,0.05\n")
+    (tmp_path / "gain.csv").write_text("secret,yes,no,pass\nyes,1,0,.6\nno,0,1,.6\nrare,0,0,.6\n")
+    return tmp_path
+
+
+def test_other_measures_and_the_test(narcissus, noisy):
+    argv = ["estimate", noisy / "samples.csv", "--measure", "capacity", "--test"]
+    code, out, _ = narcissus(*argv, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert list(found["leakage"]) == ["capacity"]
+    assert found["leakage"]["capacity"]["low"] < 1.6 < found["leakage"]["capacity"]["high"]
+    assert found["no_leakage"]["p_value"] == 0.001
+    assert found["left_out"] == {"rare": 1}
+    out = narcissus(*argv)[1]
+    assert "left out, too few samples: 'rare' (1)" in out
+    assert "capacity" in out
+    assert "no leakage: p = 0.001" in out
+
+
+def test_a_prior_and_a_gain_ask_for_every_measure(narcissus, noisy):
+    more = ["--prior", noisy / "prior.csv", "--gain", noisy / "gain.csv", "--json"]
+    found = json.loads(narcissus("estimate", noisy / "samples.csv", *more)[1])["leakage"]
+    assert len(found) == 12
+    assert found["g-vulnerability"]["low"] < 0.95 * 0.8 < found["g-vulnerability"]["high"] + 0.05
+    named = ["--measure", "bayes-risk", *more[:2], "--json"]
+    only = json.loads(narcissus("estimate", noisy / "samples.csv", *named)[1])["leakage"]
+    assert list(only) == ["bayes-risk"]
+
+
+PROGRAM = "sh -c 'echo $(( ({secret} + 1) % 3 ))'"
+
+
+def test_a_program_is_run_and_taken_up(narcissus, tmp_path):
+    argv = ["estimate", "--program", PROGRAM, "--secrets", "1,4", "--runs", tmp_path / "r.csv"]
+    code, out, err = narcissus(*argv, "--most-runs", 250, "--width", 0.9, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["samples"] == 200
+    assert found["beta_star"]["high"] == 1.0
+    assert "at most 200 runs" in err
+    code, out, err = narcissus(*argv, "--most-runs", 250, "--width", 0.9)
+    assert "200 runs, narrow enough" in out
+    assert "no dependence was found" in out
+    assert "at most" not in err  # all are there
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "give SAMPLES or --program"),
+        (["--program", "cat"], "`--secrets` is missing"),
+        (["--program", "'cat", "--secrets", "a,b"], "is no command"),
+        (["--program", " ", "--secrets", "a,b"], "is empty"),
+        (["--program", "cot-nothing", "--secrets", "a,b"], "there is no program"),
+        (["--program", "cat", "--secrets", "@none.txt"], "no such file"),
+        (["--program", "cat", "--given", "pipe"], "pipe"),
+        (["--program", "sh -c 'exit 5'", "--secrets", "a,b"], "exit code 5"),
+        (["--program", "sleep", "--secrets", "5,6", "--time-limit", "0.1"], "within 0.1 s"),
+        (["--program", "echo", "--secrets", "a,b", "--most-runs", "10"], "need 200 runs"),
+        (["--program", "sleep .06; #", "--secrets", "a,b", "--most-runs", "99999"], "exit code"),
+    ],
+)
+def test_programs_that_cannot_be_measured(narcissus, tmp_path, monkeypatch, argv, words):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = narcissus("estimate", *argv)
+    assert code == 2
+    assert words in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

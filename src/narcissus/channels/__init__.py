@@ -37,6 +37,7 @@ from narcissus.channels.compose import (
 from narcissus.channels.deterministic import of_program
 from narcissus.channels.estimate import convergence, estimate
 from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
+from narcissus.channels.evidence_ahead import LeakageEvidence, evidence_of_leakage
 from narcissus.channels.exact_summary import ExactSummary, exact_summary
 from narcissus.channels.files import (
     read_channel,
@@ -74,6 +75,7 @@ from narcissus.channels.groups import (
     read_groups,
 )
 from narcissus.channels.hyper import Hyper, hyper, reduced
+from narcissus.channels.kept_runs import KeptRuns
 from narcissus.channels.lattice import greatest_below, least_above
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.local_dp import (
@@ -103,13 +105,18 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.channels.metric import kantorovich, metric_epsilon
+from narcissus.channels.no_leakage import NoLeakageTest, no_leakage_test
 from narcissus.channels.over_uses import AfterOutputs, security_over_uses
 from narcissus.channels.prior_update import ExplainedPrior, explain
+from narcissus.channels.program_leakage import ProgramLeakage, StopWhen, program_leakage
+from narcissus.channels.programs import Program
 from narcissus.channels.rational import RationalChannel, rational_channel
 from narcissus.channels.rational_refinement import RationalRefinement, refines_exactly
 from narcissus.channels.refinement import Refinement, refines
 from narcissus.channels.remapping import Remapped, remap
 from narcissus.channels.sampled_gaussian import dp_sgd_reached, sampled_gaussian_overlap
+from narcissus.channels.sampled_leakage import SampledLeakage, sampled_leakage
+from narcissus.channels.sampled_measures import MEASURES
 from narcissus.channels.samples import Samples, samples
 from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
 from narcissus.channels.shuffled import shuffled_security
@@ -124,6 +131,7 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.templates import Templates
 
 __all__ = [
+    "MEASURES",
     "AfterOutputs",
     "Channel",
     "ChannelComparison",
@@ -144,23 +152,30 @@ __all__ = [
     "Hyper",
     "ImpliedRisk",
     "KaryRandomizedResponse",
+    "KeptRuns",
     "Laplace",
     "LeakageEstimate",
+    "LeakageEvidence",
     "LocalProfile",
     "Look",
     "LossFamily",
     "Nearest",
+    "NoLeakageTest",
     "OneWay",
     "PlanarGeometric",
     "PlanarLaplace",
+    "Program",
+    "ProgramLeakage",
     "QuickBounds",
     "RationalChannel",
     "RationalRefinement",
     "Refinement",
     "Remapped",
+    "SampledLeakage",
     "Samples",
     "SecurityBound",
     "ShannonCapacity",
+    "StopWhen",
     "Subset",
     "Templates",
     "UnaryEncoding",
@@ -186,6 +201,7 @@ __all__ = [
     "dp_sgd_reached",
     "estimate",
     "estimate_groups",
+    "evidence_of_leakage",
     "exact_summary",
     "explain",
     "forest",
@@ -220,6 +236,7 @@ __all__ = [
     "most_secure",
     "multiplicative_leakage",
     "naive_database_bound",
+    "no_leakage_test",
     "of_program",
     "pairwise",
     "parallel",
@@ -230,6 +247,7 @@ __all__ = [
     "prior_guessing_entropy",
     "prior_l_risk",
     "prior_of",
+    "program_leakage",
     "quick_bounds",
     "rational_channel",
     "read_channel",
@@ -246,6 +264,7 @@ __all__ = [
     "repeat",
     "repeated_security",
     "sampled_gaussian_overlap",
+    "sampled_leakage",
     "samples",
     "security_over_uses",
     "shannon_capacity",

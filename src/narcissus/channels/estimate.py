@@ -96,7 +96,7 @@ def estimate(
     Raises
     ------
     InputError
-        One secret only, a secret with too few samples (named), missing values.
+        One secret only, or only one with enough samples; missing values.
 
     Source: Narcissus theory 6.2.
 
@@ -189,7 +189,7 @@ def convergence(
             continue
         kept, output = np.unique(data.output[part], return_inverse=True)
         points = None if data.points is None else data.points[kept]
-        smaller = Samples(data.secret[part], output, data.names, points, data.continuous)
+        smaller = replace(data, secret=data.secret[part], output=output, points=points)
         history = () if result is None else result.history
         result = _assess(smaller, how, alpha=1 - level, history=history)
         observer.advance()
@@ -245,6 +245,7 @@ def _assess(
         continuous=continuous,
         history=(*history, Look(data.size, security, risk)),
         contradictions=crossed,
+        left_out=data.left_out,
     )
 
 

@@ -53,6 +53,8 @@ class LeakageEstimate(Result):
     contradictions
         Limits that cross: then the samples are not independent (or it is the chance that was
         allowed for).
+    left_out
+        Secrets with too few samples, and how many each has: the claims are about the others.
     """
 
     beta_star: Estimate
@@ -67,6 +69,7 @@ class LeakageEstimate(Result):
     continuous: bool
     history: tuple[Look, ...] = field(repr=False)
     contradictions: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
 
     @property
     def grade(self) -> Grade:
@@ -76,14 +79,15 @@ class LeakageEstimate(Result):
     def to_dict(self) -> dict[str, Any]:
         """Give the numbers of the command line, under its keys."""
         return {
-            "beta_star": _limits(self.beta_star),
-            "bayes_risk": _limits(self.bayes_risk),
+            "beta_star": as_limits(self.beta_star),
+            "bayes_risk": as_limits(self.bayes_risk),
             "guessing_error": self.guessing_error,
             "pair": list(self.pair),
             "secrets": self.secrets,
             "samples": self.samples,
             "confidence": self.confidence,
             "estimator": self.chosen,
+            **({"left_out": dict(self.left_out)} if self.left_out else {}),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -138,6 +142,7 @@ class LeakageEstimate(Result):
             if why
         ]
         lines += [f"  {c}" for c in self.contradictions]
+        lines += few_samples(self.left_out)
         lines += [
             "",
             "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
@@ -145,6 +150,19 @@ class LeakageEstimate(Result):
         return "\n".join(lines)
 
 
-def _limits(e: Estimate) -> dict[str, Any]:
+def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
+    """Say which secrets were left out, and what the numbers are about then."""
+    if not left_out:
+        return []
+    shown = ", ".join(f"{name!r} ({count})" for name, count in left_out[:5])
+    more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+    return [
+        f"  note: left out, too few samples: {shown}{more}. All is about the other secrets; only "
+        "the upper limit of Bayes security holds for all of them"
+    ]
+
+
+def as_limits(e: Estimate) -> dict[str, Any]:
+    """Give an estimate with its limits, and why one is missing, for JSON."""
     out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
     return out | ({"why": e.why} if e.low is None or e.high is None else {})

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from scipy import optimize, special
 
-from narcissus.channels.samples import Matrix
+from narcissus.channels.bounded_mean import mean_high
 
 MOST_ROUNDS = 20_000
 """Rounds up to which the program is solved; of more, a limit in closed form is taken."""
@@ -94,20 +94,6 @@ def convex_high(total: int, rounds: int, alpha: float) -> float:
     Notes
     -----
     Shared out evenly, misses and false hits spread most: the mean of any convex function is largest
-    then, round by round. ``max(0, c - k) / (c - total)`` is one that is at least 1 up to ``total``.
+    then, round by round.
     """
-    size = 2 * rounds
-    if total >= rounds:
-        return 1.0
-    reach = np.unique(np.geomspace(1, 6 * math.sqrt(size) + 10, 200).astype(np.int64))
-    ends = np.minimum(total + reach, size).astype(np.float64)
-
-    def above(p: float) -> float:
-        chances: Matrix = ends * special.bdtr(ends - 1, size, p)
-        chances -= size * p * special.bdtr(np.maximum(ends - 2, 0), size - 1, p) * (ends > 1)
-        return math.log(max(float((chances / (ends - total)).min()), 1e-300)) - math.log(alpha)
-
-    if above(0.5) > 0:
-        return 1.0
-    low = total / size
-    return 2 * float(optimize.brentq(above, low, 0.5, xtol=1e-12)) + 2e-12
+    return 1.0 if total >= rounds else 2 * mean_high(total, 2 * rounds, alpha, most=0.5)

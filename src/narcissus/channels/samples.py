@@ -36,6 +36,8 @@ class Samples:
     continuous
         Whether outputs repeat so seldom that they say nothing about each other without
         assumptions: fewer than half of the samples share their output with another.
+    left_out
+        Secrets with too few samples, and how many each has.
     """
 
     secret: Codes
@@ -43,6 +45,7 @@ class Samples:
     names: tuple[str, ...]
     points: Matrix | None
     continuous: bool
+    left_out: tuple[tuple[str, int], ...] = ()
 
     @property
     def size(self) -> int:
@@ -75,13 +78,13 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
         The output of each sample: shape (samples,) or (samples, columns), an array or data frame;
         rows that are equal are the same output.
     fewest
-        Fewest samples that each secret must have.
+        Fewest samples of a secret; those with fewer are left out, and named in ``left_out``.
 
     Raises
     ------
     InputError
-        Lengths that differ, missing values, infinities, one secret only, or a secret with too few
-        samples (named, with how many it has).
+        Lengths that differ, missing values, infinities, one secret only, or fewer than two that
+        have enough samples.
     """
     who: pd.Series[Any] = (
         secrets if isinstance(secrets, pd.Series) else pd.Series(np.asarray(secrets).ravel())
@@ -101,14 +104,20 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
             "there is no leakage to estimate; take samples of at least two secrets"
         )
     have = np.bincount(codes)
-    if have.min() < fewest:
-        few = int(np.argmin(have))
-        more = int(np.count_nonzero(have < fewest)) - 1
-        others = f" (and {more} more secrets have too few)" if more else ""
+    few = np.flatnonzero(have < fewest)
+    if len(have) - len(few) < 2:
+        one = few[np.argmin(have[few])]
+        others = f" (and {len(few) - 1} more secrets have too few)" if len(few) > 1 else ""
         raise InputError(
-            f"the secret {names[few]!r} has {have[few]} samples, fewer than the {fewest} needed"
-            f"{others}; collect more of it or leave it out"
+            f"the secret {names[one]!r} has {have[one]} samples, fewer than the {fewest} needed"
+            f"{others}; collect more of it: two secrets at least must have enough"
         )
+    left_out = tuple((names[i], int(have[i])) for i in few)
+    if left_out:
+        kept = have[codes] >= fewest
+        frame = frame[kept].reset_index(drop=True)
+        names = tuple(name for name, n in zip(names, have, strict=True) if n >= fewest)
+        codes = np.unique(codes[kept], return_inverse=True)[1]
     numeric = all(
         pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in frame.dtypes
     )
@@ -124,7 +133,7 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
             extra, levels = pd.factorize(frame[column])
             output = pd.factorize(output * max(1, len(levels)) + extra)[0]
     secret = np.asarray(codes, dtype=np.intp)
-    return Samples(secret, output, names, points, hardly_repeat(output))
+    return Samples(secret, output, names, points, hardly_repeat(output), left_out)
 
 
 def hardly_repeat(output: Codes) -> bool:

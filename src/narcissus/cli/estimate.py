@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
 from narcissus.cli.by_group import taken, write_sampled
 from narcissus.cli.sheets import check_report
+
+if TYPE_CHECKING:
+    from narcissus.results import Result
 
 EPILOG = """
 \b
@@ -20,6 +23,10 @@ Examples:
   narcissus estimate traces.parquet --secret website --confidence 0.99 --json
   narcissus estimate traces.csv --secret website --estimator forest --estimator nearest-log
   narcissus estimate visits.csv --group region --report visits.html
+  narcissus estimate samples.csv --measure shannon-leakage --measure capacity --test
+  narcissus estimate samples.csv --prior prior.csv --gain gain.csv --json
+  narcissus estimate --program "./check {secret}" --secrets 0000,1234 --observe time
+  narcissus estimate --program "python -u serve.py" --given lines --secrets @pages.txt --width 0.05
 
 \b
 SAMPLES is CSV or Parquet with a header: one column holds the secret, all others the output.
@@ -34,11 +41,29 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
 \b
 With --group the limits of all groups hold together, and so do those of their differences. Keys of
 --json are then groups (the numbers of each), worst (group, sure), differences, not_assessed.
+
+\b
+Assumptions make lower limits nearer, and conditional: they hold if what is assumed is so.
+  narcissus estimate answers.csv --symmetric
+  narcissus estimate times.csv --monotone
+  narcissus estimate traces.csv --pair login logout
+
+\b
+--prior: CSV of secret, probability. --gain: CSV, a row per secret, a column per guess.
+Measures: bayes-risk, bayes-vulnerability, multiplicative-leakage, additive-leakage,
+min-entropy-leakage, shannon-leakage, capacity, min-capacity, shannon-capacity, and with a gain
+g-vulnerability, g-leakage, additive-g-leakage. Leakages and capacities in bits, but for the
+multiplicative and the additive ones.
+
+\b
+A program is run with your own rights, once for each sample, with a secret drawn at random; it
+prints one line, with commas between columns (or its time is observed). It must exit with 0. Runs
+are kept in a file; after Ctrl-C the same command goes on from there.
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("samples", type=click.Path(path_type=Path))
+@click.argument("samples", required=False, type=click.Path(path_type=Path))
 @click.option("--secret", metavar="COLUMN", help="Default: the column `secret`, or the first.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each interval.")
 @click.option("--estimator", "estimators", multiple=True, help="Try this one (may be repeated).")
@@ -58,46 +83,194 @@ With --group the limits of all groups hold together, and so do those of their di
     help="Of the split of the samples.",
 )
 @click.option("--group", metavar="COLUMN", help="Compare groups of people: who gives more away?")
+@click.option(
+    "--symmetric",
+    is_flag=True,
+    help="Assume that all secrets are treated alike, as in randomised response.",
+)
+@click.option(
+    "--monotone",
+    is_flag=True,
+    help="Assume that larger secrets make larger outputs likelier throughout (or smaller ones).",
+)
+@click.option(
+    "--among",
+    multiple=True,
+    metavar="SECRET",
+    help="Assume that two of these are the easiest to tell apart (repeat for each).",
+)
+@click.option(
+    "--pair",
+    nargs=2,
+    default=None,
+    metavar="SECRET SECRET",
+    help="Assume that these two are the easiest to tell apart.",
+)
+@click.option(
+    "--measure", "measures", multiple=True, metavar="NAME", help="Another one, too; or all."
+)
+@options.file("--prior", "FILE", "Of the secrets, for other measures, or for a program's secrets.")
+@options.file("--gain", "FILE", "What guesses gain: asks for g-leakage.")
+@click.option("--test", is_flag=True, help="Test whether outputs depend on the secret at all.")
+@click.option("--program", metavar="COMMAND", help="Run this instead of reading SAMPLES.")
+@click.option("--secrets", metavar="A,B,...", help="What it is told; or @FILE, one a line.")
+@click.option(
+    "--given",
+    type=click.Choice(["argument", "stdin", "lines"]),
+    default="argument",
+    show_default=True,
+    help="As {secret} or last argument; on stdin; or a line for a line, started once.",
+)
+@click.option(
+    "--observe",
+    type=click.Choice(["output", "time", "cpu"]),
+    default="output",
+    show_default=True,
+    help="The line that it prints, its wall clock, or its processor time.",
+)
+@click.option(
+    "--width", type=float, default=0.1, show_default=True, help="Run it until limits are so narrow."
+)
+@click.option(
+    "--most-runs", type=click.IntRange(min=1), default=20_000, show_default=True, help="Then stop."
+)
+@click.option(
+    "--time-limit", type=float, default=10.0, show_default=True, help="Seconds of one run."
+)
+@click.option(
+    "--runs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs.csv"),
+    show_default=True,
+    help="Where its runs are kept.",
+)
+@options.yes
 @options.report
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
-    samples: Path,
-    secret: str | None,
-    confidence: float,
-    estimators: tuple[str, ...],
-    kind: str,
-    seed: int,
-    group: str | None,
+    samples: Path | None,
+    measures: tuple[str, ...],
+    prior: Path | None,
+    gain: Path | None,
+    test: bool,
+    program: str | None,
+    yes: bool,
     report: Path | None,
     as_json: bool,
+    estimators: tuple[str, ...],
+    seed: int,
+    **more: Any,
 ) -> None:
-    """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
+    """Estimate Bayes security and Bayes risk from samples, with limits that hold.
+
+    Samples come from a file, or from a program that is run until the limits are narrow enough.
+    """
     from narcissus import channels
     from narcissus.cli.bound_options import option_names
-    from narcissus.cli.progress import progress
+    from narcissus.cli.estimate_program import gain_from, wanted_measures
 
+    if (samples is None) == (program is None):
+        raise click.UsageError("give SAMPLES or --program, one of them")
     check_report(report)
-    secrets, outputs, column = channels.read_samples(samples, secret=secret)
-    groups = () if group is None else (taken(outputs, group, column),)
-    estimate = channels.estimate if group is None else channels.estimate_groups
-    with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
-        found: Any = estimate(
-            secrets,
-            outputs,
-            *groups,
-            confidence=confidence,
-            estimators=list(estimators) or None,
-            kind=kind,
-            rng=seed,
-            observer=observer,
+    weights = None if prior is None else channels.read_prior(prior)
+    everything = gain is not None or (prior is not None and program is None)
+    others = wanted_measures(measures, everything=everything, gain=gain is not None)
+    asked: dict[str, Any] = {"measures": others, "gain": gain_from(gain)}
+    how: dict[str, Any] = {"estimators": list(estimators) or None, "rng": seed}
+    held = _assumptions(more)
+    with option_names():
+        if program is not None:
+            _apart("--program", {"--group": more["group"], "--report": report, **held})
+            found = _of_program(program, weights, more, {**asked, **how}, yes=yes)
+            click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+            return
+        assert samples is not None
+        if more["group"] is not None:
+            _apart("--group", {"--measure": others, "--test": test, **held})
+        how |= {"confidence": more["confidence"], "kind": more["kind"]}
+        head, parts = _of_file(
+            samples, more, how | held, {**asked, "prior": weights}, test=test
         )
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps(_keys(parts)))
     else:
-        click.echo(
-            f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
-        )
-        click.echo(str(found))
+        click.echo(head)
+        click.echo("\n\n".join(map(str, parts)))
     if report is not None:
-        write_sampled(report, found, samples, seed, silent=as_json)
+        write_sampled(report, parts[0], samples, seed, silent=as_json)
+
+
+def _apart(option: str, needless: dict[str, Any]) -> None:
+    """Refuse options that do not go with another."""
+    for name, value in needless.items():
+        if value:
+            shown = name if name.startswith("--") else f"--{name}"
+            raise click.UsageError(f"{shown} does not go with {option}")
+
+
+def _assumptions(more: dict[str, Any]) -> dict[str, Any]:
+    """Give what is taken for granted of the channel, by its names in the library."""
+    names = ("symmetric", "monotone", "among", "pair")
+    return {name: more[name] for name in names if more[name]}
+
+
+def _keys(parts: list[Result]) -> dict[str, Any]:
+    """Give the keys of ``--json``."""
+    keys = {"SampledLeakage": "leakage", "NoLeakageTest": "no_leakage"}
+    first, *rest = parts
+    named = {keys[type(part).__name__]: part.to_dict() for part in rest}
+    return {**first.to_dict(), **named}
+
+
+def _of_file(
+    samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any], *, test: bool
+) -> tuple[str, list[Result]]:
+    """Give a line about the file, and all that was asked about its samples."""
+    from narcissus import channels
+    from narcissus.cli.progress import progress
+
+    secrets, outputs, column = channels.read_samples(samples, secret=more["secret"])
+    group = more["group"]
+    groups = () if group is None else (taken(outputs, group, column),)
+    head = f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        level = {**how, "observer": observer}
+        if groups:
+            return head, [channels.estimate_groups(secrets, outputs, *groups, **level)]
+        parts: list[Result] = [channels.estimate(secrets, outputs, **level)]
+        plain = {key: level[key] for key in ("confidence", "estimators", "kind", "rng", "observer")}
+        if asked["measures"]:
+            parts.append(channels.sampled_leakage(secrets, outputs, **asked, **plain))
+        if test:
+            parts.append(
+                channels.no_leakage_test(secrets, outputs, rng=how["rng"], observer=observer)
+            )
+    return head, parts
+
+
+def _of_program(
+    line: str, prior: Any, more: dict[str, Any], asked: dict[str, Any], *, yes: bool
+) -> Result:
+    """Run the program until the limits are narrow enough; say first what it costs."""
+    from narcissus import channels
+    from narcissus.cli.estimate_program import program_from
+    from narcissus.cli.interrupts import on_interrupt
+    from narcissus.cli.long_work import agreed
+    from narcissus.cli.progress import progress
+
+    made = program_from(
+        line, more["secrets"], prior,
+        given=more["given"], observe=more["observe"], seconds=more["time_limit"],
+    )  # fmt: skip
+    path: Path = more["runs"]
+
+    def play(hours: float | None) -> Result:
+        stop = channels.StopWhen(more["width"], more["confidence"], more["most_runs"], hours)
+        with progress() as observer:
+            return channels.program_leakage(
+                made, path=path, stop=stop, kind=more["kind"], observer=observer, **asked
+            )
+
+    on_interrupt(f"runs are kept in {path}; the same command goes on from there")
+    return agreed(play, yes=yes)

@@ -130,6 +130,12 @@ def test_what_samples_cannot_say_is_never_safe(tmp_path):
     assert "no lower limit" in render_html(audit.record)
 
 
+def test_a_secret_with_few_samples_is_refused_where_a_verdict_is_about_all(tmp_path):
+    text = '[channel]\nsamples = "s.csv"\n[threshold]\nbeta_star = 0.01\n'
+    with pytest.raises(NarcissusError, match="secret '7' has 2 samples, too few for a verdict"):
+        play(tmp_path, text, s=samples() + "7,0\n7,1\n")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

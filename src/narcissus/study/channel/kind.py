@@ -231,6 +231,7 @@ def _sampled(
         rng=child(options.entropy, 0),
         observer=Looks(options),
     )
+    _require_enough(found)
     results = SampledChannel(
         source="samples",
         name=name,
@@ -296,6 +297,16 @@ def _sampled(
         not_covered=NOT_COVERED,
         digests=digests,
     )
+
+
+def _require_enough(found: channels.LeakageEstimate) -> None:
+    """Refuse secrets with few samples: a verdict is about all secrets, or it is none."""
+    if found.left_out:
+        few, count = found.left_out[0]
+        raise InputError(
+            f"the secret {few!r} has {count} samples, too few for a verdict about every secret; "
+            "collect more of it, or leave it out of the file (`narcissus estimate` does without it)"
+        )
 
 
 def _limited(e: Estimate) -> LimitedShare:

@@ -1,0 +1,199 @@
+"""What can be measured from samples, each from what rules earned and what they could have earned.
+
+Source: Narcissus theory 6.15.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.channels.bounded_mean import mean_high
+from narcissus.channels.information_limits import information_high, seeming_information
+from narcissus.channels.limits import upper as most_of
+from narcissus.channels.lower_limits import below
+from narcissus.channels.paid_ahead import MIXED, Paid
+from narcissus.channels.prior_draws import EXHAUSTED, Draws
+from narcissus.channels.samples import Samples
+from narcissus.errors import InputError
+from narcissus.evidence.mean import mean_limits
+
+Floats = NDArray[np.float64]
+Limits = tuple[float, float, float | None]
+"""Lower limit, value, upper limit; None where there is none."""
+
+TWO_SECRETS = math.e * math.log(2) / 2
+"""With two secrets the uniform prior gives at least this share of the Shannon capacity.
+
+Source: Majani and Rumsey 1991."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """Everything known under one prior: what was earned ahead, what could be in hindsight."""
+
+    data: Samples
+    draws: Draws
+    prior: Floats
+    gained: dict[str, Paid]
+    told: Paid | None
+    gain: dict[str, Floats]
+    side: float
+    continuous: bool
+
+    def vulnerability(self, which: str) -> Limits:
+        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits."""
+        gain, paid = self.gain[which], self.gained[which].values
+        least, range_ = float(gain.min()), float(np.ptp(gain))
+        if range_ == 0:
+            return least, least, least
+        earned, size = float(((paid - least) / range_).sum()), len(paid)
+        binary = bool(np.isin(gain, (least, least + range_)).all())
+        value = earned / size
+        if binary:
+            low = below(round(earned), size, self.side)
+        else:
+            low = 1 - mean_high(size - earned, size, self.side)
+        high = None
+        if not self.continuous:
+            counts = self.kept.counts()
+            top = (counts @ ((gain - least) / range_).T).max(axis=1)
+            total, drawn = float(top.sum()) + self.exhausted, len(self.draws.labels)
+            limit = most_of(round(total), drawn, self.side) if binary else mean_high(
+                total, drawn, self.side
+            )  # fmt: skip
+            high = least + range_ * max(low, limit)
+            value = min(max(value, low), max(low, limit))
+        return least + range_ * low, least + range_ * value, high
+
+    def information(self, share: float = 1.0) -> Limits:
+        """Limit the mutual information, in bits."""
+        assert self.told is not None
+        least, most = math.log(min(MIXED)), -math.log(float(self.prior[self.prior > 0].min()))
+        scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
+        found = mean_limits(scaled, confidence=1 - 2 * self.side)
+        low = max(0.0, least + (most - least) * (found.low or 0.0))
+        value, high = max(low, float(self.told.values.mean())), None
+        if not self.continuous:
+            used = self.draws.drawn != EXHAUSTED
+            total = seeming_information(self.kept, self.prior)
+            total += float(-np.log(self.prior[self.draws.labels[~used]]).sum())
+            rarest = float(self.prior[self.prior > 0].min())
+            high = max(low, information_high(total, len(used), rarest, self.side * share))
+            entropy = float(
+                -(self.prior[self.prior > 0] * np.log(self.prior[self.prior > 0])).sum()
+            )
+            high = max(low, min(high, entropy)) / math.log(2)
+            value = min(value, high * math.log(2))
+        return low / math.log(2), value / math.log(2), high
+
+    @property
+    def kept(self) -> Samples:
+        """The samples that were drawn."""
+        drawn = self.draws.drawn[self.draws.drawn != EXHAUSTED]
+        return replace(self.data, secret=self.data.secret[drawn], output=self.data.output[drawn])
+
+    @property
+    def exhausted(self) -> int:
+        """Labels without a sample."""
+        return int((self.draws.drawn == EXHAUSTED).sum())
+
+
+def _ratio(limits: Limits, before: float, most: float) -> Limits:
+    low, value, high = limits
+    return (
+        max(1.0, low / before),
+        max(1.0, value / before),
+        None if high is None else max(1.0, min(most, high / before)),
+    )
+
+
+def _less(limits: Limits, before: float) -> Limits:
+    low, value, high = limits
+    return (
+        max(0.0, low - before),
+        max(0.0, value - before),
+        None if high is None else max(0.0, high - before),
+    )
+
+
+def _bits(limits: Limits) -> Limits:
+    low, value, high = limits
+    return math.log2(low), math.log2(value), None if high is None else math.log2(high)
+
+
+def _capacity(p: Played) -> Limits:
+    """Under the uniform prior: capacity is the number of secrets times the vulnerability."""
+    return _ratio(p.vulnerability("guess"), 1 / len(p.prior), float(len(p.prior)))
+
+
+def _shannon_capacity(p: Played) -> Limits:
+    """Between the uniform prior's information and what that, or the capacity, allows."""
+    low, value, high = p.information(0.5)
+    if high is None:
+        return low, value, None
+    n = len(p.prior)
+    halved = replace(p, side=p.side / 2)
+    by_guess = _bits(_capacity(halved))[2]
+    by_prior = high / TWO_SECRETS if n == 2 else n * high
+    assert by_guess is not None
+    return low, value, max(low, min(by_guess, by_prior))
+
+
+def _risk(p: Played) -> Limits:
+    low, value, high = p.vulnerability("guess")
+    return 0.0 if high is None else 1 - high, 1 - value, 1 - low
+
+
+def _g_ratio(p: Played) -> Limits:
+    before = _before(p)
+    if before <= 0 or p.gain["gain"].min() < 0:
+        raise InputError(
+            "the measure g-leakage is a ratio: it needs gains of at least 0 with some success "
+            "before the output; ask for additive-g-leakage"
+        )
+    return _ratio(p.vulnerability("gain"), before, math.inf)
+
+
+def _before(p: Played) -> float:
+    return float((p.gain["gain"] @ p.prior).max())
+
+
+def _top(p: Played) -> float:
+    return float(p.prior.max())
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a measure is computed, and from what."""
+
+    limits: Callable[[Played], Limits]
+    uniform: bool = False
+    needs: tuple[str, ...] = ("guess",)
+
+
+MEASURES: dict[str, Measure] = {
+    "bayes-risk": Measure(_risk),
+    "bayes-vulnerability": Measure(lambda p: p.vulnerability("guess")),
+    "multiplicative-leakage": Measure(
+        lambda p: _ratio(p.vulnerability("guess"), _top(p), 1 / _top(p))
+    ),
+    "additive-leakage": Measure(lambda p: _less(p.vulnerability("guess"), _top(p))),
+    "min-entropy-leakage": Measure(
+        lambda p: _bits(_ratio(p.vulnerability("guess"), _top(p), 1 / _top(p)))
+    ),
+    "shannon-leakage": Measure(lambda p: p.information(), needs=("told",)),
+    "capacity": Measure(_capacity, uniform=True),
+    "min-capacity": Measure(lambda p: _bits(_capacity(p)), uniform=True),
+    "shannon-capacity": Measure(_shannon_capacity, uniform=True, needs=("guess", "told")),
+    "g-vulnerability": Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
+    "g-leakage": Measure(_g_ratio, needs=("gain",)),
+    "additive-g-leakage": Measure(
+        lambda p: _less(p.vulnerability("gain"), _before(p)), needs=("gain",)
+    ),
+}
+"""What can be asked for, by its name."""

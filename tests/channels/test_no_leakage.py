@@ -1,0 +1,92 @@
+"""The test of no leakage: its p-value is exact, and it finds what it says that it finds."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from narcissus.channels import no_leakage as module
+from narcissus.channels.no_leakage import no_leakage_test
+from narcissus.errors import InputError
+
+REPEATS = pytest.mark.parametrize(
+    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+
+
+def normal(rng, secret):
+    return rng.normal(size=len(secret))
+
+
+def masked(rng, secret):
+    mask = rng.integers(2, size=len(secret))
+    return np.c_[mask, mask ^ secret] + rng.normal(size=(len(secret), 2)) * 0.4
+
+
+def ring(rng, secret):
+    angle = rng.uniform(0, 2 * np.pi, len(secret))
+    around = np.c_[np.cos(angle), np.sin(angle)] * (1 + 0.8 * secret)[:, None]
+    return around + rng.normal(size=around.shape) * 0.1
+
+
+LEAKS = {
+    "the level of a column": lambda rng, s: rng.normal(s * 0.8),
+    "the spread of a column": lambda rng, s: rng.normal(size=len(s)) * (1 + s),
+    "a product of two columns": masked,
+    "heavy tails": lambda rng, s: rng.standard_cauchy(len(s)) + 1.5 * s,
+    "ring": ring,
+    "which outputs come how often": lambda rng, s: np.where(
+        rng.random(len(s)) < 0.5, s * 2, rng.integers(3, size=len(s))
+    ).astype(str),
+    "many columns": lambda rng, s: rng.normal(size=(len(s), 60)) + np.eye(60)[7] * s[:, None],
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_it_finds_leaks_of_many_kinds(name):
+    rng = np.random.default_rng(1)
+    secret = rng.integers(2, size=200)
+    found = no_leakage_test(secret, LEAKS[name](rng, secret), permutations=199, rng=2)
+    assert found.p_value == 1 / 200
+    if name in found.alone:
+        assert found.alone[name] == 1 / 200
+    assert "depend on the secret" in str(found)
+    assert found.strongest in found.alone
+
+
+@pytest.mark.coverage_claim
+@REPEATS
+@pytest.mark.parametrize("kind", ["continuous", "discrete", "unlike numbers"])
+def test_false_alarms_are_as_rare_as_the_p_value_says(kind, repeats):
+    """At the level .2, exact; false alarm 1e-6 on either side (ties make it rarer)."""
+    rng, alarms = np.random.default_rng(7), 0
+    for _ in range(repeats):
+        secret = rng.permutation(np.repeat([0, 1, 2], [20, 15, 15]))
+        if kind == "unlike numbers":
+            secret = rng.permutation(np.repeat([0, 1], [45, 5]))
+        shown = rng.integers(4, size=50) if kind == "discrete" else rng.normal(size=(50, 2))
+        alarms += no_leakage_test(secret, shown, permutations=19, rng=rng).p_value <= 0.2
+    assert alarms <= stats.binom.isf(1e-6, repeats, 0.2)
+    assert alarms >= stats.binom.ppf(1e-6, repeats, 0.1 if kind == "discrete" else 0.2)
+
+
+def test_the_smallest_of_several_p_values_would_be_caught():
+    """The test above has power: trying several kinds without paying for it alarms too often."""
+    rng, alarms = np.random.default_rng(7), 0
+    for _ in range(150):
+        secret = rng.integers(2, size=50)
+        found = no_leakage_test(secret, rng.normal(size=(50, 2)), permutations=19, rng=rng)
+        alarms += min(found.alone.values()) <= 0.2
+    assert alarms > stats.binom.isf(1e-6, 150, 0.2)
+
+
+def test_it_says_when_nothing_was_found_and_takes_secrets_with_few_samples(monkeypatch):
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(module, "MOST_POINTS", 50)
+    monkeypatch.setattr(module, "WIDEST", 3)
+    secret = np.array([*"ab"] * 60 + ["c"])
+    found = no_leakage_test(secret, rng.normal(size=(121, 5)), permutations=99, rng=1)
+    assert found.p_value > 0.05
+    assert found.secrets == 3
+    assert "no evidence that there is none" in str(found)
+    with pytest.raises(InputError, match="`permutations`"):
+        no_leakage_test(secret, rng.normal(size=121), permutations=5)

@@ -1,0 +1,95 @@
+"""Leakages from samples: what is asked for, what is refused, and what is said."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus import channels as ch
+from narcissus.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def two():
+    rng = np.random.default_rng(0)
+    secret = rng.integers(2, size=2000)
+    return np.array(["no", "yes"])[secret], np.where(rng.random(2000) < 0.8, secret, 1 - secret)
+
+
+def test_limits_surround_the_truth_and_are_near_it(two):
+    rows, prior = [[0.8, 0.2], [0.2, 0.8]], [0.4, 0.6]
+    found = ch.sampled_leakage(*two, prior={"yes": 0.6, "no": 0.4}, rng=0)
+    truth = {
+        "bayes-risk": ch.bayes_risk(rows, prior),
+        "multiplicative-leakage": ch.multiplicative_leakage(rows, prior),
+        "shannon-leakage": ch.shannon_leakage(rows, prior),
+        "capacity": ch.capacity(rows),
+        "shannon-capacity": ch.shannon_capacity(rows).low,
+    }
+    for name, value in truth.items():
+        e = found[name]
+        assert e.low < value < e.high
+        assert e.high - e.low < 0.2
+    assert found.prior == "given"
+    assert found.grade == "sampled"
+    assert "shannon-leakage" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert len(found.to_frame()) == 9
+
+
+def test_a_gain_goes_by_the_names_of_the_secrets(two):
+    gain = pd.DataFrame([[1, 0], [0, 5]], index=["hit", "miss"], columns=["yes", "no"])
+    found = ch.sampled_leakage(*two, gain=gain, measures=["g-vulnerability"], rng=0)
+    swapped = ch.sampled_leakage(*two, gain=[[0, 1], [5, 0]], measures=["g-vulnerability"], rng=0)
+    assert found.to_dict() == swapped.to_dict()
+    share = (two[0] == "no").mean()
+    truth = ch.g_vulnerability([[0.8, 0.2], [0.2, 0.8]], [[0, 1], [5, 0]], [share, 1 - share])
+    assert found["g-vulnerability"].low < truth < found["g-vulnerability"].high
+
+
+def test_continuous_outputs_are_limited_on_one_side(two):
+    shown = np.random.default_rng(1).normal(two[1], 0.7)
+    found = ch.sampled_leakage(two[0], shown, rng=0)
+    assert found["bayes-risk"].low is None
+    assert "continuous" in found["bayes-risk"].why
+    for name in set(found.measures) - {"bayes-risk"}:
+        assert found[name].high is None
+    assert found["shannon-leakage"].low > 0.05
+    assert "no limit" in str(found)
+
+
+def test_secrets_without_samples_cost_their_share_and_no_more(two):
+    prior = {"yes": 0.45, "no": 0.45, "maybe": 0.1}
+    found = ch.sampled_leakage(*two, prior=prior, rng=0)
+    e = found["bayes-risk"]
+    assert e.low < 0.9 * 0.2 < 0.9 * 0.2 + 0.1 < e.high  # `maybe` may look like anything
+    assert e.high - e.low < 0.1 + 0.09
+    assert found["shannon-leakage"].low > 0.1
+    assert 0.08 < found.lacking < 0.12
+    assert "had no sample left" in str(found)
+
+
+def test_as_many_as_nothing_is_no_leakage():
+    rng = np.random.default_rng(3)
+    found = ch.sampled_leakage(rng.integers(2, size=4000), rng.integers(4, size=4000), rng=0)
+    assert found["shannon-leakage"].low == 0
+    assert found["shannon-leakage"].high < 0.015
+    assert found["min-entropy-leakage"].low == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"measures": ["shannon"]}, "did you mean `shannon-leakage`"),
+        ({"measures": ["g-leakage"]}, "needs `gain`"),
+        ({"gain": [[1, 0, 0]]}, "a column per secret"),
+        ({"gain": [[-1, 0]], "measures": ["g-leakage"]}, "additive-g-leakage"),
+        ({"gain": pd.DataFrame({"yes": [1]})}, "lacks the secret 'no'"),
+        ({"prior": [0.5, 0.4]}, "must sum to 1"),
+        ({"kind": "both"}, "`kind`"),
+    ],
+)
+def test_what_does_not_fit_is_refused(two, more, words):
+    with pytest.raises(InputError, match=words):
+        ch.sampled_leakage(*two, **more, rng=0)
