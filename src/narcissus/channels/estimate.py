@@ -223,7 +223,7 @@ def _assess(
     observer.start("estimators", 2 * len(ends) + len(tried))
     ahead = predict_ahead(data, tried, order, ends, observer)
     risk = risk_high(data, ahead, side)
-    security, pair = security_high(data, how.wanted, how.random, side, observer)
+    security, pair, pooled = security_high(data, how.wanted, how.random, side, observer)
     lows = (None, None) if continuous else (risk_low(data, side), security_low(data, side))
     crossed = _crossed((risk, security), lows, len(data.names), side)
     guess = guess_error(data, ahead)

@@ -19,7 +19,7 @@ def test_many_secrets_without_all_pairs():
 
 
 def test_very_many_secrets_use_candidates(monkeypatch):
-    monkeypatch.setattr("narcissus.channels.limits.MOST_CANDIDATES", 40)
+    monkeypatch.setattr("narcissus.channels.pairs.MOST_CANDIDATES", 40)
     rng = np.random.default_rng(4)
     secret = rng.integers(200, size=40_000)
     output = np.round(rng.laplace(size=40_000) * 5).astype(int)
