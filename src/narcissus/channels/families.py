@@ -148,7 +148,7 @@ def _best_size(data: Samples, whole: Family, check: Codes, later: int, room: flo
     """Give the family of 1, 2, 4 ... or all pairs that promises most on fresh samples."""
     size = len(whole.candidates)
     pairs = size * (size - 1) // 2
-    steps = np.unique([*(2 ** np.arange(int(math.log2(pairs)) + 1)), pairs])
+    steps = [*(2**power for power in range(pairs.bit_length()) if 2**power < pairs), pairs]
     totals, squares = np.zeros((2, len(steps), size))
     for own, weight, loses in compared(
         whole.scorer, whole.each, data.counts(check), whole.candidates
@@ -159,9 +159,8 @@ def _best_size(data: Samples, whole: Family, check: Codes, later: int, room: flo
             totals[number] += np.bincount(own, weight * lost, size)
             squares[number] += np.bincount(own, weight * lost**2, size)
     tries = occurrences(data, check)[whole.candidates]
-    after = np.bincount(data.secret, minlength=len(data.names))[whole.candidates] * (
-        later / data.size
-    )
+    of_all = np.bincount(data.secret, minlength=len(data.names))[whole.candidates]
+    after = of_all * np.float64(later / data.size)
     best = whole
     for number, count in enumerate(steps):
         most = (whole.rank < count).sum(axis=1) / count
@@ -174,7 +173,7 @@ def _best_size(data: Samples, whole: Family, check: Codes, later: int, room: flo
         promise = mean.sum() + doubt + width(spread, most, after, room, single=count == 1)
         if promise < best.promise:
             best = replace(
-                whole, pairs=int(count), expected=expected, spread=spread, promise=float(promise)
+                whole, pairs=count, expected=expected, spread=spread, promise=float(promise)
             )
     return best
 

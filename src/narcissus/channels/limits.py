@@ -7,6 +7,7 @@ Source: Narcissus theory 6.2, 6.8.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,28 @@ def guess_error(data: Samples, found: Predicted) -> float:
     return 1 - float(each.max() / each.sum())
 
 
+@dataclass(frozen=True)
+class SecurityHigh:
+    """An upper limit of `beta*`, and what it was found by.
+
+    Attributes
+    ----------
+    limit
+        The estimate with its upper limit; it has no lower one yet.
+    pair
+        The two secrets, or those of the family that seemed easiest to tell apart.
+    pairs
+        How many pairs were limited together.
+    alternatives
+        Miss and false hit of each estimator on the pair, where they were compared.
+    """
+
+    limit: Estimate
+    pair: Pair
+    pairs: int
+    alternatives: dict[str, float]
+
+
 def security_high(
     data: Samples,
     wanted: Any,
@@ -70,30 +93,31 @@ def security_high(
     side: float,
     observer: Observer,
     known: Pair | None = None,
-) -> tuple[Estimate, Pair, int]:
+) -> SecurityHigh:
     """Limit `beta*` from above by how often two secrets were taken for one another.
 
     Numbers of samples per secret may be fixed or random: outputs alone are judged. With more than
-    two secrets and no pair ``known`` beforehand, earlier samples choose a pair, or many pairs that
-    are limited by their mean. The last number is how many.
+    two secrets and no pair ``known`` beforehand, earlier samples choose a pair, and many pairs that
+    are limited by their mean; what seems to be the better way has most of ``side``, and the smaller
+    limit counts.
     """
     order = evenly(data.secret, random)
     if known is not None or len(data.names) == 2:
-        pair = known or (0, 1)
-        return _of_pair(data, wanted, order, pair, 0, side, observer), pair, 1
+        return _of_pair(data, wanted, order, known or (0, 1), 0, side, observer)
     many = pooled_high(data, portfolio(wanted, data), order, side, observer)
     used = len(order) // 2
     pair = choose_pair(data, wanted, order[:used], observer)
     one = _of_pair(data, wanted, order, pair, used, side if many is None else many.left, observer)
-    if many is None or one.high is None or one.high <= many.high:
-        return one, pair, 1
+    if many is None or one.limit.high is None or one.limit.high <= many.high:
+        return one
     method = f"empirical Bernstein, {many.samples} samples, each judged by earlier ones"
-    return _security(data, many.value, many.high, method), many.pair, many.pairs
+    limit = _limit(data, many.value, many.high, method)
+    return SecurityHigh(limit, many.pair, many.pairs, one.alternatives)
 
 
 def _of_pair(
     data: Samples, wanted: Any, order: Codes, pair: Pair, used: int, side: float, observer: Observer
-) -> Estimate:
+) -> SecurityHigh:
     """Limit it by a pair that was chosen on the first ``used`` samples."""
     two, mine = only(data, pair, order)
     mine, spent = some(two, mine), len(only(data, pair, order[:used])[1])
@@ -114,13 +138,12 @@ def _of_pair(
         high, value = rounds_high(total, rounds, side), total / rounds
         method = "rounds of one sample of either"
     method = f"{method}, {len(found.tested)} samples, each judged by earlier ones"
-    return _security(data, value, high, method)
+    alternatives = {name: 2 * error for name, error in found.errors.items()}
+    return SecurityHigh(_limit(data, value, high, method), pair, 1, alternatives)
 
 
-def _security(data: Samples, value: float, high: float, method: str) -> Estimate:
-    return Estimate(
-        min(1.0, value), None, min(1.0, high), 0.0, data.size, "Bayes security", method
-    )
+def _limit(data: Samples, value: float, high: float, method: str) -> Estimate:
+    return Estimate(min(1.0, value), None, min(1.0, high), 0.0, data.size, "Bayes security", method)
 
 
 def _in_rounds(two: Samples, order: Codes, spent: int) -> tuple[Codes, int]:

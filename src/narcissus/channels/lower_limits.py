@@ -54,11 +54,12 @@ def security_low(data: Samples, side: float) -> float:
     """
     counts = data.counts().T.tocsr()
     each = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
-    if each.max() <= ALIKE * each.min():
-        return _of_equal(_thinned(counts, each), int(each.min()), side)
-    if len(each) > MOST_SECRETS:
+    is_alike = each.max() <= ALIKE * each.min()
+    if len(each) > MOST_SECRETS and not is_alike:
         return _of_many(counts, each, side)
-    dense = np.rint(counts.toarray()).astype(np.int64)
+    dense: Counts = np.rint(counts.toarray()).astype(np.int64)
+    if is_alike:
+        return _of_equal(thinned(dense, each), int(each.min()), side)
     pairs = combinations(range(len(each)), 2)
     return min(_of_two(dense[a], dense[b], side) for a, b in pairs)
 
@@ -85,10 +86,17 @@ def _of_equal(rows: Counts, size: int, side: float) -> float:
     return min(1.0, sum_low(round(least * size), size, side))
 
 
-def _thinned(counts: object, each: Counts) -> Counts:
-    """Keep as many samples of each secret as the rarest has, once, by a seed of its own."""
-    rng = np.random.default_rng(SEED)
-    dense = np.rint(counts.toarray()).astype(np.int64)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+def thinned(rows: Counts, each: Counts) -> Counts:
+    """Keep as many samples of each secret as the rarest has, once, by a seed of its own.
+
+    Parameters
+    ----------
+    rows
+        Counts of each output, shape (secrets, outputs).
+    each
+        Their sums.
+    """
+    rng, dense = np.random.default_rng(SEED), rows.copy()
     least = int(each.min())
     for place, row in enumerate(dense):
         if each[place] > least:

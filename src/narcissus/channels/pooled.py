@@ -56,7 +56,8 @@ class Ledger:
         each = np.bincount(data.secret[block], minlength=len(data.names))[family.candidates]
         most = family.most
         largest = float((most / each).max())
-        boldness = bet(family.spread, most, each * (later / len(block)), room)[0]
+        after = each * np.float64(later / len(block))
+        boldness = bet(family.spread, most, after, room)[0]
         own, weight, lost = family.losses(data, block)
         unit = 1 / (each[own] * largest)
         loss = unit * lost

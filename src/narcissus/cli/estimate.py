@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,6 +27,12 @@ SAMPLES is CSV or Parquet with a header: one column holds the secret, all others
 \b
 Each interval holds with the given confidence, whatever the estimators did. `low` is null where
 outputs are continuous: no finite sample gives a lower limit then, without assumptions.
+
+\b
+Assumptions make lower limits nearer, and conditional: they hold if what is assumed is so.
+  narcissus estimate answers.csv --symmetric
+  narcissus estimate times.csv --monotone
+  narcissus estimate traces.csv --pair login logout
 """
 
 
@@ -49,6 +56,29 @@ outputs are continuous: no finite sample gives a lower limit then, without assum
     show_default=True,
     help="Of the split of the samples.",
 )
+@click.option(
+    "--symmetric",
+    is_flag=True,
+    help="Assume that all secrets are treated alike, as in randomised response.",
+)
+@click.option(
+    "--monotone",
+    is_flag=True,
+    help="Assume that larger secrets make larger outputs likelier throughout (or smaller ones).",
+)
+@click.option(
+    "--among",
+    multiple=True,
+    metavar="SECRET",
+    help="Assume that two of these are the easiest to tell apart (repeat for each).",
+)
+@click.option(
+    "--pair",
+    nargs=2,
+    default=None,
+    metavar="SECRET SECRET",
+    help="Assume that these two are the easiest to tell apart.",
+)
 @options.as_json("Full precision, on standard output.")
 def command(
     *,
@@ -59,12 +89,14 @@ def command(
     kind: str,
     seed: int,
     as_json: bool,
+    **assumptions: Any,
 ) -> None:
     """Estimate Bayes security and Bayes risk from samples, with limits that hold."""
     from narcissus import channels
     from narcissus.cli.bound_options import option_names
     from narcissus.cli.progress import progress
 
+    assumptions["among"] = assumptions["among"] or None  # none given, not none meant
     secrets, outputs, column = channels.read_samples(samples, secret=secret)
     with option_names(), progress(quiet=not sys.stderr.isatty()) as observer:
         found = channels.estimate(
@@ -75,6 +107,7 @@ def command(
             kind=kind,
             rng=seed,
             observer=observer,
+            **assumptions,
         )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
