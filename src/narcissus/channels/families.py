@@ -10,21 +10,23 @@ Source: Narcissus theory 6.9.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from narcissus.channels.estimators import Estimator, Scorer
+from narcissus.channels.estimators import Estimator, Frequentist, Scorer
 from narcissus.channels.pairs import Pair, compared, most_unlike, occurrences, times_lost
 from narcissus.channels.samples import Codes, Matrix, Samples
 
 COMPARE_ON = 20_000
 """Samples on which pairs are ranked, and as many on which families are compared."""
-SURE = 2.0
+SURE = 3.0
 """Standard errors that a family is charged for being compared on few samples."""
 BOLDEST = 0.5
 """Largest bet: the limit is for bets below 1."""
+CLEARLY = 2.0
+"""Standard errors by which outputs must differ to be told apart, where that is tried."""
 EXACT = 0.75
 """How much narrower the limit of a single pair is than that of a family of as many samples."""
 SHRINK = 5.0
@@ -52,6 +54,8 @@ class Family:
         The limit that it seems to promise.
     estimator
         What the scorer was made by.
+    clearly
+        As in `compared`: what is alike is not told apart by chance, so that losses vary less.
     """
 
     scorer: Scorer
@@ -63,6 +67,7 @@ class Family:
     spread: Matrix
     promise: float
     estimator: Estimator
+    clearly: float = 0.0
 
     @property
     def most(self) -> Matrix:
@@ -76,6 +81,11 @@ class Family:
         low, high = sorted((int(self.candidates[a]), int(self.candidates[b])))
         return low, high
 
+    def compared(self, data: Samples, block: Codes) -> Iterator[tuple[Codes, Matrix, Matrix]]:
+        """Yield the samples of a block with the secrets to which they are lost, in parts."""
+        held = data.counts(block)
+        return compared(self.scorer, self.each, held, self.candidates, self.clearly)
+
     def learned(self, data: Samples, past: Codes) -> Family:
         """Learn anew from more samples."""
         scorer, each = self.estimator.fit(data, past), occurrences(data, past)
@@ -84,8 +94,7 @@ class Family:
     def losses(self, data: Samples, block: Codes) -> tuple[Codes, Matrix, Matrix]:
         """Give own place, number and loss of the samples of a block; those alike come once."""
         found: list[tuple[Codes, Matrix, Matrix]] = []
-        held = data.counts(block)
-        for own, weight, loses in compared(self.scorer, self.each, held, self.candidates):
+        for own, weight, loses in self.compared(data, block):
             lost = np.einsum("ij,ij->i", loses, self.rank[own] < self.pairs) / self.pairs
             found.append((own, weight, lost))
         own, weight, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -122,13 +131,15 @@ def families(
     tries = occurrences(data, ranked)[candidates]
     found: list[Family] = []
     for one in tried:
-        scorer = one.fit(data, learn)
-        rate = (times_lost(scorer, each, held, candidates) + 0.5) / (tries[:, None] + 1)
-        empty = np.zeros(0)
-        whole = Family(
-            scorer, each, candidates, _ranked(rate + rate.T), 1, empty, empty, math.inf, one
-        )
-        found.append(_best_size(data, whole, check, later, math.log(1 / alpha)))
+        scorer, empty = one.fit(data, learn), np.zeros(0)
+        best: list[Family] = []
+        for clearly in (0.0, CLEARLY) if isinstance(one, Frequentist) else (0.0,):
+            lost = times_lost(scorer, each, held, candidates, clearly)
+            rate = (lost + 0.5) / (tries[:, None] + 1)
+            rank = _ranked(rate + rate.T)
+            whole = Family(scorer, each, candidates, rank, 1, empty, empty, math.inf, one, clearly)
+            best.append(_best_size(data, whole, check, later, math.log(1 / alpha)))
+        found.append(min(best, key=lambda family: family.promise))
     return sorted(found, key=lambda family: family.promise)
 
 
@@ -150,9 +161,7 @@ def _best_size(data: Samples, whole: Family, check: Codes, later: int, room: flo
     pairs = size * (size - 1) // 2
     steps = [*(2**power for power in range(pairs.bit_length()) if 2**power < pairs), pairs]
     totals, squares = np.zeros((2, len(steps), size))
-    for own, weight, loses in compared(
-        whole.scorer, whole.each, data.counts(check), whole.candidates
-    ):
+    for own, weight, loses in whole.compared(data, check):
         near = whole.rank[own]
         for number, count in enumerate(steps):
             lost = np.einsum("ij,ij->i", loses, near < count) / count

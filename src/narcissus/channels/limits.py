@@ -15,6 +15,7 @@ from scipy import special
 
 from narcissus.channels.ahead import Predicted, cuts, predict_ahead, some
 from narcissus.channels.estimators import portfolio
+from narcissus.channels.lower_limits import shared_out
 from narcissus.channels.pairs import Pair, choose_pair, only
 from narcissus.channels.pooled import pooled_high
 from narcissus.channels.rounds import rounds_high
@@ -167,5 +168,6 @@ def _apart(two: Samples, found: Predicted, side: float) -> tuple[float, float]:
     """Limit misses and false hits each by itself, where one rule judged them all."""
     of_b = two.secret[found.tested] == 1
     parts = [(int(found.wrong[of].sum()), int(of.sum())) for of in (~of_b, of_b)]
-    high = sum(upper(wrong, size, side / 2) for wrong, size in parts)
+    allowed = shared_out(side, parts[0][1], parts[1][1])
+    high = sum(upper(*part, alpha) for part, alpha in zip(parts, allowed, strict=True))
     return high, sum(wrong / size for wrong, size in parts)

@@ -107,6 +107,16 @@ def thinned(rows: Counts, each: Counts) -> Counts:
     return dense
 
 
+def shared_out(side: float, first: int, second: int) -> tuple[float, float]:
+    """Share out a chance of error between two limits, so that their sum is nearly the nearest.
+
+    The limit of fewer samples has more of it: in the ratio of the square roots, which is best for
+    normal errors of like variance. Parameters are the chance and the two numbers of samples.
+    """
+    part = math.sqrt(second) / (math.sqrt(first) + math.sqrt(second))
+    return side * part, side * (1 - part)
+
+
 def _of_two(first: Counts, second: Counts, side: float) -> float:
     """Limit one pair by two binomial limits, at its smallest over all events.
 
@@ -127,10 +137,32 @@ def _of_two(first: Counts, second: Counts, side: float) -> float:
     safe = np.maximum(run, 1)
     up = y[part] - (-rise * (at - x[part])) // safe
     up = np.maximum(np.where(run == 0, y[part + 1], up), 0)
-    half = side / 2
-    misses = np.where(at > 0, special.betaincinv(np.maximum(at, 1), sizes[0] - at + 1, half), 0.0)
-    hits = np.where(up > 0, special.betaincinv(np.maximum(up, 1), sizes[1] - up + 1, half), 0.0)
-    return min(1.0, float((misses + hits).min()))
+    return of_events(at, up, sizes, side)
+
+
+def of_events(misses: Counts, hits: Counts, sizes: tuple[int, int], side: float) -> float:
+    """Limit the sum of two chances by that event, of many, at which it is smallest.
+
+    Parameters
+    ----------
+    misses, hits
+        Samples of the first secret outside each event, of the second inside, shape (events,).
+    sizes
+        Numbers of samples of the two.
+    side
+        Chance that the limit is too high, for an event that is fixed beforehand.
+    """
+    if sizes[0] == sizes[1]:
+        return min(1.0, sum_low(int((misses + hits).min()), sizes[0], side))
+    one, other = shared_out(side, *sizes)
+    both = _each_below(misses, sizes[0], one) + _each_below(hits, sizes[1], other)
+    return min(1.0, float(both.min()))
+
+
+def _each_below(counts: Counts, trials: int, alpha: float) -> NDArray[np.float64]:
+    """Give the one-sided Clopper-Pearson lower limits of many counts."""
+    limits = special.betaincinv(np.maximum(counts, 1), trials - counts + 1, alpha)
+    return np.where(counts > 0, limits, 0.0)
 
 
 def _of_many(counts: object, each: Counts, side: float) -> float:

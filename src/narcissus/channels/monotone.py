@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
-from narcissus.channels.lower_limits import ALIKE, Counts, below, sum_low, thinned
+from narcissus.channels.lower_limits import ALIKE, Counts, below, of_events, thinned
 from narcissus.channels.samples import Samples
 
 
@@ -32,24 +31,11 @@ def monotone_security_low(data: Samples, low: int, high: int, side: float) -> fl
     each = rows.sum(axis=1)
     if each.max() <= ALIKE * each.min():
         rows = thinned(rows, each)
-    sizes = rows.sum(axis=1)
-    # of the smaller secret above each threshold, of the larger up to it
+    sizes = int(rows[0].sum()), int(rows[1].sum())
+    # of the smaller secret above each threshold, of the larger up to it; and the other way round
     above = np.r_[sizes[0], sizes[0] - np.cumsum(rows[0])]
     upto = np.r_[0, np.cumsum(rows[1])]
-    if sizes[0] == sizes[1]:
-        total = int(min((above + upto).min(), (2 * sizes[0] - above - upto).min()))
-        return min(1.0, sum_low(total, int(sizes[0]), side))
-    found = [
-        _below(first, int(sizes[0]), side / 2) + _below(second, int(sizes[1]), side / 2)
-        for first, second in ((above, upto), (sizes[0] - above, sizes[1] - upto))
-    ]
-    return min(1.0, *(float(limits.min()) for limits in found))
-
-
-def _below(counts: Counts, trials: int, alpha: float) -> np.ndarray:
-    """Give the one-sided Clopper-Pearson lower limits of many counts."""
-    limits = special.betaincinv(np.maximum(counts, 1), trials - counts + 1, alpha)
-    return np.where(counts > 0, limits, 0.0)
+    return of_events(np.r_[above, sizes[0] - above], np.r_[upto, sizes[1] - upto], sizes, side)
 
 
 def monotone_risk_low(data: Samples, order: Sequence[int], side: float) -> float:

@@ -122,7 +122,7 @@ def occurrences(data: Samples, chosen: Codes) -> Matrix:
 
 
 def compared(
-    scorer: Scorer, each: Matrix, held: Any, candidates: Codes
+    scorer: Scorer, each: Matrix, held: Any, candidates: Codes, clearly: float = 0.0
 ) -> Iterator[tuple[Codes, Matrix, Matrix]]:
     """Yield held-out samples with the secrets to which they are lost, in parts.
 
@@ -134,6 +134,8 @@ def compared(
         Counts, as `Samples.counts` gives them; samples that are alike come once.
     candidates
         The secrets that are compared, in rising order.
+    clearly
+        Standard errors by which one must be likelier not to count as alike, if scores are counts.
 
     Yields
     ------
@@ -154,16 +156,22 @@ def compared(
         for low in range(0, len(order), step):
             part = order[low : low + step]
             mine, others = likely[row[part], own[part]][:, None], likely[row[part]]
-            yield own[part], weight[part], (others > mine) + 0.5 * (others == mine)
+            gap = others - mine
+            if clearly:
+                of_own = each[candidates[own[part]]][:, None]
+                gap[gap**2 < clearly**2 * (others / each[candidates] + mine / of_own)] = 0.0
+            yield own[part], weight[part], 0.5 + 0.5 * np.sign(gap)
 
 
-def times_lost(scorer: Scorer, each: Matrix, held: Any, candidates: Codes) -> Matrix:
+def times_lost(
+    scorer: Scorer, each: Matrix, held: Any, candidates: Codes, clearly: float = 0.0
+) -> Matrix:
     """Give how often each secret loses to each other, shape (candidates, candidates).
 
     One pass over the held-out samples serves all pairs. Parameters as in `compared`.
     """
     lost = np.zeros((len(candidates), len(candidates)))
-    for own, weight, loses in compared(scorer, each, held, candidates):
+    for own, weight, loses in compared(scorer, each, held, candidates, clearly):
         starts = np.flatnonzero(np.r_[True, np.diff(own) > 0])
         lost[own[starts]] += np.add.reduceat(loses * weight[:, None], starts, axis=0)
     return lost

@@ -25,11 +25,11 @@ BEGIN = 8
 """One part in so many is learned from before anything counts; twice that where it is little."""
 LITTLE_EACH = 50
 """Samples of each secret that are little to learn from."""
-GROWTH = 1.5
+GROWTH = 2.0
 """How much more is known at each block than at the one before."""
 LITTLE = 0.1
 """Share of the chance to be wrong of the way that promises less: one pair, or many."""
-KEPT = 2
+KEPT = 3
 """Estimators that are tried again at later blocks."""
 
 
