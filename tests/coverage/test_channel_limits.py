@@ -13,7 +13,7 @@ from narcissus import channels as ch
 pytestmark = pytest.mark.coverage_claim
 
 REPEATS = pytest.mark.parametrize(
-    "repeats", [100, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+    "repeats", [40, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
 )
 CONFIDENCE = 0.8  # a low level, so that limits that do not hold show within few repeats
 FALSE_ALARM = 1e-6
