@@ -7,7 +7,7 @@ from scipy import stats
 from narcissus import channels as ch
 from narcissus.channels import pooled as module
 from narcissus.channels.estimators import Frequentist, Guess
-from narcissus.channels.families import Family
+from narcissus.channels.families import PairFamily
 from narcissus.channels.limits import evenly
 from narcissus.channels.pooled import Ledger, pooled_high
 from narcissus.channels.samples import samples
@@ -91,7 +91,7 @@ def family_of(data, weight_of, expected):
     upper = np.triu_indices(size, 1)
     rank[upper] = np.arange(len(upper[0]))
     rank = np.minimum(rank, rank.T)
-    return Family(
+    return PairFamily(
         lambda outputs: weight_of[outputs], np.ones(size), np.arange(size), rank,
         len(upper[0]), expected, np.full(size, 0.05), 1.0, Guess(),
     )  # fmt: skip

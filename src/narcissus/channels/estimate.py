@@ -86,15 +86,15 @@ def estimate(
     observer
         Hears of progress.
     **assumptions
-        ``symmetric``, ``monotone``, ``among``, ``pair``: what may be taken for granted of the
-        channel (`Assumptions`). Lower limits then hold if it is so, and say so.
+        ``symmetric``, ``monotone``, ``among``, ``pair``: what may be taken for granted
+        (`Assumptions`). Lower limits then hold if it is so, and say so.
 
     Returns
     -------
     LeakageEstimate
         Limits hold for independent samples: for the Bayes risk drawn from the prior of interest,
-        for ``beta*`` also with numbers per secret that were fixed beforehand. Upper limits never
-        rest on what is assumed; it only says where to look.
+        for ``beta*`` also with numbers per secret that were fixed beforehand. Upper ones never
+        rest on what is assumed.
 
     Raises
     ------
@@ -122,11 +122,18 @@ def estimate(
         if outputs is None:
             raise InputError("`outputs` is missing: the output of each sample")
         return _assess(samples(source, outputs), how, alpha=1 - level)
+    return _asked(cast(Sampler, source), how, until, first, most)
+
+
+def _asked(
+    sampler: Sampler, how: _How, until: float | None, first: int, most: int
+) -> LeakageEstimate:
+    """Check how far a sampler is to be asked, and ask it."""
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
     first = integer("first", first, low=40)
-    return _until(cast(Sampler, source), how, width, first, integer("most", most, low=first))
+    return _until(sampler, how, width, first, integer("most", most, low=first))
 
 
 def _known_kind(kind: str) -> str:

@@ -34,7 +34,7 @@ SHRINK = 5.0
 
 
 @dataclass(frozen=True)
-class Family:
+class PairFamily:
     """Pairs of secrets of equal weight, and what tells them apart.
 
     Attributes
@@ -86,7 +86,7 @@ class Family:
         held = data.counts(block)
         return compared(self.scorer, self.each, held, self.candidates, self.clearly)
 
-    def learned(self, data: Samples, past: Codes) -> Family:
+    def learned(self, data: Samples, past: Codes) -> PairFamily:
         """Learn anew from more samples."""
         scorer, each = self.estimator.fit(data, past), occurrences(data, past)
         return replace(self, scorer=scorer, each=each)
@@ -103,7 +103,7 @@ class Family:
 
 def families(
     data: Samples, tried: Sequence[Estimator], past: Codes, block: Codes, later: int, alpha: float
-) -> list[Family]:
+) -> list[PairFamily]:
     """Give the best family of each estimator, the most promising first.
 
     Parameters
@@ -129,15 +129,17 @@ def families(
         return []
     each, held = occurrences(data, learn), data.counts(ranked)
     tries = occurrences(data, ranked)[candidates]
-    found: list[Family] = []
+    found: list[PairFamily] = []
     for one in tried:
         scorer, empty = one.fit(data, learn), np.zeros(0)
-        best: list[Family] = []
+        best: list[PairFamily] = []
         for clearly in (0.0, CLEARLY) if isinstance(one, Frequentist) else (0.0,):
             lost = times_lost(scorer, each, held, candidates, clearly)
             rate = (lost + 0.5) / (tries[:, None] + 1)
             rank = _ranked(rate + rate.T)
-            whole = Family(scorer, each, candidates, rank, 1, empty, empty, math.inf, one, clearly)
+            whole = PairFamily(
+                scorer, each, candidates, rank, 1, empty, empty, math.inf, one, clearly
+            )
             best.append(_best_size(data, whole, check, later, math.log(1 / alpha)))
         found.append(min(best, key=lambda family: family.promise))
     return sorted(found, key=lambda family: family.promise)
@@ -155,7 +157,9 @@ def _ranked(values: Matrix) -> Codes:
     return np.minimum(rank, rank.T)
 
 
-def _best_size(data: Samples, whole: Family, check: Codes, later: int, room: float) -> Family:
+def _best_size(
+    data: Samples, whole: PairFamily, check: Codes, later: int, room: float
+) -> PairFamily:
     """Give the family of 1, 2, 4 ... or all pairs that promises most on fresh samples."""
     size = len(whole.candidates)
     pairs = size * (size - 1) // 2

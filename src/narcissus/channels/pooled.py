@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from narcissus.channels.estimators import Estimator
-from narcissus.channels.families import Family, bet, cost, families
+from narcissus.channels.families import PairFamily, bet, cost, families
 from narcissus.channels.pairs import Pair
 from narcissus.channels.samples import Codes, Samples
 from narcissus.observer import Observer
@@ -51,7 +51,7 @@ class Ledger:
     charged: float = 0.0
     samples: int = 0
 
-    def add(self, data: Samples, family: Family, block: Codes, later: int, room: float) -> None:
+    def add(self, data: Samples, family: PairFamily, block: Codes, later: int, room: float) -> None:
         """Bet on a block of which nothing but the secrets has been looked at."""
         each = np.bincount(data.secret[block], minlength=len(data.names))[family.candidates]
         most = family.most
@@ -124,7 +124,7 @@ def pooled_high(
     while ends[-1] * GROWTH < len(order) * 0.8:
         ends.append(math.ceil(ends[-1] * GROWTH))
     ledger, own = Ledger(), alpha
-    family: Family | None = None
+    family: PairFamily | None = None
     later = len(order) - ends[0]
     for low, high in pairwise([*ends, len(order)]):
         block = order[low:high]
