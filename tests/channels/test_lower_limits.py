@@ -10,7 +10,13 @@ import pytest
 from scipy import stats
 
 from narcissus.channels import lower_limits as module
-from narcissus.channels.lower_limits import below, risk_low, security_low, sum_low
+from narcissus.channels.lower_limits import (
+    below,
+    risk_low,
+    security_low,
+    shared_out,
+    sum_low,
+)
 from narcissus.channels.samples import samples
 
 
@@ -76,12 +82,13 @@ def test_the_least_over_events_is_below_each_of_them():
     rng = np.random.default_rng(7)
     for _ in range(20):
         first, second = rng.integers(0, 9, 6), rng.integers(0, 30, 6)
-        if not first.sum() or not second.sum():
+        if not first.sum() or not second.sum() or first.sum() == second.sum():
             continue
         found = module._of_two(first, second, 0.1)
+        one, other = shared_out(0.1, first.sum(), second.sum())
         each = [
-            below(first[~event].sum(), first.sum(), 0.05)
-            + below(second[event].sum(), second.sum(), 0.05)
+            below(first[~event].sum(), first.sum(), one)
+            + below(second[event].sum(), second.sum(), other)
             for event in map(np.array, product([False, True], repeat=6))
         ]
         best = min(1.0, *each)
@@ -97,3 +104,14 @@ def test_many_secrets_with_unlike_numbers_keep_a_limit():
     alike = samples(np.tile(np.arange(45), 300), np.tile(np.arange(45), 300) % 5)
     assert security_low(alike, 0.025) == 0
     assert math.isclose(risk_low(alike, 0.025), 1 - 5 / 45, rel_tol=0.02)
+
+
+def test_the_chance_of_error_goes_where_it_helps_most():
+    one, other = shared_out(0.05, 100, 2_500)
+    assert one + other == pytest.approx(0.05)
+    half = stats.norm.isf([one, other]) @ [1 / 10, 1 / 50]
+    assert half < stats.norm.isf([0.025, 0.025]) @ [1 / 10, 1 / 50]
+    others = np.linspace(0.001, 0.049, 97)
+    best = (stats.norm.isf(others) / 10 + stats.norm.isf(0.05 - others) / 50).min()
+    assert half == pytest.approx(best, rel=5e-3)
+    assert shared_out(0.05, 70, 70) == (0.025, 0.025)

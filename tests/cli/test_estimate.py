@@ -141,3 +141,41 @@ def test_programs_that_cannot_be_measured(narcissus, tmp_path, monkeypatch, argv
     assert words in err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["--symmetric"], "the secrets are alike"),
+        (["--pair", "v1", "v2"], "among 'v1', 'v2'"),
+        (["--among", "v1", "--among", "v2", "--among", "v0"], "among 'v1', 'v2', 'v0'"),
+    ],
+)
+def test_assumptions_are_printed_with_the_limits(narcissus, tmp_path, argv, words):
+    rng = np.random.default_rng(0)
+    secret = rng.integers(4, size=2_000)
+    shown = np.where(rng.random(2_000) < 0.5, secret, rng.integers(4, size=2_000))
+    path = tmp_path / "answers.csv"
+    pd.DataFrame({"secret": secret, "answer": shown}).astype(str).radd("v").to_csv(
+        path, index=False
+    )
+    plain = json.loads(narcissus("estimate", path, "--json")[1])
+    found = json.loads(narcissus("estimate", path, "--json", *argv)[1])
+    assert found["beta_star"]["low"] > plain["beta_star"]["low"]
+    assert words in found["assumptions"][0]
+    assert "assumptions" not in plain
+    code, out, _ = narcissus("estimate", path, *argv)
+    assert code == 0
+    assert f"assuming for the lower limits that {found['assumptions'][0]}" in out
+    assert "the lower ones if what is assumed is so" in out
+
+
+def test_a_secret_of_an_assumption_that_is_not_there_is_named(narcissus, tmp_path):
+    path = tmp_path / "samples.csv"
+    path.write_text("secret,o\n" + "v1,1\nv2,2\n" * 30)
+    code, _, err = narcissus("estimate", path, "--pair", "v1", "w2")
+    assert code == 2
+    assert "did you mean `v2`" in err
+    code, _, err = narcissus("estimate", path, "--symmetric", "--monotone")
+    assert code == 2
+    assert "leave the other assumptions out" in err

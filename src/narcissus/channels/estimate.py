@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,11 @@ import pandas as pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.channels.ahead import cuts, predict_ahead, some
+from narcissus.channels.assumed import NOTHING, Assumed, Assumptions, assumed, without_lower
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import LeakageEstimate, Look
 from narcissus.channels.limits import guess_error, risk_high, security_high
-from narcissus.channels.lower_limits import risk_low, security_low
+from narcissus.channels.remarks import remarks
 from narcissus.channels.samples import FEWEST, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
@@ -28,10 +29,6 @@ from narcissus.results import Estimate
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
 """Asked for a number of samples, gives as many fresh secrets and outputs."""
 
-NO_LOWER = (
-    "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
-    "that the secret can be read off them, so there is no lower limit"
-)
 INDEPENDENT = "the samples are independent of one another"
 
 
@@ -44,6 +41,7 @@ class _How:
     kind: str
     random: np.random.Generator
     observer: Observer = SILENT
+    assumed: Assumed = NOTHING
 
 
 def estimate(
@@ -58,6 +56,7 @@ def estimate(
     most: int = 1_000_000,
     rng: RandomSource = None,
     observer: Observer = SILENT,
+    **assumptions: Unpack[Assumptions],
 ) -> LeakageEstimate:
     """Estimate ``beta*`` and the Bayes risk of a channel known only by samples.
 
@@ -86,17 +85,22 @@ def estimate(
         Splits the samples; with a sampler also its randomness.
     observer
         Hears of progress.
+    **assumptions
+        ``symmetric``, ``monotone``, ``among``, ``pair``: what may be taken for granted
+        (`Assumptions`). Lower limits then hold if it is so, and say so.
 
     Returns
     -------
     LeakageEstimate
         Limits hold for independent samples: for the Bayes risk drawn from the prior of interest,
-        for ``beta*`` also with numbers per secret that were fixed beforehand.
+        for ``beta*`` also with numbers per secret that were fixed beforehand. Upper ones never
+        rest on what is assumed.
 
     Raises
     ------
     InputError
-        One secret only, or only one with enough samples; missing values.
+        One secret only, or only one with enough samples; missing values; an assumption that makes
+        no sense for the samples.
 
     Source: Narcissus theory 6.2.
 
@@ -110,18 +114,26 @@ def estimate(
     True
     """
     level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    how = _How(level, estimators, _known_kind(kind), generator(rng), observer)
+    held = assumed(**assumptions)
+    how = _How(level, estimators, _known_kind(kind), generator(rng), observer, held)
     if not callable(source):
         if until is not None:
             raise InputError("`until` needs a sampler that can be asked for more samples")
         if outputs is None:
             raise InputError("`outputs` is missing: the output of each sample")
         return _assess(samples(source, outputs), how, alpha=1 - level)
+    return _asked(cast(Sampler, source), how, until, first, most)
+
+
+def _asked(
+    sampler: Sampler, how: _How, until: float | None, first: int, most: int
+) -> LeakageEstimate:
+    """Check how far a sampler is to be asked, and ask it."""
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
     first = integer("first", first, low=40)
-    return _until(cast(Sampler, source), how, width, first, integer("most", most, low=first))
+    return _until(sampler, how, width, first, integer("most", most, low=first))
 
 
 def _known_kind(kind: str) -> str:
@@ -216,6 +228,8 @@ def _assess(
     """Judge each block of samples by what was learned from earlier ones."""
     side = alpha / 2
     continuous = data.continuous if how.kind == "auto" else how.kind == "continuous"
+    how.assumed.check(data)
+    part = how.assumed.part(data)
     tried = portfolio(how.wanted, data)
     order = some(data, how.random.permutation(data.size))
     ends = cuts(data, tried, order)
@@ -223,20 +237,24 @@ def _assess(
     observer.start("estimators", 2 * len(ends) + len(tried))
     ahead = predict_ahead(data, tried, order, ends, observer)
     risk = risk_high(data, ahead, side)
-    security, pair = security_high(data, how.wanted, how.random, side, observer)
-    lows = (None, None) if continuous else (risk_low(data, side), security_low(data, side))
-    crossed = _crossed((risk, security), lows, len(data.names), side)
+    known = how.assumed.known_pair(part)
+    found = security_high(part, how.wanted, how.random, side, observer, known)
+    limited = how.assumed.monotone or not continuous
+    lows = how.assumed.lows(data, side) if limited else (None, None)
+    security, texts = found.limit, how.assumed.texts()
+    crossed = _crossed((risk, security), lows, len(data.names), side, texts)
     guess = guess_error(data, ahead)
+    why = "" if limited else without_lower(data)
     # Nobody needs to do worse than with the commonest secret.
-    risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level)
-    security = _with_low(security, lows[1], how.level)
+    risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level, why)
+    security = _with_low(security, lows[1], how.level, why)
     observer.finish()
-    a, b = pair
+    a, b = found.pair
     return LeakageEstimate(
         beta_star=security,
         bayes_risk=risk,
         guessing_error=max(guess, risk.value),
-        pair=(data.names[a], data.names[b]),
+        pair=(part.names[a], part.names[b]),
         secrets=len(data.names),
         samples=data.size,
         confidence=how.level,
@@ -246,6 +264,10 @@ def _assess(
         history=(*history, Look(data.size, security, risk)),
         contradictions=crossed,
         left_out=data.left_out,
+        pairs=found.pairs,
+        alternatives=found.alternatives,
+        assumptions=texts,
+        remarks=remarks(part, security, found, how.assumed),
     )
 
 
@@ -254,25 +276,26 @@ def _crossed(
     lows: tuple[float | None, float | None],
     secrets: int,
     side: float,
+    texts: tuple[str, ...],
 ) -> tuple[str, ...]:
     """Compare the limits from samples judged ahead with those from all samples."""
     found = [Finding(highs[0].quantity, "the number of secrets", high=1 - 1 / secrets)]
     for high, low in zip(highs, lows, strict=True):
         # Four one-sided limits are compared at once.
-        for limits, source in (
-            ((None, high.high), "samples judged by earlier ones"),
-            ((low, None), "all samples"),
+        for limits, source, given in (
+            ((None, high.high), "samples judged by earlier ones", ()),
+            ((low, None), "all samples", texts),
         ):
             found.append(
                 Finding(
-                    high.quantity, source, *limits, kind="sampled", assumptions=(INDEPENDENT,),
-                    confidence=1 - 4 * side,
+                    high.quantity, source, *limits, kind="sampled",
+                    assumptions=(INDEPENDENT, *given), confidence=1 - 4 * side,
                 )
             )  # fmt: skip
     return tuple(str(c) for c in contradictions(found))
 
 
-def _with_low(e: Estimate, low: float | None, level: float) -> Estimate:
+def _with_low(e: Estimate, low: float | None, level: float, why: str) -> Estimate:
     """Put a lower limit, or the reason why there is none, beside an upper one."""
     high = 1.0 if e.high is None else e.high
     # The two limits come from different arguments and can cross (`_crossed` says so where they
@@ -283,5 +306,5 @@ def _with_low(e: Estimate, low: float | None, level: float) -> Estimate:
         value=e.value if low is None else max(e.value, low),
         low=low,
         confidence=level,
-        why=NO_LOWER if low is None else "",
+        why=why,
     )

@@ -8,6 +8,7 @@ Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2.
 from __future__ import annotations
 
 import copy
+import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse, spatial
 
-from narcissus._optional import optional
 from narcissus._validation import did_you_mean
+from narcissus.channels.forest import Forest, forest
+from narcissus.channels.naive_bayes import NaiveBayes
+from narcissus.channels.products import Products
 from narcissus.channels.samples import Codes, Matrix, Samples
 from narcissus.channels.templates import Templates
 from narcissus.errors import InputError
@@ -26,6 +29,13 @@ WIDE = 10
 """More columns than this, and neighbours are searched without a tree."""
 MOST_WIDE = 20_000
 """Training samples with which they are then compared."""
+
+MOST_WORK = 10**10
+"""Multiplications for one pass over the samples, above which an estimator is left out."""
+MOST_COLUMNS = 2_000
+"""Columns up to which all products of two are compared."""
+MOST_CLASSES = 100
+"""Secrets up to which trees are grown."""
 
 Scorer = Callable[[Codes], Matrix]
 """From numbers of distinct outputs to weights, shape (outputs, secrets), proportional in each row
@@ -217,22 +227,20 @@ class Classifier:
         return scores
 
 
-def forest(seed: int = 0) -> Classifier:
-    """Give a forest of extremely randomised trees (the extra ``learn``), for many columns."""
-    ensemble = optional("sklearn.ensemble", extra="learn", purpose="The forest estimator")
-    return Classifier(
-        ensemble.ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed), "forest"
-    )
-
-
 NAMED: dict[str, Callable[[], Estimator]] = {
     "forest": forest,
     "frequentist": Frequentist,
+    "naive-bayes": NaiveBayes,
     "nearest-log": lambda: Nearest("log"),
     "nearest-one": lambda: Nearest("one"),
     "nearest-root": lambda: Nearest("root"),
+    "products": Products,
     "templates": Templates,
+    "templates-each": lambda: Templates("each"),
+    "templates-shrunk": lambda: Templates("shrunk"),
 }
+OF_NUMBERS = Nearest | Templates | NaiveBayes | Products | Forest
+"""Estimators that need numeric outputs."""
 
 
 def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
@@ -241,9 +249,7 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
     ``wanted`` is None, or names, estimators and classifiers in scikit-learn's style.
     """
     if wanted is None:
-        chosen: list[Estimator] = [Frequentist()]
-        if samples.points is not None:
-            chosen += [Nearest("one"), Nearest("log"), Nearest("root"), Templates()]
+        chosen = _suitable(samples)
     else:
         chosen = []
         for one in [wanted] if isinstance(wanted, str) or hasattr(wanted, "fit") else wanted:
@@ -254,10 +260,36 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
                         f"{one!r}{did_you_mean(one, NAMED)}"
                     )
                 chosen.append(NAMED[one]())
-            elif isinstance(one, Frequentist | Nearest | Guess | Classifier | Templates):
+            elif isinstance(one, Frequentist | Guess | Classifier | OF_NUMBERS):
                 chosen.append(one)
             else:
                 chosen.append(Classifier(one, type(one).__name__))
-        if samples.points is None and any(isinstance(e, Nearest | Templates) for e in chosen):
-            raise InputError("the estimators `nearest-...` and `templates` need numeric outputs")
+        unfit = [e.name for e in chosen if isinstance(e, OF_NUMBERS)]
+        if samples.points is None and unfit:
+            raise InputError(
+                f"the estimator `{unfit[0]}` needs numeric outputs; encode the others as numbers"
+            )
     return [*chosen, Guess()]
+
+
+def _suitable(samples: Samples) -> list[Estimator]:
+    """Give those for means, spreads, shapes and products; what is dear only where it is not.
+
+    By the number of samples, secrets and columns alone: outputs must not decide what judges them.
+    """
+    chosen: list[Estimator] = [Frequentist()]
+    if samples.points is None:
+        return chosen
+    columns, secrets = samples.points.shape[1], len(samples.names)
+    chosen += [Nearest("one"), Nearest("log"), Nearest("root"), Templates()]
+    if samples.size * secrets * columns <= MOST_WORK:
+        chosen.append(NaiveBayes())
+    is_dear = samples.size * secrets * columns**2 > MOST_WORK
+    if not is_dear:
+        chosen.append(Templates("each"))
+    if columns > 1:
+        chosen += [] if is_dear else [Templates("shrunk")]
+        chosen += [Products()] if columns <= MOST_COLUMNS else []
+        if secrets <= MOST_CLASSES and importlib.util.find_spec("sklearn") is not None:
+            chosen.append(Forest())
+    return chosen

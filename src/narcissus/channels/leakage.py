@@ -52,7 +52,15 @@ class LeakageEstimate(Result):
         One look, or several of a run that was continued until it was precise enough.
     contradictions
         Limits that cross: then the samples are not independent (or it is the chance that was
-        allowed for).
+        allowed for), or what was assumed is not so.
+    pairs
+        How many pairs the upper limit of ``beta*`` is the mean of; 1 is ``pair`` itself.
+    alternatives
+        Miss and false hit of each estimator on one pair, where they were compared.
+    assumptions
+        What the lower limits rest on besides; empty if nothing was assumed.
+    remarks
+        Why limits are far apart and what would help; that estimators disagree.
     left_out
         Secrets with too few samples, and how many each has: the claims are about the others.
     """
@@ -69,6 +77,10 @@ class LeakageEstimate(Result):
     continuous: bool
     history: tuple[Look, ...] = field(repr=False)
     contradictions: tuple[str, ...] = ()
+    pairs: int = 1
+    alternatives: dict[str, float] = field(default_factory=dict[str, float])
+    assumptions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -77,7 +89,13 @@ class LeakageEstimate(Result):
         return "sampled"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the numbers of the command line, under its keys."""
+        """Give the numbers of the command line, under its keys; what is empty is left out."""
+        more: dict[str, Any] = {
+            "pairs": self.pairs if self.pairs > 1 else None,
+            "assumptions": list(self.assumptions),
+            "remarks": list(self.remarks),
+            "left_out": dict(self.left_out),
+        }
         return {
             "beta_star": as_limits(self.beta_star),
             "bayes_risk": as_limits(self.bayes_risk),
@@ -87,8 +105,7 @@ class LeakageEstimate(Result):
             "samples": self.samples,
             "confidence": self.confidence,
             "estimator": self.chosen,
-            **({"left_out": dict(self.left_out)} if self.left_out else {}),
-        }
+        } | {key: value for key, value in more.items() if value}
 
     def to_frame(self) -> pd.DataFrame:
         """Give the history: a row per look, with both estimates and their limits."""
@@ -126,26 +143,33 @@ class LeakageEstimate(Result):
             return f"{e.value:.4f}   limits {low} to {high}"
 
         worst = self.beta_star.high if self.beta_star.high is not None else 1.0
+        least = lower(100 - 50 * worst, places=1)
+        right = f"right in at least {least} of 100 attempts (50 by guessing)"
+        apart = f"told apart best: {self.pair[0]!r} and {self.pair[1]!r}, {right}"
+        if self.pairs > 1:
+            apart = f"some two secrets are told apart, {right}: the mean of {self.pairs} pairs"
         lines = [
             f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
             "",
             f"  Bayes security (worst pair)  {limits(self.beta_star)}",
-            f"    told apart best: {self.pair[0]!r} and {self.pair[1]!r}, right in at least "
-            f"{lower(100 - 50 * worst, places=1)} of 100 attempts (50 by guessing)",
+            f"    {apart}",
             f"  Bayes risk                   {limits(self.bayes_risk)}",
             f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
             "than the upper limit",
         ]
+        lines += [f"  assuming for the lower limits that {text}" for text in self.assumptions]
         lines += [
             f"  note: {why}"
-            for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why])
+            for why in dict.fromkeys([self.beta_star.why, self.bayes_risk.why, *self.remarks])
             if why
         ]
         lines += [f"  {c}" for c in self.contradictions]
         lines += few_samples(self.left_out)
+        hold = "; the lower ones if what is assumed is so" if self.assumptions else ""
         lines += [
             "",
-            "  Sampled: the estimates are as good as the samples and estimators; the limits hold.",
+            "  Sampled: the estimates are as good as the samples and estimators; the limits hold"
+            f"{hold}.",
         ]
         return "\n".join(lines)
 

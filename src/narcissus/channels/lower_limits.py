@@ -54,11 +54,12 @@ def security_low(data: Samples, side: float) -> float:
     """
     counts = data.counts().T.tocsr()
     each = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
-    if each.max() <= ALIKE * each.min():
-        return _of_equal(_thinned(counts, each), int(each.min()), side)
-    if len(each) > MOST_SECRETS:
+    is_alike = each.max() <= ALIKE * each.min()
+    if len(each) > MOST_SECRETS and not is_alike:
         return _of_many(counts, each, side)
-    dense = np.rint(counts.toarray()).astype(np.int64)
+    dense: Counts = np.rint(counts.toarray()).astype(np.int64)
+    if is_alike:
+        return _of_equal(thinned(dense, each), int(each.min()), side)
     pairs = combinations(range(len(each)), 2)
     return min(_of_two(dense[a], dense[b], side) for a, b in pairs)
 
@@ -85,10 +86,17 @@ def _of_equal(rows: Counts, size: int, side: float) -> float:
     return min(1.0, sum_low(round(least * size), size, side))
 
 
-def _thinned(counts: object, each: Counts) -> Counts:
-    """Keep as many samples of each secret as the rarest has, once, by a seed of its own."""
-    rng = np.random.default_rng(SEED)
-    dense = np.rint(counts.toarray()).astype(np.int64)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+def thinned(rows: Counts, each: Counts) -> Counts:
+    """Keep as many samples of each secret as the rarest has, once, by a seed of its own.
+
+    Parameters
+    ----------
+    rows
+        Counts of each output, shape (secrets, outputs).
+    each
+        Their sums.
+    """
+    rng, dense = np.random.default_rng(SEED), rows.copy()
     least = int(each.min())
     for place, row in enumerate(dense):
         if each[place] > least:
@@ -97,6 +105,16 @@ def _thinned(counts: object, each: Counts) -> Counts:
             dense[place] = 0
             dense[place, seen] = kept
     return dense
+
+
+def shared_out(side: float, first: int, second: int) -> tuple[float, float]:
+    """Share out a chance of error between two limits, so that their sum is nearly the nearest.
+
+    The limit of fewer samples has more of it: in the ratio of the square roots, which is best for
+    normal errors of like variance. Parameters are the chance and the two numbers of samples.
+    """
+    part = math.sqrt(second) / (math.sqrt(first) + math.sqrt(second))
+    return side * part, side * (1 - part)
 
 
 def _of_two(first: Counts, second: Counts, side: float) -> float:
@@ -119,10 +137,32 @@ def _of_two(first: Counts, second: Counts, side: float) -> float:
     safe = np.maximum(run, 1)
     up = y[part] - (-rise * (at - x[part])) // safe
     up = np.maximum(np.where(run == 0, y[part + 1], up), 0)
-    half = side / 2
-    misses = np.where(at > 0, special.betaincinv(np.maximum(at, 1), sizes[0] - at + 1, half), 0.0)
-    hits = np.where(up > 0, special.betaincinv(np.maximum(up, 1), sizes[1] - up + 1, half), 0.0)
-    return min(1.0, float((misses + hits).min()))
+    return of_events(at, up, sizes, side)
+
+
+def of_events(misses: Counts, hits: Counts, sizes: tuple[int, int], side: float) -> float:
+    """Limit the sum of two chances by that event, of many, at which it is smallest.
+
+    Parameters
+    ----------
+    misses, hits
+        Samples of the first secret outside each event, of the second inside, shape (events,).
+    sizes
+        Numbers of samples of the two.
+    side
+        Chance that the limit is too high, for an event that is fixed beforehand.
+    """
+    if sizes[0] == sizes[1]:
+        return min(1.0, sum_low(int((misses + hits).min()), sizes[0], side))
+    one, other = shared_out(side, *sizes)
+    both = _each_below(misses, sizes[0], one) + _each_below(hits, sizes[1], other)
+    return min(1.0, float(both.min()))
+
+
+def _each_below(counts: Counts, trials: int, alpha: float) -> NDArray[np.float64]:
+    """Give the one-sided Clopper-Pearson lower limits of many counts."""
+    limits = special.betaincinv(np.maximum(counts, 1), trials - counts + 1, alpha)
+    return np.where(counts > 0, limits, 0.0)
 
 
 def _of_many(counts: object, each: Counts, side: float) -> float:

@@ -17,7 +17,7 @@ from narcissus._outwards import lower, upper
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, one_of
 from narcissus.channels.ahead import MOST_CONTINUOUS
-from narcissus.channels.estimate import NO_LOWER
+from narcissus.channels.assumed import NO_LOWER
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import as_limits
 from narcissus.channels.paid_ahead import Gained, LogScore, paid_ahead

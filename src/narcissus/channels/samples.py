@@ -38,6 +38,9 @@ class Samples:
         assumptions: fewer than half of the samples share their output with another.
     left_out
         Secrets with too few samples, and how many each has.
+    shown
+        Number of the secret that each distinct output names, shape (distinct,); None if some name
+        none, or have several columns.
     """
 
     secret: Codes
@@ -46,6 +49,7 @@ class Samples:
     points: Matrix | None
     continuous: bool
     left_out: tuple[tuple[str, int], ...] = ()
+    shown: Codes | None = None
 
     @property
     def size(self) -> int:
@@ -133,7 +137,42 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
             extra, levels = pd.factorize(frame[column])
             output = pd.factorize(output * max(1, len(levels)) + extra)[0]
     secret = np.asarray(codes, dtype=np.intp)
-    return Samples(secret, output, names, points, hardly_repeat(output), left_out)
+    shown = _shown(names, frame, output) if frame.shape[1] == 1 else None
+    return Samples(secret, output, names, points, hardly_repeat(output), left_out, shown)
+
+
+def restricted(data: Samples, secrets: Codes) -> Samples:
+    """Give the samples of some secrets only.
+
+    Parameters
+    ----------
+    secrets
+        Their numbers, in rising order.
+    """
+    place = np.full(len(data.names), -1, dtype=np.intp)
+    place[secrets] = np.arange(len(secrets))
+    mine = place[data.secret] >= 0
+    kept, output = np.unique(data.output[mine], return_inverse=True)
+    points = None if data.points is None else data.points[kept]
+    names = tuple([data.names[one] for one in secrets])
+    return Samples(place[data.secret[mine]], output.ravel(), names, points, data.continuous)
+
+
+def _shown(names: tuple[str, ...], frame: pd.DataFrame, output: Codes) -> Codes | None:
+    """Give the number of the secret that each distinct output is."""
+    values = frame.iloc[:, 0].to_numpy()[np.unique(output, return_index=True)[1]]
+    labels: Any = names
+    if np.issubdtype(values.dtype, np.number):
+        try:
+            labels = [float(name) for name in names]
+        except ValueError:
+            return None
+    else:
+        values = values.astype(str)
+    if len(set(labels)) < len(names):
+        return None
+    place = np.asarray(pd.Index(labels).get_indexer(pd.Index(values)), dtype=np.intp)
+    return None if (place < 0).any() else place
 
 
 def hardly_repeat(output: Codes) -> bool:

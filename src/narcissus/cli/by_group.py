@@ -12,7 +12,7 @@ from narcissus.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from narcissus.channels import GroupLeakage, LeakageEstimate
+    from narcissus.results import Result
 
 
 def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
@@ -27,16 +27,15 @@ def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
     return outputs.pop(group)
 
 
-def write_sampled(
-    report: Path, found: LeakageEstimate | GroupLeakage, samples: Path, seed: int, *, silent: bool
-) -> None:
+def write_sampled(report: Path, found: Result, samples: Path, seed: int, *, silent: bool) -> None:
     """Write the page of what samples say, by group or not."""
-    from narcissus.channels import GroupLeakage
+    from narcissus.channels import GroupLeakage, LeakageEstimate
     from narcissus.report.leakage import estimate_page, groups_page
 
     source = asked({"the samples": samples}, seed)
     if isinstance(found, GroupLeakage):
         page = groups_page(found, samples.name, source)
     else:
+        assert isinstance(found, LeakageEstimate)
         page = estimate_page(found, samples.name, source)
     write(report, page, silent=silent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,6 @@ def command(
     measures: tuple[str, ...],
     prior: Path | None,
     gain: Path | None,
-    test: bool,
     program: str | None,
     yes: bool,
     report: Path | None,
@@ -187,10 +187,10 @@ def command(
             return
         assert samples is not None
         if more["group"] is not None:
-            _apart("--group", {"--measure": others, "--test": test, **held})
+            _apart("--group", {"--measure": others, "--test": more["test"], **held})
         how |= {"confidence": more["confidence"], "kind": more["kind"]}
         head, parts = _of_file(
-            samples, more, how | held, {**asked, "prior": weights}, test=test
+            samples, more, how | held, {**asked, "prior": weights}, test=more["test"]
         )
     if as_json:
         click.echo(json.dumps(_keys(parts)))
@@ -215,7 +215,7 @@ def _assumptions(more: dict[str, Any]) -> dict[str, Any]:
     return {name: more[name] for name in names if more[name]}
 
 
-def _keys(parts: list[Result]) -> dict[str, Any]:
+def _keys(parts: Sequence[Result]) -> dict[str, Any]:
     """Give the keys of ``--json``."""
     keys = {"SampledLeakage": "leakage", "NoLeakageTest": "no_leakage"}
     first, *rest = parts
@@ -224,8 +224,8 @@ def _keys(parts: list[Result]) -> dict[str, Any]:
 
 
 def _of_file(
-    samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any], *, test: bool
-) -> tuple[str, list[Result]]:
+    samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any]
+) -> tuple[str, Sequence[Result]]:
     """Give a line about the file, and all that was asked about its samples."""
     from narcissus import channels
     from narcissus.cli.progress import progress
@@ -235,14 +235,14 @@ def _of_file(
     groups = () if group is None else (taken(outputs, group, column),)
     head = f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
     with progress(quiet=not sys.stderr.isatty()) as observer:
-        level = {**how, "observer": observer}
+        level: dict[str, Any] = {**how, "observer": observer}
         if groups:
             return head, [channels.estimate_groups(secrets, outputs, *groups, **level)]
         parts: list[Result] = [channels.estimate(secrets, outputs, **level)]
         plain = {key: level[key] for key in ("confidence", "estimators", "kind", "rng", "observer")}
         if asked["measures"]:
             parts.append(channels.sampled_leakage(secrets, outputs, **asked, **plain))
-        if test:
+        if more["test"]:
             parts.append(
                 channels.no_leakage_test(secrets, outputs, rng=how["rng"], observer=observer)
             )

@@ -18,6 +18,7 @@ from narcissus.channels import (
     pairwise,
     prior_for,
 )
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.report.format import percent
 from narcissus.report.kinds.channel import headline, measures, pairs
@@ -52,23 +53,26 @@ def channel_page(
         Of an attacker with own losses: keys risk, prior_risk, beta_l, at_least, family and theorem
         of ``narcissus channel --loss --json``.
     """
+    if len(found.pair) != 2:
+        raise InputError("the channel has one secret only: there is nothing to show")
+    two = (found.pair[0], found.pair[1])
     told = {"pair", "secrets"}
     numbers = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
     exact = ExactChannel(
-        source="file", name=found.name, secrets=found.secrets, pair=found.pair,
+        source="file", name=found.name, secrets=found.secrets, pair=two,
         prior=found.prior, exact=Measures(**numbers), pairwise=None, profile=None,
     )  # fmt: skip
     blocks: list[Block | None] = [measures(exact.exact), _of_loss(loss)]
     c = found.channel
     if c is not None:
         weights = prior_for(c, prior)
-        a, b = (c.secrets.index(name) for name in found.pair)
-        blocks.append(pictures.best_test(c.row(a), c.row(b), found.pair))
+        a, b = (c.secrets.index(name) for name in two)
+        blocks.append(pictures.best_test(c.row(a), c.row(b), two))
         if len(c.secrets) <= pictures.MOST_SECRETS:
             blocks.append(pictures.hypers(hyper(c, weights), c.secrets, weights))
             values = tuple(map(tuple, pairwise(c).tolist()))
-            blocks.append(pairs(Pairwise(secrets=c.secrets, values=values), found.pair))
-    a, b = found.pair
+            blocks.append(pairs(Pairwise(secrets=c.secrets, values=values), two))
+    a, b = two
     verdict = assessed(
         f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
         f"{100 - 50 * found.beta_star:.1f} are right with the output and 50 without.",

@@ -1,0 +1,205 @@
+"""What a user may assume of a channel, to get a lower limit where samples alone give none.
+
+Upper limits never need any of it. A lower limit that rests on it says so.
+
+Source: Narcissus theory 6.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+
+from narcissus._validation import did_you_mean
+from narcissus.channels.lower_limits import risk_low, security_low
+from narcissus.channels.monotone import monotone_risk_low, monotone_security_low
+from narcissus.channels.pairs import Pair
+from narcissus.channels.samples import Samples, restricted
+from narcissus.channels.symmetric import symmetric_risk_low, symmetric_security_low
+from narcissus.errors import InputError
+
+SYMMETRIC = (
+    "the secrets are alike: each is shown as itself with one chance, and as each other one with "
+    "another, as in randomised response"
+)
+MONOTONE = (
+    "the larger a secret, the likelier are larger outputs throughout (or smaller ones throughout): "
+    "the likelihood ratio of two secrets is monotone"
+)
+NO_LOWER = (
+    "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
+    "that the secret can be read off them, so there is no lower limit"
+)
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is taken for granted of a channel.
+
+    Attributes
+    ----------
+    symmetric
+        Secrets are alike and are shown as one another, as in randomised response.
+    monotone
+        Larger secrets make larger outputs likelier throughout (or smaller ones throughout).
+    among
+        Names of the secrets of which two are the easiest to tell apart; empty: of all.
+    """
+
+    symmetric: bool = False
+    monotone: bool = False
+    among: tuple[str, ...] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        """Give what is assumed, as noun clauses."""
+        found = [SYMMETRIC] if self.symmetric else [MONOTONE] if self.monotone else []
+        if self.among:
+            named = ", ".join(map(repr, self.among[:6])) + (", ..." if len(self.among) > 6 else "")
+            found.append(f"no other two secrets are easier to tell apart than two among {named}")
+        return tuple(found)
+
+    def part(self, data: Samples) -> Samples:
+        """Give the samples of the secrets that `beta*` is searched among."""
+        if not self.among:
+            return data
+        for name in self.among:
+            if name not in data.names:
+                raise InputError(
+                    f"there are no samples of the secret {name!r}{did_you_mean(name, data.names)}"
+                )
+        return restricted(data, np.array(sorted(data.names.index(name) for name in self.among)))
+
+    def known_pair(self, part: Samples) -> Pair | None:
+        """Give the pair that is easiest to tell apart, if that is assumed."""
+        return ends(part) if self.monotone else None
+
+    def lows(self, data: Samples, side: float) -> tuple[float | None, float | None]:
+        """Limit the Bayes risk and `beta*` from below, each but for chance ``side``."""
+        part = self.part(data)
+        if self.symmetric:
+            return symmetric_risk_low(data, side), symmetric_security_low(data, side)
+        if self.monotone:
+            low, high = ends(part)
+            return (
+                monotone_risk_low(data, ordered(data), side),
+                monotone_security_low(part, low, high, side),
+            )
+        return risk_low(data, side), security_low(part, side)
+
+    def check(self, data: Samples) -> None:
+        """Refuse what does not fit the samples.
+
+        Raises
+        ------
+        InputError
+            Secrets or outputs that the assumption makes no sense for.
+        """
+        self.part(data)
+        if self.symmetric and data.shown is None:
+            raise InputError(
+                "`symmetric` is for channels that show one of the secrets, as randomised response "
+                "does: here some outputs are none of them"
+            )
+        if self.monotone:
+            ordered(data)
+            if data.points is None or data.points.shape[1] != 1:
+                raise InputError("`monotone` needs outputs of one column of numbers")
+
+
+NOTHING = Assumed()
+"""The default: no assumption."""
+
+
+class Assumptions(TypedDict, total=False):
+    """What `estimate` may take for granted; upper limits never need it.
+
+    Attributes
+    ----------
+    symmetric
+        True: the output is a secret, the true one with one chance and each other one with another,
+        as in randomised response. Leave the other assumptions out then.
+    monotone
+        True: larger secrets make larger outputs likelier throughout, or smaller ones throughout
+        (one column of numbers; secrets that are numbers). Continuous outputs have a lower limit.
+    among
+        Two of these secrets are the easiest to tell apart.
+    pair
+        These two are; instead of ``among``.
+    """
+
+    symmetric: bool
+    monotone: bool
+    among: Sequence[Any] | None
+    pair: Sequence[Any] | None
+
+
+def assumed(
+    *, symmetric: bool = False, monotone: bool = False, among: Any = None, pair: Any = None
+) -> Assumed:
+    """Put together what a user assumes; parameters as in `Assumptions`.
+
+    Raises
+    ------
+    InputError
+        Assumptions that do not go together; fewer than two secrets.
+    """
+    if symmetric and (monotone or among is not None or pair is not None):
+        raise InputError("`symmetric` says all about the channel: leave the other assumptions out")
+    if among is not None and pair is not None:
+        raise InputError("give `among` or `pair`, not both")
+    named = _names("among" if pair is None else "pair", among if pair is None else pair)
+    if pair is not None and len(named) != 2:
+        raise InputError(f"`pair` must be two different secrets, got {len(named)}")
+    return Assumed(symmetric, monotone, named)
+
+
+def _names(option: str, given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise InputError(f"`{option}` must be a list of secrets, got {given!r}")
+    listed: list[Any] = list(given)
+    named = tuple(dict.fromkeys(str(one) for one in listed))
+    if len(named) < 2:
+        raise InputError(f"`{option}` must name two different secrets or more")
+    return named
+
+
+def ordered(data: Samples) -> list[int]:
+    """Give the numbers of the secrets in the order of their values.
+
+    Raises
+    ------
+    InputError
+        Secrets that are no numbers.
+    """
+    try:
+        values = [float(name) for name in data.names]
+    except ValueError as error:
+        raise InputError(f"`monotone` needs secrets that are numbers: {error}") from error
+    return [int(place) for place in np.argsort(values, kind="stable")]
+
+
+def ends(data: Samples) -> Pair:
+    """Give the smallest and the largest secret: under ``monotone`` they are the easiest pair."""
+    order = ordered(data)
+    low, high = sorted((order[0], order[-1]))
+    return low, high
+
+
+def may_be_monotone(data: Samples) -> bool:
+    """Tell whether `monotone` makes sense for the samples."""
+    try:
+        Assumed(monotone=True).check(data)
+    except InputError:
+        return False
+    return True
+
+
+def without_lower(data: Samples) -> str:
+    """Say why there is no lower limit, and which assumption would give one."""
+    would = "; `monotone` gives one, if larger secrets make larger outputs likelier throughout"
+    return NO_LOWER + (would if may_be_monotone(data) else "")
