@@ -1,6 +1,7 @@
 """Exact answers for small worlds: profiles, best attackers, memorized information."""
 
 from narcissus.profiles.attacker import Bayes
+from narcissus.profiles.cover import Cover, cover, why_not_covered
 from narcissus.profiles.family import WrittenFamily, write_out_family
 from narcissus.profiles.memorized import memorized_information
 from narcissus.profiles.profile import (
@@ -19,15 +20,18 @@ __all__ = [
     "LIMIT",
     "WORK",
     "Bayes",
+    "Cover",
     "Profile",
     "Smallest",
     "WorstEvent",
     "WrittenFamily",
     "WrittenOut",
+    "cover",
     "memorized_information",
     "profile",
     "sampled_profile",
     "smallest",
+    "why_not_covered",
     "worst_event",
     "write_out",
     "write_out_family",

@@ -61,6 +61,9 @@ class WrittenOut:
         How many those are.
     abstain
         Whether an attacker may make no attempt; membership predicates always may.
+    places
+        Records in front that are told apart, where data sets are written out up to the order of
+        all others and attempts are about those in front; None: all data sets are.
     """
 
     game: Game
@@ -69,6 +72,7 @@ class WrittenOut:
     guesses: Any
     count: int
     abstain: bool = True
+    places: int | None = None
 
     @property
     def additive(self) -> bool:
@@ -91,10 +95,11 @@ class WrittenOut:
         world = self.enumeration
         mean = world.weight @ world.fresh
         looser = self.game.looser or self.game.relation
-        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self._parts()]
+        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self.parts()]
         return np.concatenate(parts)
 
-    def _parts(self) -> Iterator[NDArray[np.int64]]:
+    def parts(self) -> Iterator[NDArray[np.int64]]:
+        """Go through the numbers of all guesses, as many at a time as are held at once."""
         wide = max(len(self.enumeration.data), self.channel.matrix.shape[1])
         step = max(1, _CHUNK // wide)
         for start in range(0, self.count, step):
@@ -120,7 +125,7 @@ class WrittenOut:
         if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
             joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
         released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
-        for part in self._parts():
+        for part in self.parts():
             holds = table(game.relation, world.data, self.guesses, part)
             again = (
                 holds if game.looser is None else table(game.looser, world.data, self.guesses, part)
@@ -280,7 +285,7 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             )
     if game.surprisal is not None and game.side is not None:
         raise InputError("surprisal has no exact answer here; play the game instead")
-    enumeration, lumped = _enumerate(game, limit)
+    enumeration, places = _enumerate(game, limit)
     outcomes = getattr(game.mechanism, "outcomes", None)
     each = 1 if outcomes is None else outcomes(np.shape(enumeration.data)[1])
     _fits(
@@ -292,7 +297,7 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
     channel = game.mechanism.channel(enumeration.data)
     guesses = (
         game.relation.guesses(enumeration.data, lumped=True)
-        if lumped
+        if places is not None
         else game.relation.guesses(enumeration.data)
     )
     count = len(guesses)
@@ -303,11 +308,14 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
-    return WrittenOut(game, enumeration, channel, guesses, count, abstain)
+    return WrittenOut(game, enumeration, channel, guesses, count, abstain, places)
 
 
-def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
-    """Write out the data sets, up to their order where release and attempt do not see it."""
+def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
+    """Write out the data sets, up to their order where release and attempt do not see it.
+
+    Then with how many records in front are told apart.
+    """
     places = getattr(game.relation, "coordinates", None)
     if (
         places is not None
@@ -320,10 +328,10 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
     ):
         enumeration = game.world.lumped(places)
         if enumeration is not None:
-            return enumeration, True
+            return enumeration, places
     size = game.world.count()
     _fits(size, limit, f"{amount(size)} data sets")
-    return game.world.enumerate(), False
+    return game.world.enumerate(), None
 
 
 def amount(size: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -12,6 +12,28 @@ from narcissus.errors import InputError
 from narcissus.worlds.base import World, members
 
 _LONG = 80
+
+
+@dataclass(frozen=True)
+class NamedFamily:
+    """Several worlds by name, each a distribution of its own: a `Family` that was made, not listed.
+
+    Parameters
+    ----------
+    parts
+        The worlds by name, at least one.
+    """
+
+    parts: Mapping[str, World]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise InputError("a family must have at least one member")
+
+    @property
+    def members(self) -> dict[str, World]:
+        """The distributions by name."""
+        return dict(self.parts)
 
 
 @dataclass(frozen=True)

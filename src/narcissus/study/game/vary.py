@@ -18,10 +18,11 @@ MOST, LARGEST = 100_000, 10**15
 SECTIONS = ("mechanism", "world", "success", "looser")
 
 
-def spread(text: str) -> list[float]:
+def spread(text: str, name: str = "--values") -> list[float]:
     """Read values to try: ``FROM:TO:STEP``, both ends included, or a list with commas.
 
-    Whole numbers stay whole, and steps are decimal: ``0:0.3:0.1`` holds 0.3.
+    Whole numbers stay whole, and steps are decimal: ``0:0.3:0.1`` holds 0.3. ``name`` is what
+    messages call it.
 
     Raises
     ------
@@ -30,7 +31,7 @@ def spread(text: str) -> list[float]:
         too many values.
     """
     wrong = InputError(
-        f"`--values` must be FROM:TO:STEP (such as 0:0.5:0.01) or a list (1,2,4), got {text!r}"
+        f"`{name}` must be FROM:TO:STEP (such as 0:0.5:0.01) or a list (1,2,4), got {text!r}"
     )
     ranged = ":" in text
     try:
@@ -44,9 +45,9 @@ def spread(text: str) -> list[float]:
     if ranged:
         start, end, step = numbers
         if step == 0 or (end - start) / step < 0:
-            raise InputError(f"`--values` never gets from {start} to {end} in steps of {step}")
+            raise InputError(f"`{name}` never gets from {start} to {end} in steps of {step}")
         if (end - start) / step > MOST:
-            raise InputError(f"`--values` holds more than {MOST:,} values: make the step larger")
+            raise InputError(f"`{name}` holds more than {MOST:,} values: make the step larger")
         numbers = [start + k * step for k in range(int((end - start) / step) + 1)]
     return [int(number) if number == int(number) else float(number) for number in numbers]
 
