@@ -13,6 +13,7 @@ from narcissus.profiles.profile import (
 )
 from narcissus.profiles.sampled import sampled_profile
 from narcissus.profiles.worst_event import WorstEvent, worst_event
+from narcissus.profiles.worst_neighbours import WorstNeighbours, worst_neighbours
 from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Profile",
     "Smallest",
     "WorstEvent",
+    "WorstNeighbours",
     "WrittenFamily",
     "WrittenOut",
     "cover",
@@ -33,6 +35,7 @@ __all__ = [
     "smallest",
     "why_not_covered",
     "worst_event",
+    "worst_neighbours",
     "write_out",
     "write_out_family",
 ]

@@ -39,10 +39,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._outwards import upper
 from narcissus._validation import non_negative
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles.best import Best, Guesses
+from narcissus.profiles.family import WrittenFamily
 from narcissus.profiles.write_out import WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table
@@ -93,6 +95,12 @@ class Cover(Result):
     def grade(self) -> Grade:
         """'proved' for every rate of the interval; 'proved if' where parts are the user's own."""
         return "proved if" if self.assumptions else "proved"
+
+    def __str__(self) -> str:
+        return (
+            f"at every rate from {self.low:g} to {self.high:g} a delta of "
+            f"{upper(self.at_most, 3)} is enough, by {self.looked_at:,} intervals"
+        )
 
 
 def why_not_covered(exact: WrittenOut) -> str:
@@ -206,6 +214,7 @@ def cover(
         low, high, epsilon,
         rate=worst[1], least=worst[0], at_most=max(-heap[0][0], worst[0]),
         looked_at=looked, tolerance=tolerance,
+        assumptions=WrittenFamily({"": exact}).assumptions,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,20 +20,26 @@ class NamedFamily:
 
     Parameters
     ----------
+    names
+        Their names, all different.
     parts
-        The worlds by name, at least one.
+        The worlds, as many, at least one.
     """
 
-    parts: Mapping[str, World]
+    names: Sequence[str]
+    parts: Sequence[World]
 
     def __post_init__(self) -> None:
-        if not self.parts:
-            raise InputError("a family must have at least one member")
+        if not self.parts or not len(self.names) == len(set(self.names)) == len(self.parts):
+            raise InputError(
+                f"a family must have at least one member, and each its own name: got "
+                f"{len(self.parts)} members and {len(set(self.names))} names"
+            )
 
-    @property
+    @cached_property
     def members(self) -> dict[str, World]:
         """The distributions by name."""
-        return dict(self.parts)
+        return dict(zip(self.names, self.parts, strict=True))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,15 @@ from functools import partial
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.profiles import WrittenFamily, cover, why_not_covered, write_out
+from narcissus.observer import SILENT, Observer
+from narcissus.profiles import (
+    Cover,
+    WrittenFamily,
+    WrittenOut,
+    cover,
+    why_not_covered,
+    write_out,
+)
 from narcissus.profiles.family import ROUNDING
 from narcissus.study.game.family import RatesFamily
 from narcissus.study.game.schema import GameStudy
@@ -23,6 +31,54 @@ Covered = tuple[WrittenFamily, CoverResult | None, str]
 """The distributions written out, with the worst rate; what holds between them; why not more."""
 
 
+def between_rates(
+    family: RatesFamily,
+    exact: WrittenOut,
+    epsilon: float,
+    delta: float,
+    *,
+    hours: float | None = None,
+    observer: Observer = SILENT,
+) -> Cover:
+    """Find the worst rate of a family, and what is enough for every one.
+
+    Parameters
+    ----------
+    family
+        The section of the study.
+    exact
+        The game at any of its rates, written out.
+    epsilon, delta
+        Of the statement; the tolerance is a tenth of delta where the family has none.
+    hours, observer
+        The longest time that was agreed to, and who hears of the work.
+
+    Raises
+    ------
+    InputError
+        The world does not say how its chances depend on the rate.
+    LongWorkError
+        It takes longer than was agreed to.
+    """
+    return cover(
+        exact,
+        family.low,
+        family.high,
+        epsilon,
+        points=family.rates,
+        tolerance=family.tolerance or max(delta / 10, LEAST),
+        budget=family.budget,
+        agreed=partial(
+            agree,
+            work=f"at most {family.budget:,} intervals between rates",
+            hours=hours,
+            observer=observer,
+            instead="take a smaller `family.budget`",
+        ),
+        observer=observer,
+    )
+
+
 def covered(
     study: GameStudy, written: WrittenFamily, statement: Any, options: RunOptions
 ) -> Covered:
@@ -31,28 +87,20 @@ def covered(
     if not isinstance(family, RatesFamily):
         return written, None, ""
     exact = next(iter(written.members.values()))
-    if not isinstance(statement, Resilience):
-        reason = "between them nothing is known of statements without the attacker's own baseline"
-        return written, None, f'{reason}; [family] kind = "grid" states it for these only'
-    if reason := why_not_covered(exact):
-        reason = f"between them nothing is known, since {reason}"
-        return written, None, f'{reason}; [family] kind = "grid" states it for these only'
-    tolerance = family.tolerance or max(statement.delta / 10, LEAST)
-    found = cover(
+    reason = (
+        why_not_covered(exact)
+        if isinstance(statement, Resilience)
+        else "the statement is not about the attacker's own baseline"
+    )
+    if reason:
+        grid = '[family] kind = "grid" states it for listed rates only'
+        return written, None, f"between them nothing is known, since {reason}; {grid}"
+    found = between_rates(
+        family,
         exact,
-        family.low,
-        family.high,
         statement.epsilon,
-        points=family.rates,
-        tolerance=tolerance,
-        budget=family.budget,
-        agreed=partial(
-            agree,
-            work=f"at most {family.budget:,} intervals between rates",
-            hours=options.hours,
-            observer=options.observer,
-            instead="take a smaller `family.budget`",
-        ),
+        statement.delta,
+        hours=options.hours,
         observer=options.observer,
     )
     holds = found.at_most <= statement.delta + ROUNDING
@@ -67,13 +115,10 @@ def covered(
         limit=statement.delta,
         looked_at=found.looked_at,
         budget=family.budget,
-        tolerance=tolerance,
+        tolerance=found.tolerance,
         complete=found.complete,
         holds=holds,
-        words=(
-            f"at every rate from {found.low:g} to {found.high:g} a delta of "
-            f"{upper(found.at_most, 3)} is enough, by {found.looked_at:,} intervals"
-        ),
+        words=str(found),
     )
     return _with_worst(written, found.rate, statement.epsilon), result, between
 

@@ -209,6 +209,8 @@ class OwnFamily(FileSection):
                 )
             found[name] = one if hasattr(one, "draw") else OwnWorld(one)
             _few(len(found))
+        if not found:
+            raise InputError(f"the generator {self.generator.name} gives no world")
         return found
 
 

@@ -134,7 +134,8 @@ class GameStudy(FileSection):
 
     def _world(self) -> Any:
         if self.family is not None:
-            return NamedFamily(self.family.worlds(self.world))
+            worlds = self.family.worlds(self.world)
+            return NamedFamily(tuple(worlds), tuple(worlds.values()))
         assert self.world is not None  # checked as the file was read
         return self.world.build()
 

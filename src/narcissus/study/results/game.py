@@ -202,4 +202,7 @@ class GameResults(ResultModel):
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
         if self.attackers and not self.trials:
             raise ValueError("there are attackers and no trials")
+        cover = None if self.exact is None else self.exact.cover
+        if cover is not None and not cover.holds and self.outcome.startswith("resilient"):
+            raise ValueError("it is called resilient, and is not shown for every rate")
         return self
