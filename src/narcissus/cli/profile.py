@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from narcissus.profiles import Cover, Profile
     from narcissus.results import Estimate
     from narcissus.study import Study
+    from narcissus.study.game.family import RatesFamily
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
 Exact, and against every attacker at once: the study (of kind "game") is written out, with all
 data sets, releases and attempts. The best attacker comes with it. Where the world is a family of
 distributions, delta is the largest over them, and the one that attains it is named; --worst writes
-it to a file, as a study to play. Where the study has a [family] of rates, what holds between them is
-computed too, at --epsilon or the statement's. A study that is too large gets an error that says how large it would be; --sample estimates it from below
-instead.
+it to a file, as a study to play. Where the study has a [family] of rates, what holds between them
+is computed too, at --epsilon or the statement's. A study that is too large gets an error that says
+how large it would be; --sample estimates it from below instead.
 
 --smallest finds the first of the --values of a parameter of the mechanism (or of another section,
 as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
@@ -273,6 +274,10 @@ def _show(result: Profile, epsilon: float) -> None:
             click.echo(f"  {told}release {row['release']}: {attempt}, gains {row['gain']:.6g}")
 
 
+def _ends(family: RatesFamily) -> str:
+    return f"from {family.low:g} to {family.high:g}"
+
+
 def _smallest(
     study: Study,
     parameter: str,
@@ -285,9 +290,12 @@ def _smallest(
     as_json: bool,
 ) -> int:
     """Find the smallest value of a parameter that meets a target."""
+    from narcissus.cli.progress import progress
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
     from narcissus.profiles.family import number
+    from narcissus.study.game.covered import smallest_for_every_rate
+    from narcissus.study.game.family import RatesFamily
     from narcissus.study.game.vary import spread, varied
 
     settings: Any = study.settings
@@ -304,15 +312,19 @@ def _smallest(
     if not 0 <= target <= 1:
         raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
     tried = spread(values)
-    with study.code.in_use():
-        found = smallest(
+    every = isinstance(settings.family, RatesFamily)
+    with study.code.in_use(), progress(quiet=not every or not sys.stderr.isatty()) as observer:
+        found = smallest_for_every_rate(
+            settings, study.folder, parameter, tried,
+            epsilon=epsilon, delta=target, limit=limit, observer=observer,
+        ) if every else smallest(
             lambda value: varied(settings, study.folder, parameter, value),
             tried,
             epsilon=epsilon,
             delta=target,
             limit=limit,
             executor=executor,
-        )
+        )  # fmt: skip
     if as_json:
         answer = {
             "parameter": parameter,
@@ -328,14 +340,20 @@ def _smallest(
     elif found.value is None:
         click.echo(
             f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
-            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {number(found.delta)}, "
-            f"above {target:g}"
+            f"{tried[-1]:g} is {'shown to be ' if every else ''}enough: at the last, "
+            f"delta({epsilon:g}) {'>=' if every else '='} {number(found.delta)}, "
+            + (f"above {target:g}" if found.delta > target else "and more is not excluded")
         )
     else:
         click.echo(
             f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
-            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = "
-            f"{number(found.delta)}, at most {target:g}"
+            f"enough, the first of {found.tried} tried: delta({epsilon:g}) "
+            f"{'<=' if every else '='} {number(found.delta)}, at most {target:g}"
+            + (f", for every rate {_ends(settings.family)}" if every else "")
+        )
+    if not as_json and found.undecided:
+        click.echo(
+            f"not known of {found.undecided} of the values before: take a larger `family.budget`"
         )
     if not as_json:
         for text in found.assumptions:

@@ -1,23 +1,23 @@
 """The worst rate of a world, and what holds for every rate of an interval, not for a grid only.
 
-Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn with rate ``r``. Two
-limits of it over an interval ``[a, b]`` are computed, and the smaller one counts.
+Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn with rate ``r``.
+Two limits of it over an interval ``[a, b]`` are computed, and the smaller one counts.
 
-*Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over the
-interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` together with
-an attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
+*Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
+the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` together
+with an attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
 
     s_r(y,z) - e^epsilon P_r(y) b_r(z) <= min( s_u - e^epsilon P_l(y) b_l,
                                                P_u(y) ( s_u / (s_u + t_l) - e^epsilon b_l ) )
 
 where an index ``u`` (``l``) stands for sums of the largest (least) chances, since ``s / (s + t)``
-grows with ``s`` and falls with ``t``. Where a release is the more likely the better the attempt, the
-second is sharper. The sum over releases of the largest positive part bounds ``delta`` everywhere.
+grows with ``s`` and falls with ``t``, and the second holds where it is not negative. The sum over
+releases of the largest positive part bounds ``delta`` everywhere.
 
-*Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one over
-``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and ``d'``
-that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and the
-baseline by at most ``1 - (1 - d)(1 - d')``, whoever the attacker is; so
+*Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one
+over ``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and
+``d'`` that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and
+the baseline by at most ``1 - (1 - d)(1 - d')``, whoever the attacker is; so
 
     |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')) <= (1 + 2 e^epsilon) n |r - r'|.
 
@@ -126,6 +126,7 @@ def cover(
     points: Sequence[float] = (),
     tolerance: float = 1e-3,
     budget: int = 1000,
+    target: float | None = None,
     agreed: Callable[[float], None] | None = None,
     observer: Observer = SILENT,
 ) -> Cover:
@@ -148,6 +149,8 @@ def cover(
         How far what is proved may stay above what is needed; at least 0.
     budget
         Most intervals to look at.
+    target
+        A delta: also end where it is known whether it is enough for every rate.
     agreed
         Is told the seconds that this takes at most, before it starts; raises to prevent it.
     observer
@@ -199,7 +202,10 @@ def cover(
     for a, b in pairwise(edges):
         worst = _add(between, heap, a, b, worst)
     observer.advance(looked)
-    while -heap[0][0] > worst[0] + tolerance and looked + 2 <= budget:
+    aim = -math.inf if target is None else target
+    while -heap[0][0] > max(worst[0] + tolerance, aim) and looked + 2 <= budget:
+        if target is not None and worst[0] > target:
+            break
         limit, a, b = heap[0]
         middle = _middle(a, b)
         if not a < middle < b:
@@ -307,7 +313,10 @@ class _Between:
             closer = shared < plain
             best.add(
                 Guesses(
-                    0, part, np.where(closer, high * share, here), base * np.where(closer, high, low)
+                    0,
+                    part,
+                    np.where(closer, high * share, here),
+                    base * np.where(closer, high, low),
                 ),
                 additive=self.exact.additive,
             )

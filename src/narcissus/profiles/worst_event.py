@@ -85,7 +85,7 @@ class WorstEvent(Result):
         """
         zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
-        world = "finite\"\ndata = [[0], [1]]" if uniform else "pairs\"\npairs = [[[0], [1]]]"
+        world = 'finite"\ndata = [[0], [1]]' if uniform else 'pairs"\npairs = [[[0], [1]]]'
         epsilon = self.uniform_epsilon if uniform else self.epsilon
         promised = self.delta / (2 * (1 + math.exp(self.epsilon)) if uniform else 2)
         low = promised * (1 - 1e-9)  # just below, so that rounding does not decide

@@ -196,8 +196,9 @@ def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
 
 def _plain(release: Any) -> Any:
     value = release.tolist() if isinstance(release, np.ndarray | np.generic) else release
-    plain = isinstance(value, list | int | float | str | bool) and value == value
-    return value if plain else str(value)
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value if isinstance(value, list | int | float | str | bool) else str(value)
 
 
 def _apart(one: NDArray[Any], others: NDArray[Any]) -> NDArray[np.int64]:

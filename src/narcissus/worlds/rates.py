@@ -1,8 +1,8 @@
 """Worlds of independent records of two types: their chances at any rate, and between two rates.
 
 With ``k`` of ``n`` records of the first type, whose chance is ``p``, a data set has probability
-``ways * p^k (1 - p)^(n - k)``. As a function of ``p`` that rises up to ``k / n`` and falls after it,
-so that over an interval of rates its largest value is at the nearest point to ``k / n`` and its
+``ways * p^k (1 - p)^(n - k)``. As a function of ``p`` that rises up to ``k / n`` and falls after
+it, so that over an interval of rates its largest value is at the nearest point to ``k / n`` and its
 smallest at one of the ends: limits without a grid.
 """
 
@@ -48,7 +48,7 @@ class TwoTypes:
         return np.exp(self._logarithm(self.share(rate)))
 
     def between(self, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the least and the largest probability of each data set over the rates of an interval.
+        """Give the least and the largest probability of each data set over an interval of rates.
 
         Rounded outwards, so that no rate between the two has less, or more.
         """

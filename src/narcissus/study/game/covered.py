@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from narcissus._outwards import upper
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles import (
     Cover,
+    Smallest,
     WrittenFamily,
     WrittenOut,
     cover,
@@ -19,6 +23,7 @@ from narcissus.profiles import (
 from narcissus.profiles.family import ROUNDING
 from narcissus.study.game.family import RatesFamily
 from narcissus.study.game.schema import GameStudy
+from narcissus.study.game.vary import varied
 from narcissus.study.kinds import RunOptions
 from narcissus.study.results.game import CoverResult
 from narcissus.study.work import agree
@@ -77,6 +82,59 @@ def between_rates(
         ),
         observer=observer,
     )
+
+
+def smallest_for_every_rate(
+    study: GameStudy,
+    folder: Path,
+    parameter: str,
+    values: Sequence[float],
+    *,
+    epsilon: float,
+    delta: float,
+    limit: int,
+    observer: Observer = SILENT,
+) -> Smallest:
+    """Find the first value of a parameter that is enough for every rate of a study's family.
+
+    Parameters
+    ----------
+    study
+        A study with a family of rates.
+    folder
+        Where it lies.
+    parameter, values
+        What is varied, as for `varied`, and the values to try, in order.
+    epsilon, delta
+        Target.
+    limit
+        Largest number of (data set, release) pairs of a game.
+    observer
+        Hears of the work.
+
+    Raises
+    ------
+    InputError
+        Nothing is known between the rates, or the parameter does not take a value.
+    """
+    family = study.family
+    assert isinstance(family, RatesFamily)
+    last, tried, undecided, assumed = math.inf, 0, 0, dict[str, None]()
+    for value in values:
+        game = next(iter(varied(study, folder, parameter, value).members().values()))
+        exact = write_out(game, limit=limit, abstain=study.exact.abstain)
+        found = cover(
+            exact, family.low, family.high, epsilon,
+            points=family.rates, tolerance=0.0, budget=family.budget, target=delta,
+            observer=observer,
+        )  # fmt: skip
+        tried += 1
+        assumed |= dict.fromkeys(found.assumptions)
+        if found.at_most <= delta:
+            return Smallest(value, found.at_most, tried, tuple(assumed), undecided)
+        last = found.least
+        undecided += found.least <= delta
+    return Smallest(None, last, tried, tuple(assumed), undecided)
 
 
 def covered(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
 from math import comb, prod
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -207,7 +207,7 @@ class OwnFamily(FileSection):
                     f"the generator {self.generator.name} must give worlds, or functions of one "
                     f"argument that draw a data set; {name} is {one!r}"
                 )
-            found[name] = one if hasattr(one, "draw") else OwnWorld(one)
+            found[name] = cast("World", one if hasattr(one, "draw") else OwnWorld(one))
             _few(len(found))
         if not found:
             raise InputError(f"the generator {self.generator.name} gives no world")
@@ -215,12 +215,7 @@ class OwnFamily(FileSection):
 
 
 FamilySection = Annotated[
-    RatesFamily
-    | GridFamily
-    | DistributionsFamily
-    | NeighboursFamily
-    | MessagesFamily
-    | OwnFamily,
+    RatesFamily | GridFamily | DistributionsFamily | NeighboursFamily | MessagesFamily | OwnFamily,
     Field(discriminator="kind"),
 ]
 

@@ -154,10 +154,8 @@ def _exact_verdict(exact: ExactGame, ground: Ground) -> Judged:
         return Judged("no violation found", "inconclusive", words, "not assessed", given)
     if exact.holds:
         outcome, grade = _resilient(given)
-        every = f"; {exact.cover.words}" if exact.cover is not None else ""
-        words = (
-            f"Resilient, {grade}, against every attacker, for {ground.scope} ({exact.words}{every})."
-        )
+        said = f"{exact.words}; {exact.cover.words}" if exact.cover is not None else exact.words
+        words = f"Resilient, {grade}, against every attacker, for {ground.scope} ({said})."
         return Judged(outcome, "met", words, grade, given)
     words = (
         f"Violated, {exact.grade}: the best attacker does better than the statement allows "
