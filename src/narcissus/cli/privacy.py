@@ -1,4 +1,4 @@
-"""``narcissus privacy``: the two neighbours and the event that show that a release is not private."""
+"""``narcissus privacy``: two neighbours and an event that show what is not private."""
 
 from __future__ import annotations
 

@@ -4,24 +4,28 @@ Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn
 Two limits of it over an interval ``[a, b]`` are computed, and the smaller one counts.
 
 *Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
-the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` together
-with an attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
+the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` with an
+attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
 
     s_r(y,z) - e^epsilon P_r(y) b_r(z) <= min( s_u - e^epsilon P_l(y) b_l,
                                                P_u(y) ( s_u / (s_u + t_l) - e^epsilon b_l ) )
 
 where an index ``u`` (``l``) stands for sums of the largest (least) chances, since ``s / (s + t)``
-grows with ``s`` and falls with ``t``, and the second holds where it is not negative. The sum over
-releases of the largest positive part bounds ``delta`` everywhere.
+grows with ``s`` and falls with ``t``; where the bracket is negative, ``P_l`` stands before it. The
+sum over releases of the largest positive part bounds ``delta`` everywhere.
 
 *Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one
 over ``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and
 ``d'`` that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and
 the baseline by at most ``1 - (1 - d)(1 - d')``, whoever the attacker is; so
 
-    |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')) <= (1 + 2 e^epsilon) n |r - r'|.
+    |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')).
 
-The factor 2 is needed, since release and fresh data both change with the rate.
+The best attacker at ``r'`` who may make no attempt makes one only where that gains, so where
+``e^epsilon b_r'(z) <= 1``: what it gains for a given ``S`` lies between -1 and 1. Changing the law
+of ``S`` first and that of ``T`` then gives
+
+    delta(r') - delta(r) <= 2 d + e^epsilon d' <= (2 + e^epsilon) n |r' - r|.
 """
 
 from __future__ import annotations
@@ -262,17 +266,28 @@ class _Between:
 
     def limit(self, low: float, middle: float, high: float) -> float:
         """Give a delta that is enough for every rate of an interval."""
-        least, most = self.types.between(low, high)
-        enclosed = self._delta(least, most)
-        places = self.exact.places
-        apart = max(self.types.distance(low, middle), self.types.distance(middle, high))
-        some = apart if places is None else max(
-            self.types.distance(low, middle, places), self.types.distance(middle, high, places)
-        )  # fmt: skip
-        moved = apart + math.exp(self.epsilon) * (1 - (1 - apart) * (1 - some))
-        if moved >= enclosed:
-            return enclosed
-        return min(enclosed, self._delta(*self.types.between(middle, middle)) + moved)
+        enclosed = self.enclosed(low, high)
+        moved = max(self.moved(low, middle), self.moved(middle, high))
+        return enclosed if moved >= enclosed else min(enclosed, self.enclosed(middle) + moved)
+
+    def enclosed(self, low: float, high: float | None = None) -> float:
+        """Give a delta that is enough from one rate to another, by limits of every chance."""
+        return self._delta(*self.types.between(low, low if high is None else high))
+
+    def moved(self, low: float, high: float) -> float:
+        """Give the most by which delta at two rates of an interval may differ."""
+        apart = self.types.distance(low, high)
+        fresh = apart
+        if self.exact.places is not None:
+            fresh = self.types.distance(low, high, self.exact.places)
+        factor = math.exp(self.epsilon)
+        most = apart + factor * (1 - (1 - apart) * (1 - fresh))
+        return min(most, 2 * apart + factor * fresh) if self._may else most
+
+    @property
+    def _may(self) -> bool:
+        """Whether an attacker may make no attempt."""
+        return self.exact.abstain or self.exact.additive
 
     @cached_property
     def types(self) -> TwoTypes:
@@ -298,8 +313,7 @@ class _Between:
         matrix = self.exact.channel.matrix
         low, high = np.asarray(least @ matrix), np.asarray(most @ matrix)
         upper, lower = sparse.diags_array(most) @ matrix, sparse.diags_array(least) @ matrix
-        may = self.exact.abstain or self.exact.additive
-        best = Best.nothing(self.epsilon, [0], matrix.shape[1], abstain=may)
+        best = Best.nothing(self.epsilon, [0], matrix.shape[1], abstain=self._may)
         factor = math.exp(self.epsilon)
         for part, holds, again in self._kept if self._kept is not None else self._tables():
             here = np.asarray(holds @ upper)
@@ -309,15 +323,9 @@ class _Between:
             base = np.clip(base, 0.0, 1.0)
             whole = here + other
             share = np.divide(here, whole, out=np.zeros_like(here), where=whole > 0)
-            plain, shared = here - factor * base * low, high * (share - factor * base)
-            closer = shared < plain
-            best.add(
-                Guesses(
-                    0,
-                    part,
-                    np.where(closer, high * share, here),
-                    base * np.where(closer, high, low),
-                ),
-                additive=self.exact.additive,
-            )
+            before = np.where(share >= factor * base, high, low)
+            closer = before * (share - factor * base) < here - factor * base * low
+            success = np.where(closer, before * share, here)
+            baseline = base * np.where(closer, before, low)
+            best.add(Guesses(0, part, success, baseline), additive=self.exact.additive)
         return best.delta
