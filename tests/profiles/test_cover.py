@@ -1,4 +1,4 @@
-"""What holds between rates: against the exact profile at many rates, and attackers played by hand."""
+"""What holds between rates: against the exact profile at many rates."""
 
 from __future__ import annotations
 

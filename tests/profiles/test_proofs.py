@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from narcissus import Game, profile
-from narcissus.mechanisms import CountingQuery, Identity, RandomizedResponse
+from narcissus.mechanisms import CountingQuery, Identity, RandomizedResponse, through_channel
 from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
-from narcissus.success.relations import Pinned, Prefix
+from narcissus.success.relations import OneOfPair, Pinned, Prefix
 from narcissus.worlds import (
     Bits,
     Family,
@@ -115,3 +117,9 @@ def test_what_the_users_own_knowledge_says_of_surprisal_is_an_assumption():
     assert bound is not None
     assert len(bound.assumptions) == 1
     assert "how surprising" in bound.assumptions[0]
+
+
+def test_a_mechanism_that_tells_for_certain_promises_nothing():
+    game = Game(Pairs([[[0], [1]]]), through_channel([[1.0, 0.0], [0.0, 1.0]]), OneOfPair(2))
+    assert game.mechanism.privacy(game.world.sets[:, 0])[0] == math.inf
+    assert from_privacy(game, 1.0) is None

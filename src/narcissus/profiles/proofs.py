@@ -44,7 +44,9 @@ def _neighbours(left: Array, right: Array) -> bool:
 
 def _promise(game: Game, data: Array) -> tuple[float, float] | None:
     privacy = getattr(game.mechanism, "privacy", None)
-    return None if privacy is None else privacy(data)
+    promised = None if privacy is None else privacy(data)
+    # an infinite epsilon promises nothing
+    return promised if promised is not None and math.isfinite(promised[0]) else None
 
 
 def from_privacy(

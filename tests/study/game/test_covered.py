@@ -7,11 +7,12 @@ import json
 import pytest
 
 from narcissus import load_study, run
-from narcissus.errors import InputError, LongWorkError
+from narcissus.errors import LongWorkError, NarcissusError
+from narcissus.observer import SILENT
 from narcissus.report import render_html, render_text
 from narcissus.study.agreement import disagreement
 from narcissus.study.game.covered import LEAST, smallest_for_every_rate
-from narcissus.study.kinds import RunOptions
+from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.record import read_record
 
 STUDY = """
@@ -35,6 +36,11 @@ epsilon = 1.0
 delta = 0.004
 """
 
+TOLD = """[side-information]
+name = "rows"
+rows = 1
+[mechanism]"""
+
 
 @pytest.fixture
 def study(tmp_path):
@@ -52,7 +58,7 @@ def study(tmp_path):
 @pytest.mark.states("Cohen et al. 2024", "Definition 1.6")
 def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     audit = run(study(), rng=1)
-    exact = audit.results.exact
+    exact = audit.record.results.exact
     cover = exact.cover
     assert (audit.record.status, audit.record.grade) == ("met", "proved")
     assert "for every rate from 0 to 0.5" in audit.verdict
@@ -63,16 +69,6 @@ def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     assert cover.tolerance == pytest.approx(0.0004)
     assert cover.complete
     assert cover.holds
-    alone = run(
-        study(("[family]", "rate = 0.003\n[exact]"), ('kind = "rates"\nfrom = 0.0\nto = 0.5\npoints = 6', "")),
-        rng=1,
-    )  # fmt: skip
-    assert alone.results.exact.least <= cover.at_most
-    assert (
-        "cover" not in alone.results.to_dict()["exact"]
-        if hasattr(alone.results, "to_dict")
-        else True
-    )
     text, html = render_text(audit.record), render_html(audit.record)
     for said in (text, html):
         assert "Delta that is enough for every rate from 0 to 0.5" in " ".join(said.split())
@@ -88,8 +84,8 @@ def test_a_rate_that_violates_is_named_though_no_point_of_the_grid_does(study):
     audit = run(study(("delta = 0.004", "delta = 0.001")), rng=1)
     assert (audit.record.status, audit.record.grade) == ("exceeded", "proved")
     assert "Violated, proved" in audit.verdict
-    assert audit.results.exact.cover.rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
-    assert f"at rate = {audit.results.exact.cover.rate!r}" in audit.verdict
+    assert audit.record.results.exact.cover.rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    assert f"at rate = {audit.record.results.exact.cover.rate!r}" in audit.verdict
 
 
 def test_what_is_not_shown_between_is_inconclusive(study):
@@ -97,7 +93,7 @@ def test_what_is_not_shown_between_is_inconclusive(study):
     assert (few.record.status, few.record.grade) == ("inconclusive", "not assessed")
     assert "but not shown for every rate" in few.verdict
     assert "take a larger `family.budget`" in few.verdict
-    assert not few.results.exact.cover.holds
+    assert not few.record.results.exact.cover.holds
     wide = run(study(("points = 6", "points = 6\ntolerance = 0.9")), rng=1)
     assert "take a smaller `family.tolerance`" in wide.verdict
 
@@ -105,8 +101,7 @@ def test_what_is_not_shown_between_is_inconclusive(study):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ([("n = 40", "n = 4"), ("[mechanism]", '[side-information]\nname = "rows"\nrows = 1\n[mechanism]')],
-         "what the attacker is told depends on the rate"),
+        ([("n = 40", "n = 4"), ("[mechanism]", TOLD)], "is told depends on the rate"),
         ([('name = "narcissus"', 'name = "fixed-baseline"')], "the attacker's own baseline"),
     ],
 )  # fmt: skip
@@ -115,7 +110,7 @@ def test_where_nothing_is_known_between_it_is_said(study, changes, reason):
     assert audit.record.status == "inconclusive"
     assert reason in audit.verdict
     assert 'kind = "grid"' in audit.verdict
-    assert audit.results.exact.cover is None
+    assert audit.record.results.exact.cover is None
     assert "cover" not in json.loads(audit.record.model_dump_json())["results"]["exact"]
 
 
@@ -124,11 +119,11 @@ def test_the_same_points_as_a_grid_are_proved_for_these(study):
     audit = run(study(('kind = "rates"\nfrom = 0.0\nto = 0.5\npoints = 6', grid)), rng=1)
     assert audit.record.status == "met"
     assert "for each of the 6 distributions of the family" in audit.verdict
-    assert audit.results.exact.cover is None
+    assert audit.record.results.exact.cover is None
 
 
 def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
-    results = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).results
+    results = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record.results
     with pytest.raises(ValueError, match="is not shown for every rate"):
         type(results)(**{**dict(results), "outcome": "resilient, proved"})
     cover = results.exact.cover
@@ -138,10 +133,8 @@ def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
 
 
 def test_long_work_is_told_before_it_starts(study, tmp_path):
-    from narcissus.study.kinds import study_kind
-
     long = study(("points = 6", "points = 6\nbudget = 10000000\ntolerance = 1e-9"))
-    options = RunOptions(folder=None, entropy=1, hours=0.01)
+    options = RunOptions(folder=None, entropy=1, hours=0.01, observer=SILENT)
     with pytest.raises(LongWorkError, match="at most 10,000,000 intervals between rates"):
         study_kind("game").play(long.settings, tmp_path, options)
 
@@ -169,7 +162,8 @@ def test_the_smallest_cut_for_every_rate(study, tmp_path):
 
 
 def test_a_statement_that_allows_nothing_has_a_tolerance(study):
-    audit = run(study(("delta = 0.004", "delta = 0.0"), ("n = 40", "n = 4")), rng=1)
-    assert audit.results.exact.cover.tolerance == LEAST
-    with pytest.raises(InputError, match="tolerance"):
+    none = ("delta = 0.004", "delta = 0.0")
+    audit = run(study(none, ("n = 40", "n = 4"), ("points = 6", "points = 6\nbudget = 50")), rng=1)
+    assert audit.record.results.exact.cover.tolerance == LEAST
+    with pytest.raises(NarcissusError, match="tolerance"):
         study(("points = 6", "points = 6\ntolerance = 0.0"))

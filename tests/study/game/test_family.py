@@ -87,7 +87,7 @@ def test_distributions_are_all_whole_shares(tmp_path):
 
 def pairs_of(study):
     return {
-        frozenset(map(str, world.sets[0].squeeze(-1).tolist()))
+        frozenset(map(str, world.sets.reshape(2, -1).tolist()))
         for world in members_of(study).values()
     }
 
