@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from narcissus.game.executor import Executor
-    from narcissus.profiles import Cover, Profile
+    from narcissus.profiles import Cover, Profile, Smallest
     from narcissus.results import Estimate
     from narcissus.study import Study
     from narcissus.study.game.family import RatesFamily
@@ -274,10 +274,6 @@ def _show(result: Profile, epsilon: float) -> None:
             click.echo(f"  {told}release {row['release']}: {attempt}, gains {row['gain']:.6g}")
 
 
-def _ends(family: RatesFamily) -> str:
-    return f"from {family.low:g} to {family.high:g}"
-
-
 def _smallest(
     study: Study,
     parameter: str,
@@ -293,7 +289,6 @@ def _smallest(
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
-    from narcissus.profiles.family import number
     from narcissus.study.game.covered import smallest_for_every_rate
     from narcissus.study.game.family import RatesFamily
     from narcissus.study.game.vary import spread, varied
@@ -312,12 +307,12 @@ def _smallest(
     if not 0 <= target <= 1:
         raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
     tried = spread(values)
-    every = isinstance(settings.family, RatesFamily)
-    with study.code.in_use(), progress(quiet=not every or not sys.stderr.isatty()) as observer:
+    family = settings.family if isinstance(settings.family, RatesFamily) else None
+    with study.code.in_use(), progress(quiet=not family or not sys.stderr.isatty()) as observer:
         found = smallest_for_every_rate(
             settings, study.folder, parameter, tried,
             epsilon=epsilon, delta=target, limit=limit, observer=observer,
-        ) if every else smallest(
+        ) if family else smallest(
             lambda value: varied(settings, study.folder, parameter, value),
             tried,
             epsilon=epsilon,
@@ -335,27 +330,44 @@ def _smallest(
             "tried": found.tried,
             "proved": not found.assumptions,
             "assumptions": list(found.assumptions),
+            **({"undecided": found.undecided} if family else {}),
         }
         click.echo(json.dumps(answer, indent=1))
-    elif found.value is None:
+    else:
+        _say(found, parameter, tried, epsilon=epsilon, target=target, family=family)
+    return OK if found.value is not None else EXCEEDED
+
+
+def _say(
+    found: Smallest,
+    parameter: str,
+    tried: Sequence[float],
+    *,
+    epsilon: float,
+    target: float,
+    family: RatesFamily | None,
+) -> None:
+    """Print the smallest value; of a family of rates, limits hold for every rate."""
+    from narcissus.profiles.family import number
+
+    delta = f"delta({epsilon:g})"
+    if found.value is None:
         click.echo(
             f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
-            f"{tried[-1]:g} is {'shown to be ' if every else ''}enough: at the last, "
-            f"delta({epsilon:g}) {'>=' if every else '='} {number(found.delta)}, "
+            f"{tried[-1]:g} is {'shown to be ' if family else ''}enough: at the last, "
+            f"{delta} {'>=' if family else '='} {number(found.delta)}, "
             + (f"above {target:g}" if found.delta > target else "and more is not excluded")
         )
     else:
+        every = f", for every rate from {family.low:g} to {family.high:g}" if family else ""
         click.echo(
             f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
-            f"enough, the first of {found.tried} tried: delta({epsilon:g}) "
-            f"{'<=' if every else '='} {number(found.delta)}, at most {target:g}"
-            + (f", for every rate {_ends(settings.family)}" if every else "")
+            f"enough, the first of {found.tried} tried: {delta} {'<=' if family else '='} "
+            f"{number(found.delta)}, at most {target:g}{every}"
         )
-    if not as_json and found.undecided:
+    if found.undecided:
         click.echo(
             f"not known of {found.undecided} of the values before: take a larger `family.budget`"
         )
-    if not as_json:
-        for text in found.assumptions:
-            click.echo(f"proved if {text}")
-    return OK if found.value is not None else EXCEEDED
+    for text in found.assumptions:
+        click.echo(f"proved if {text}")

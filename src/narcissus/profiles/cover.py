@@ -185,21 +185,49 @@ def cover(
     """
     if reason := why_not_covered(exact):
         raise InputError(f"nothing is known between the points: {reason}")
-    if not 0 <= low < high <= 1:
-        raise InputError(f"an interval of rates must lie in [0, 1], got {low:g} to {high:g}")
     non_negative("tolerance", tolerance)
     between = _Between(exact, non_negative("epsilon", epsilon))
-    edges = sorted({low, high, *(p for p in points if low < p < high)})
-    if budget < len(edges) - 1:
-        raise InputError(
-            f"`budget` must be at least {len(edges) - 1}, the intervals to begin with: {budget}"
-        )
+    edges = _edges(low, high, points, budget)
     began = time.perf_counter()
     worst = max((between.least(rate), rate) for rate in edges[:2])
     between.limit(edges[0], _middle(*edges[:2]), edges[1])
     if agreed is not None:
         agreed((time.perf_counter() - began) * budget)
     observer.start("intervals of rates", budget)
+    worst, at_most, looked = _search(
+        between, edges, worst, tolerance=tolerance, budget=budget, target=target, observer=observer
+    )
+    observer.finish()
+    return Cover(
+        low, high, epsilon,
+        rate=worst[1], least=worst[0], at_most=at_most, looked_at=looked, tolerance=tolerance,
+        assumptions=WrittenFamily({"": exact}).assumptions,
+    )  # fmt: skip
+
+
+def _edges(low: float, high: float, points: Sequence[float], budget: int) -> list[float]:
+    """Give where the intervals to begin with end."""
+    if not 0 <= low < high <= 1:
+        raise InputError(f"an interval of rates must lie in [0, 1], got {low:g} to {high:g}")
+    edges = sorted({low, high, *(p for p in points if low < p < high)})
+    if budget < len(edges) - 1:
+        raise InputError(
+            f"`budget` must be at least {len(edges) - 1}, the intervals to begin with: {budget}"
+        )
+    return edges
+
+
+def _search(
+    between: _Between,
+    edges: Sequence[float],
+    worst: tuple[float, float],
+    *,
+    tolerance: float,
+    budget: int,
+    target: float | None,
+    observer: Observer,
+) -> tuple[tuple[float, float], float, int]:
+    """Give the worst delta and its rate, what is enough for all, and how many were looked at."""
     worst = max(worst, *((between.least(rate), rate) for rate in edges[1:]))
     heap: list[tuple[float, float, float]] = []
     looked = len(edges) - 1
@@ -219,13 +247,7 @@ def cover(
             worst = _add(between, heap, *part, worst, known=-limit)
         looked += 2
         observer.advance(2)
-    observer.finish()
-    return Cover(
-        low, high, epsilon,
-        rate=worst[1], least=worst[0], at_most=max(-heap[0][0], worst[0]),
-        looked_at=looked, tolerance=tolerance,
-        assumptions=WrittenFamily({"": exact}).assumptions,
-    )  # fmt: skip
+    return worst, max(-heap[0][0], worst[0]), looked
 
 
 def _add(

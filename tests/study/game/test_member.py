@@ -9,7 +9,7 @@ import pytest
 
 from narcissus import load_study, profile
 from narcissus.errors import InputError
-from narcissus.study.game.member import section_of, study_of_member, to_toml
+from narcissus.study.game.member import section_of, text_of, to_toml
 from narcissus.study.shipped import shipped_study
 from narcissus.worlds import Bits, Finite, Neighbours, Records
 
@@ -26,7 +26,8 @@ def test_every_member_plays_as_in_its_family(tmp_path, name):
     study = load_study(shipped_study(name).path)
     family = profile(study, [0.0, 1.0]).family
     for member in list(family.members)[:6]:
-        alone = read_back(tmp_path, study_of_member(study.settings, member))
+        world = family.members[member].game.world
+        alone = read_back(tmp_path, text_of(study.settings, world, member))
         found = profile(alone, [0.0, 1.0])
         assert list(found.delta) == [family.members[member].delta(e) for e in (0.0, 1.0)]
         assert alone.settings.title.endswith(member)
@@ -47,12 +48,6 @@ def test_worlds_become_their_sections():
 
     with pytest.raises(InputError, match="rate = 3 is a Mine of your own"):
         section_of(Mine(2), "rate = 3")
-
-
-def test_a_member_that_there_is_not_is_refused():
-    study = load_study(shipped_study("counting-query-rates").path)
-    with pytest.raises(InputError, match="no member 'rate = 7'"):
-        study_of_member(study.settings, "rate = 7")
 
 
 def test_toml_is_read_back_as_it_was():

@@ -13,32 +13,25 @@ import numpy as np
 from narcissus.errors import InputError
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.registry import WORLD, loaded
-from narcissus.worlds import members
 
 
-def study_of_member(study: GameStudy, member: str) -> str:
-    """Give the text of a study file about one distribution of a study's family.
+def text_of(study: GameStudy, world: Any, member: str) -> str:
+    """Give the text of a study file: a study, with one world and without its family.
 
     Parameters
     ----------
     study
         A study with [family], or with a world that is one.
+    world
+        The distribution.
     member
-        The name of the distribution, as reports have it.
+        Its name, for the title and for messages.
 
     Raises
     ------
     InputError
-        There is no such distribution, or it is an object of the user's own.
+        It is an object of the user's own.
     """
-    worlds = members(study.build().game.world)
-    if member not in worlds:
-        raise InputError(f"the family has no member {member!r}")
-    return text_of(study, worlds[member], member)
-
-
-def text_of(study: GameStudy, world: Any, member: str) -> str:
-    """Give the text of a study file: the study, with one world and without its family."""
     said = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
     left = {k: v for k, v in said.items() if k not in ("family", "world", "expected", "title")}
     title = f"{study.title}: {member}"
