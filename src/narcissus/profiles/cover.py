@@ -193,11 +193,9 @@ def cover(
     between.limit(edges[0], _middle(*edges[:2]), edges[1])
     if agreed is not None:
         agreed((time.perf_counter() - began) * budget)
-    observer.start("intervals of rates", budget)
     worst, at_most, looked = _search(
         between, edges, worst, tolerance=tolerance, budget=budget, target=target, observer=observer
     )
-    observer.finish()
     return Cover(
         low, high, epsilon,
         rate=worst[1], least=worst[0], at_most=at_most, looked_at=looked, tolerance=tolerance,
@@ -228,6 +226,7 @@ def _search(
     observer: Observer,
 ) -> tuple[tuple[float, float], float, int]:
     """Give the worst delta and its rate, what is enough for all, and how many were looked at."""
+    observer.start("intervals of rates", budget)
     worst = max(worst, *((between.least(rate), rate) for rate in edges[1:]))
     heap: list[tuple[float, float, float]] = []
     looked = len(edges) - 1
@@ -247,6 +246,7 @@ def _search(
             worst = _add(between, heap, *part, worst, known=-limit)
         looked += 2
         observer.advance(2)
+    observer.finish()
     return worst, max(-heap[0][0], worst[0]), looked
 
 
