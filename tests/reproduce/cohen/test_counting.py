@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,7 +55,6 @@ def test_a_claim_fails_where_something_is_wrong(spoiled, monkeypatch, name, wron
 
 
 MISTAKEN = [
-    ("every_rate", lambda f: lambda tau, **k: replace(f(tau, **k), at_most=0.5)),
     ("every_rate", lambda f: lambda tau, **k: f(tau + 0.01, **k)),
     ("beyond_two_values", lambda f: lambda cases: f(1) + 1e-9),
 ]
