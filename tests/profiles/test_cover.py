@@ -231,3 +231,20 @@ def test_random_games_are_covered_at_random_rates(seed):
 @pytest.mark.parametrize("seed", range(3, 300))
 def test_many_random_games_are_covered_at_random_rates(seed):
     test_random_games_are_covered_at_random_rates(seed)
+
+
+def test_what_a_release_costs_whoever_must_attempt_counts_at_its_least():
+    """At some releases every attempt loses: the less likely they are, the more is gained."""
+    rows = np.array([[1.0, 0.0], [0.092, 0.908], [0.948, 0.052], [1.0, 0.0]])
+    holds = np.array([[0, 1], [1, 1], [0, 1], [1, 1]], dtype=bool)
+
+    class Told:
+        def channel(self, data):
+            return through_channel(rows.tolist()).channel((data @ [1, 2])[:, None])
+
+    relation = Own(lambda data, z: holds[int(data @ [1, 2]), z], attempts=[0, 1])
+    game = Game(Bits(2), Told(), relation)
+    between = _Between(write_out(game, abstain=False), 0.1)
+    low, high = 0.5441953, 0.5641953
+    worst = max(exact_at(game, rate, 0.1, abstain=False) for rate in np.linspace(low, high, 7))
+    assert 0.001 < worst <= between.enclosed(low, high) + 1e-13
