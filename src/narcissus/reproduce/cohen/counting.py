@@ -62,7 +62,7 @@ def every_rate(tau: float, *, tolerance: float, target: float | None = None) -> 
     return cover(exact, 0.0, 0.5, EPSILON, tolerance=tolerance, budget=4000, target=target)
 
 
-class _Asked:
+class _QueryCount:
     """A count of records of three values, the query holding for two of them."""
 
     exchangeable = False
@@ -71,7 +71,7 @@ class _Asked:
         return CountingQuery().channel((data > 0).astype(np.uint8))
 
 
-class _Named:
+class _QueryNamed:
     """The attempt names a record and the value of the query on it."""
 
     def holds(self, data: Any, attempt: Any, rng: np.random.Generator) -> Any:
@@ -85,7 +85,7 @@ def beyond_two_values(cases: int) -> float:
     """Give the largest difference between records of three values and the bits of the query."""
     apart: list[float] = []
     for chances in np.random.default_rng(1).dirichlet(np.ones(3), cases):
-        three = Game(Records(4, chances.tolist()), _Asked(), _Named())
+        three = Game(Records(4, chances.tolist()), _QueryCount(), _QueryNamed())
         two = Game(Bits(4, float(chances[1:].sum())), CountingQuery(), Pinned(1))
         apart += [abs(write_out(three).delta(e) - write_out(two).delta(e)) for e in (0.0, 0.5, 1.0)]
     return max(apart)
