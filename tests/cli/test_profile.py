@@ -148,3 +148,44 @@ def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call,
     assert "proved if the user's mechanism `Half` releases as its channel says" in out
     answer = json.loads(call("profile", "own.toml", "--epsilon", 0, "--json", "--allow-code")[1])
     assert answer["proved"] is False
+
+
+def test_the_worst_member_of_a_family_is_written_as_a_study(call, tmp_path):
+    call("examples", "counting-query-rates", "--out", "c.toml")
+    code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--worst", "w.toml")
+    assert code == 0
+    assert "play it with: narcissus audit w.toml" in out
+    family = json.loads(call("profile", "c.toml", "--epsilon", 1, "--json")[1])
+    alone = json.loads(call("profile", "w.toml", "--epsilon", 1, "--json")[1])
+    assert alone["delta"] == family["delta"]
+    assert alone["members"] == 1
+    code, _, err = call("profile", "c.toml", "--worst", "w.toml")
+    assert code == 2
+    assert "exists" in err
+    code, _, err = call("profile", "w.toml", "--worst", "v.toml")
+    assert code == 2
+    assert "the study has one distribution" in err
+    code, _, err = call("profile", "c.toml", "--worst", "v.toml", "--sample", 100)
+    assert code == 2
+    assert "`--worst` is for the exact profile" in err
+
+
+def test_between_the_rates_of_a_family_it_is_proved_too(call, tmp_path):
+    call("examples", "counting-query-every-rate", "--out", "c.toml")
+    text = (tmp_path / "c.toml").read_text(encoding="utf-8")
+    (tmp_path / "c.toml").write_text(text.replace("n = 100", "n = 30"), encoding="utf-8")
+    code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--worst", "w.toml")
+    assert code == 0
+    assert "PROVED between the rates as well, at epsilon 1: at every rate from 0 to 1" in out
+    cover = json.loads(call("profile", "c.toml", "--epsilon", 1, "--json")[1])["cover"][0]
+    assert cover["least"] <= cover["at_most"] <= cover["least"] + 2e-4
+    alone = json.loads(call("profile", "w.toml", "--epsilon", 1, "--json")[1])
+    assert alone["delta"][0] == pytest.approx(cover["least"], rel=1e-9)
+    options = ("--smallest", "tau", "--epsilon", 1, "--delta", 2e-3)
+    code, out, _ = call("profile", "c.toml", *options, "--values", "0,0.2,0.3")
+    assert code == 0
+    assert "for every rate from 0 to 1" in out
+    assert "delta(1) <= " in out
+    code, out, _ = call("profile", "c.toml", *options, "--values", "0,0.01")
+    assert code == 1
+    assert "no tau of the 2 from 0 to 0.01 is shown to be enough" in out

@@ -17,10 +17,11 @@ from narcissus.mechanisms import (
     Identity,
     RandomizedResponse,
     SparseVector,
+    through_channel,
 )
 from narcissus.profiles import write_out
 from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
-from narcissus.success.relations import FirstBit, Hamming, Pinned, Prefix
+from narcissus.success.relations import FirstBit, Hamming, OneOfPair, Pinned, Prefix
 from narcissus.worlds import (
     Bits,
     Family,
@@ -199,3 +200,9 @@ def test_bits_that_are_not_fair_are_limited_too(rate):
         game = Game(Bits(n, rate), CountQueries(questions, epsilon=1.0), Hamming(gamma))
         exact = write_out(game).rates(-math.inf)[0]
         assert exact <= from_lemmas(game).value + 1e-12
+
+
+def test_a_mechanism_that_tells_for_certain_promises_nothing():
+    game = Game(Pairs([[[0], [1]]]), through_channel([[1.0, 0.0], [0.0, 1.0]]), OneOfPair(2))
+    assert game.mechanism.privacy(game.world.sets[:, 0])[0] == math.inf
+    assert from_privacy(game, 1.0) is None

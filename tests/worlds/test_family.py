@@ -13,6 +13,7 @@ from narcissus.worlds import (
     Bits,
     Family,
     Finite,
+    NamedFamily,
     Neighbours,
     Pairs,
     RandomNeighbours,
@@ -64,3 +65,11 @@ def test_a_family_may_hold_families_and_equal_parts():
     assert "Bits(n=2, rate=0.5) (part 3)" in family.members
     with pytest.raises(InputError, match="at least one world"):
         Family([])
+
+
+def test_a_family_that_was_made_has_its_names():
+    family = NamedFamily(["a", "b"], [Bits(2), Bits(3)])
+    assert members(family) == {"a": Bits(2), "b": Bits(3)}
+    for names, parts in (([], []), (["a"], [Bits(2), Bits(3)]), (["a", "a"], [Bits(2), Bits(3)])):
+        with pytest.raises(InputError, match="each its own name"):
+            NamedFamily(names, parts)

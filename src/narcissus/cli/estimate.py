@@ -189,9 +189,7 @@ def command(
         if more["group"] is not None:
             _apart("--group", {"--measure": others, "--test": more["test"], **held})
         how |= {"confidence": more["confidence"], "kind": more["kind"]}
-        head, parts = _of_file(
-            samples, more, how | held, {**asked, "prior": weights}, test=more["test"]
-        )
+        head, parts = _of_file(samples, more, how | held, {**asked, "prior": weights})
     if as_json:
         click.echo(json.dumps(_keys(parts)))
     else:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
+    "privacy": ("narcissus.cli.privacy", "Two neighbours and an event that show what is lost."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
     "scale": ("narcissus.cli.scale", "A game's success and bound against one of its parameters."),
     "reproduce": ("narcissus.cli.reproduce", "A paper's figures and tables, ours beside theirs."),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -18,17 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from narcissus.game.executor import Executor
-    from narcissus.profiles import Profile
+    from narcissus.profiles import Cover, Profile, Smallest
     from narcissus.results import Estimate
     from narcissus.study import Study
+    from narcissus.study.game.family import RatesFamily
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
 Exact, and against every attacker at once: the study (of kind "game") is written out, with all
 data sets, releases and attempts. The best attacker comes with it. Where the world is a family of
-distributions, delta is the largest over them, and the one that attains it is named. A study that
-is too large gets an error that says how large it would be; --sample estimates it from below
-instead.
+distributions, delta is the largest over them, and the one that attains it is named; --worst writes
+it to a file, as a study to play. Where the study has a [family] of rates, what holds between them
+is computed too, at --epsilon or the statement's. A study that is too large gets an error that says
+how large it would be; --sample estimates it from below instead.
 
 --smallest finds the first of the --values of a parameter of the mechanism (or of another section,
 as in world.rate) with which delta(epsilon) is at most --delta. Exit code 1: none of them is enough.
@@ -40,6 +44,8 @@ Examples:
   narcissus profile counting.toml
   narcissus profile counting.toml --epsilon 1 --epsilon 2
   narcissus profile counting.toml --epsilon 1 --json
+  narcissus examples counting-query-every-rate --out rates.toml
+  narcissus profile rates.toml --epsilon 1 --worst worst.toml
   narcissus profile large.toml --sample 5000 --seed 1
   narcissus examples counting-query-uncut --out uncut.toml
   narcissus profile uncut.toml --smallest tau --values 0:0.1:0.01 --epsilon 1 --delta 1e-6
@@ -85,6 +91,8 @@ Examples:
     metavar="D",
     help="Largest delta for --smallest.  [default: that of the study's statement]",
 )
+@options.file("--worst", "FILE", "Write the worst distribution of the family to FILE, as a study.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @options.workers("Worker processes for --smallest and --sample.  [default: the study's, or 1]")
 @options.engine
 @options.allow_code
@@ -99,6 +107,8 @@ def command(
     parameter: str | None,
     values: str | None,
     delta: float | None,
+    worst: Path | None,
+    force: bool,
     workers: int | None,
     engine: str | None,
     scheduler: str | None,
@@ -106,9 +116,14 @@ def command(
     as_json: bool,
 ) -> int:
     """Compute a profile."""
+    from narcissus.cli.study_file import refuse_existing
     from narcissus.errors import InputError
-    from narcissus.profiles import EPSILONS, LIMIT, profile, sampled_profile
+    from narcissus.profiles import EPSILONS, LIMIT, sampled_profile
     from narcissus.study import load_study
+
+    if worst is not None and (parameter is not None or sample is not None):
+        raise InputError("`--worst` is for the exact profile: leave out `--smallest`, `--sample`")
+    refuse_existing(worst, force=force)
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
         raise InputError(f"`--epsilon` must be in [0, 100], got {min(epsilons):g}")
@@ -149,12 +164,65 @@ def command(
             "an exact profile is computed here: `--workers` and `--engine` are for "
             "`--smallest` and `--sample`"
         )
-    result = profile(loaded, points, limit=most)
+    return _exactly(loaded, epsilons, limit=most, worst=worst, as_json=as_json)
+
+
+def _exactly(
+    study: Study, epsilons: tuple[float, ...], *, limit: int, worst: Path | None, as_json: bool
+) -> int:
+    """Compute and print the exact profile; write the study of the worst distribution."""
+    from narcissus.cli.study_file import written_to
+    from narcissus.errors import InputError
+    from narcissus.profiles import EPSILONS, profile
+    from narcissus.study.game.member import text_of
+
+    points = epsilons or EPSILONS
+    result = profile(study, points, limit=limit)
+    covers, reason = _between_rates(study, result, epsilons)
+    name, world = result.member[0], result.exact.game.world
+    if covers:
+        name, world = f"rate = {covers[0].rate!r}", replace(world, rate=covers[0].rate)
     if as_json:
-        click.echo(json.dumps(result.to_dict(), indent=1))
+        more = {"cover": [one.to_dict() for one in covers]} if covers else {}
+        click.echo(json.dumps({**result.to_dict(), **more}, indent=1))
     else:
         _show(result, points[0])
+        for one in covers:
+            click.echo(
+                f"\n{one.grade.upper()} between the rates as well, at epsilon {one.epsilon:g}: "
+                f"{one}; rate {one.rate!r} needs {one.least:.6g}"
+            )
+        if reason:
+            click.echo(f"\nNOT ASSESSED: rates between these, since {reason}")
+    if worst is not None:
+        if not name:
+            raise InputError("`--worst` is for a family, and the study has one distribution")
+        written_to(worst, text_of(cast("Any", study.settings), world, name), quiet=as_json)
     return OK
+
+
+def _between_rates(
+    study: Study, result: Profile, epsilons: tuple[float, ...]
+) -> tuple[list[Cover], str]:
+    """Give what holds between the rates of a family of them, at each epsilon; or why nothing is."""
+    from narcissus.cli.progress import progress
+    from narcissus.profiles import why_not_covered
+    from narcissus.study.game.covered import between_rates
+    from narcissus.study.game.family import RatesFamily
+
+    settings: Any = study.settings
+    if not isinstance(settings.family, RatesFamily):
+        return [], ""
+    if reason := why_not_covered(result.exact):
+        return [], reason
+    said = settings.statement.options
+    with progress(quiet=not sys.stderr.isatty()) as observer:
+        return [
+            between_rates(
+                settings.family, result.exact, at, said.get("delta") or 0.0, observer=observer
+            )
+            for at in epsilons or [said.get("epsilon") or 0.0]
+        ], ""
 
 
 @contextmanager
@@ -218,9 +286,11 @@ def _smallest(
     as_json: bool,
 ) -> int:
     """Find the smallest value of a parameter that meets a target."""
+    from narcissus.cli.progress import progress
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
-    from narcissus.profiles.family import number
+    from narcissus.study.game.covered import smallest_for_every_rate
+    from narcissus.study.game.family import RatesFamily
     from narcissus.study.game.vary import spread, varied
 
     settings: Any = study.settings
@@ -237,15 +307,19 @@ def _smallest(
     if not 0 <= target <= 1:
         raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
     tried = spread(values)
-    with study.code.in_use():
-        found = smallest(
+    family = settings.family if isinstance(settings.family, RatesFamily) else None
+    with study.code.in_use(), progress(quiet=not family or not sys.stderr.isatty()) as observer:
+        found = smallest_for_every_rate(
+            settings, study.folder, parameter, tried,
+            epsilon=epsilon, delta=target, limit=limit, observer=observer,
+        ) if family else smallest(
             lambda value: varied(settings, study.folder, parameter, value),
             tried,
             epsilon=epsilon,
             delta=target,
             limit=limit,
             executor=executor,
-        )
+        )  # fmt: skip
     if as_json:
         answer = {
             "parameter": parameter,
@@ -256,21 +330,44 @@ def _smallest(
             "tried": found.tried,
             "proved": not found.assumptions,
             "assumptions": list(found.assumptions),
+            **({"undecided": found.undecided} if family else {}),
         }
         click.echo(json.dumps(answer, indent=1))
-    elif found.value is None:
+    else:
+        _say(found, parameter, tried, epsilon=epsilon, target=target, family=family)
+    return OK if found.value is not None else EXCEEDED
+
+
+def _say(
+    found: Smallest,
+    parameter: str,
+    tried: Sequence[float],
+    *,
+    epsilon: float,
+    target: float,
+    family: RatesFamily | None,
+) -> None:
+    """Print the smallest value; of a family of rates, limits hold for every rate."""
+    from narcissus.profiles.family import number
+
+    delta = f"delta({epsilon:g})"
+    if found.value is None:
         click.echo(
             f"{found.grade.upper()}: no {parameter} of the {found.tried} from {tried[0]:g} to "
-            f"{tried[-1]:g} is enough: at the last, delta({epsilon:g}) = {number(found.delta)}, "
-            f"above {target:g}"
+            f"{tried[-1]:g} is {'shown to be ' if family else ''}enough: at the last, "
+            f"{delta} {'>=' if family else '='} {number(found.delta)}, "
+            + (f"above {target:g}" if found.delta > target else "and more is not excluded")
         )
     else:
+        every = f", for every rate from {family.low:g} to {family.high:g}" if family else ""
         click.echo(
             f"{found.grade.upper()}, against every attacker: {parameter} = {found.value:g} is "
-            f"enough, the first of {found.tried} tried: delta({epsilon:g}) = "
-            f"{number(found.delta)}, at most {target:g}"
+            f"enough, the first of {found.tried} tried: {delta} {'<=' if family else '='} "
+            f"{number(found.delta)}, at most {target:g}{every}"
         )
-    if not as_json:
-        for text in found.assumptions:
-            click.echo(f"proved if {text}")
-    return OK if found.value is not None else EXCEEDED
+    if found.undecided:
+        click.echo(
+            f"not known of {found.undecided} of the values before: take a larger `family.budget`"
+        )
+    for text in found.assumptions:
+        click.echo(f"proved if {text}")

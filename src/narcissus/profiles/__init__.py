@@ -1,6 +1,7 @@
 """Exact answers for small worlds: profiles, best attackers, memorized information."""
 
 from narcissus.profiles.attacker import Bayes
+from narcissus.profiles.cover import Cover, cover, why_not_covered
 from narcissus.profiles.family import WrittenFamily, write_out_family
 from narcissus.profiles.memorized import memorized_information
 from narcissus.profiles.profile import (
@@ -12,6 +13,7 @@ from narcissus.profiles.profile import (
 )
 from narcissus.profiles.sampled import sampled_profile
 from narcissus.profiles.worst_event import WorstEvent, worst_event
+from narcissus.profiles.worst_neighbours import WorstNeighbours, worst_neighbours
 from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
 
 __all__ = [
@@ -19,16 +21,21 @@ __all__ = [
     "LIMIT",
     "WORK",
     "Bayes",
+    "Cover",
     "Profile",
     "Smallest",
     "WorstEvent",
+    "WorstNeighbours",
     "WrittenFamily",
     "WrittenOut",
+    "cover",
     "memorized_information",
     "profile",
     "sampled_profile",
     "smallest",
+    "why_not_covered",
     "worst_event",
+    "worst_neighbours",
     "write_out",
     "write_out_family",
 ]

@@ -9,6 +9,8 @@ away.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.bayes import Plan
+from narcissus.attacks.bayes import BestQuestions, Plan
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
+from narcissus.profiles.best import Best, Guesses
+from narcissus.profiles.write_out import WrittenOut
+from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Batch
 from narcissus.worlds.batches import key_of
 
@@ -131,3 +136,45 @@ def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tr
     root = grow(mechanism.begin(data), ())
     matrix = sparse.csr_array(np.array(rows).T)
     return Tree(ReleaseChannel(releases, matrix), root)
+
+
+@dataclass(frozen=True)
+class WrittenConversations(WrittenOut):
+    """A game of conversations, with every question that may be asked, whatever was heard before.
+
+    A release is a whole conversation, of the ``tree`` of all; the best attacker asks, after each
+    answer, what leads to the largest gain: found from the last answers back to the first question.
+    """
+
+    tree: Any = None  # a `Tree`; what comes before has defaults
+
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Give the best attacker at each epsilon: of each question only the best one is asked."""
+        return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Give the attempts of the best attacker, for conversations in which one is made."""
+        return [entry for entry in super().best(epsilon) if entry[2] >= 0]
+
+    def robust(self, epsilon: float) -> tuple[float, float]:
+        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline."""
+        best = float(self.fixed.max(initial=0.0))
+        return max(0.0, self.rates(-math.inf)[0] - math.exp(epsilon) * best), best
+
+    def light(self, weights: NDArray[np.float64], limit: float) -> float:
+        """Give the best success of attempts whose weight is at most a limit."""
+        allowed = weights <= limit * (1 + SAME)
+        best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
+        for block in self.blocks():
+            kept = allowed[block.guesses]
+            if kept.any():
+                some = (block.guesses[kept], block.success[kept], block.baseline[kept])
+                best.add(Guesses(block.told, *some), additive=False)
+        return best.asking(self.tree.best_leaves).rates[0]
+
+    def attacker(self, epsilon: float) -> Any:
+        """Give the best attacker against resilience at an epsilon, ready to converse."""
+        best = self.sweep([epsilon])[0]
+        told = {key_of(self.enumeration.labels[k]): k for k in self.told}
+        plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}
+        return BestQuestions(self.guesses, plans)

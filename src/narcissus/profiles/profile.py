@@ -291,12 +291,16 @@ class Smallest(Result):
         How many values were tried.
     assumptions
         What the answer takes as given of parts of the user's own.
+    undecided
+        Values before it of which it is not known whether they are enough: of those between rates
+        that nobody looked at only.
     """
 
     value: float | None
     delta: float
     tried: int
     assumptions: tuple[str, ...] = ()
+    undecided: int = 0
 
     @property
     def grade(self) -> Grade:

@@ -48,7 +48,10 @@ def _promise(game: Game, data: Array) -> tuple[float, float] | Guarantee | None:
     """Give what the mechanism promises; of one that is talked with, of the whole conversation."""
     for name in ("promise", "privacy"):
         if hasattr(game.mechanism, name):
-            return getattr(game.mechanism, name)(data)
+            promised = getattr(game.mechanism, name)(data)
+            # an infinite epsilon promises nothing
+            nothing = isinstance(promised, tuple) and not math.isfinite(promised[0])
+            return None if nothing else promised
     return None
 
 

@@ -70,23 +70,38 @@ class WorstEvent(Result):
         world = Finite([[0], [1]]) if uniform else Pairs([[[0], [1]]])
         return Game(world, through_channel(self.rows.tolist()), OneOfPair(2))
 
-    def study(self) -> str:
-        """Write the game over the pair as a study file, whose statement asks for ``delta / 2``.
+    def study(self, *, uniform: bool = False, names: tuple[str, str] | None = None) -> str:
+        """Write the game as a study file, whose statement asks for what the theorem promises.
 
         ``narcissus audit`` plays it and ``narcissus profile`` gives its exact profile.
+
+        Parameters
+        ----------
+        uniform
+            Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew for
+            the baseline, instead of the other one of the pair (Theorem A.4).
+        names
+            What both data sets are called; None: their numbers.
         """
-        low = self.delta / 2 * (1 - 1e-9)  # just below, so that rounding does not decide
+        zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
+        theorem = "E.1 (2)" if uniform else "A.4 (2)"
+        world = 'finite"\ndata = [[0], [1]]' if uniform else 'pairs"\npairs = [[[0], [1]]]'
+        epsilon = self.uniform_epsilon if uniform else self.epsilon
+        promised = self.delta / (2 * (1 + math.exp(self.epsilon)) if uniform else 2)
+        low = promised * (1 - 1e-9)  # just below, so that rounding does not decide
         return f"""kind = "game"
-title = "Data sets {self.pair[0]} and {self.pair[1]} can be told apart"
+title = "Two neighbours can be told apart"
 about = "The mechanism is not ({self.epsilon:g}, delta)-private for any delta below {self.delta:g}."
-source = "Cohen et al. 2024, Theorem A.4 (2)"
+source = "Cohen et al. 2024, Theorem {theorem}"
 expected = "violates"
 
 [world]
-name = "pairs"
-pairs = [[[0], [1]]]    # data sets {self.pair[0]} and {self.pair[1]}
+# 0 stands for {zero}
+# 1 stands for {one}
+name = "{world}
 
 [mechanism]
+# the chances of every release, for either
 name = "through-channel"
 matrix = {self.rows.tolist()!r}
 
@@ -96,11 +111,11 @@ number = 2
 
 [[attack]]
 name = "bayes"
-epsilon = {self.epsilon!r}
+epsilon = {epsilon!r}
 
 [statement]
-name = "pairs"
-epsilon = {self.epsilon!r}
+name = "{"narcissus" if uniform else "pairs"}"
+epsilon = {epsilon!r}
 delta = {low!r}
 """
 

@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from narcissus._validation import non_negative, probability
-from narcissus.attacks.bayes import BestPredicate, BestQuestions, Lookup
+from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.knowledge import refine
 from narcissus.mechanisms.base import ReleaseChannel, is_interactive
 from narcissus.profiles.best import Best, Guesses
-from narcissus.profiles.conversations import conversations
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Enumeration
@@ -62,6 +61,9 @@ class WrittenOut:
         How many those are.
     abstain
         Whether an attacker may make no attempt; membership predicates always may.
+    places
+        Records in front that are told apart, where data sets are written out up to the order of
+        all others and attempts are about those in front; None: all data sets are.
     """
 
     game: Game
@@ -70,6 +72,7 @@ class WrittenOut:
     guesses: Any
     count: int
     abstain: bool = True
+    places: int | None = None
 
     @property
     def additive(self) -> bool:
@@ -92,10 +95,11 @@ class WrittenOut:
         world = self.enumeration
         mean = world.weight @ world.fresh
         looser = self.game.looser or self.game.relation
-        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self._parts()]
+        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self.parts()]
         return np.concatenate(parts)
 
-    def _parts(self) -> Iterator[NDArray[np.int64]]:
+    def parts(self) -> Iterator[NDArray[np.int64]]:
+        """Go through the numbers of all guesses, as many at a time as are held at once."""
         wide = max(len(self.enumeration.data), self.channel.matrix.shape[1])
         step = max(1, _CHUNK // wide)
         for start in range(0, self.count, step):
@@ -121,7 +125,7 @@ class WrittenOut:
         if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
             joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
         released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
-        for part in self._parts():
+        for part in self.parts():
             holds = table(game.relation, world.data, self.guesses, part)
             again = (
                 holds if game.looser is None else table(game.looser, world.data, self.guesses, part)
@@ -231,48 +235,6 @@ class WrittenOut:
         return math.fsum(float(x) for values in top.values() for x in values)
 
 
-@dataclass(frozen=True)
-class WrittenConversations(WrittenOut):
-    """A game of conversations, with every question that may be asked, whatever was heard before.
-
-    A release is a whole conversation, of the ``tree`` of all; the best attacker asks, after each
-    answer, what leads to the largest gain: found from the last answers back to the first question.
-    """
-
-    tree: Any = None
-
-    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
-        """Give the best attacker at each epsilon: of each question only the best one is asked."""
-        return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
-
-    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
-        """Give the attempts of the best attacker, for conversations in which one is made."""
-        return [entry for entry in super().best(epsilon) if entry[2] >= 0]
-
-    def robust(self, epsilon: float) -> tuple[float, float]:
-        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline."""
-        best = float(self.fixed.max(initial=0.0))
-        return max(0.0, self.rates(-math.inf)[0] - math.exp(epsilon) * best), best
-
-    def light(self, weights: NDArray[np.float64], limit: float) -> float:
-        """Give the best success of attempts whose weight is at most a limit."""
-        allowed = weights <= limit * (1 + SAME)
-        best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
-        for block in self.blocks():
-            kept = allowed[block.guesses]
-            if kept.any():
-                some = (block.guesses[kept], block.success[kept], block.baseline[kept])
-                best.add(Guesses(block.told, *some), additive=False)
-        return best.asking(self.tree.best_leaves).rates[0]
-
-    def attacker(self, epsilon: float) -> Any:
-        """Give the best attacker against resilience at an epsilon, ready to converse."""
-        best = self.sweep([epsilon])[0]
-        told = {key_of(self.enumeration.labels[k]): k for k in self.told}
-        plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}
-        return BestQuestions(self.guesses, plans)
-
-
 def write_out(
     game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
 ) -> WrittenOut:
@@ -329,7 +291,7 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             )
     if game.surprisal is not None and game.side is not None:
         raise InputError("surprisal has no exact answer here; play the game instead")
-    enumeration, lumped = _enumerate(game, limit)
+    enumeration, places = _enumerate(game, limit)
     outcomes = getattr(game.mechanism, "outcomes", None)
     each = 1 if outcomes is None else outcomes((*np.shape(enumeration.data), 1)[1])
     _fits(
@@ -340,13 +302,15 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
     enumeration = refine(enumeration, game.side)
     tree = None
     if talks:
+        from narcissus.profiles.conversations import conversations
+
         tree = conversations(game.mechanism, enumeration.data, limit)
         channel = tree.channel
     else:
         channel = game.mechanism.channel(enumeration.data)
     guesses = (
         game.relation.guesses(enumeration.data, lumped=True)
-        if lumped
+        if places is not None
         else game.relation.guesses(enumeration.data)
     )
     count = len(guesses)
@@ -358,12 +322,19 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             "and release; play the game instead"
         )
     if tree is not None:
-        return WrittenConversations(game, enumeration, channel, guesses, count, abstain, tree)
-    return WrittenOut(game, enumeration, channel, guesses, count, abstain)
+        from narcissus.profiles.conversations import WrittenConversations
+
+        return WrittenConversations(
+            game, enumeration, channel, guesses, count, abstain, places, tree
+        )
+    return WrittenOut(game, enumeration, channel, guesses, count, abstain, places)
 
 
-def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
-    """Write out the data sets, up to their order where release and attempt do not see it."""
+def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
+    """Write out the data sets, up to their order where release and attempt do not see it.
+
+    Then with how many records in front are told apart.
+    """
     places = getattr(game.relation, "coordinates", None)
     if (
         places is not None
@@ -376,10 +347,10 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, bool]:
     ):
         enumeration = game.world.lumped(places)
         if enumeration is not None:
-            return enumeration, True
+            return enumeration, places
     size = game.world.count()
     _fits(size, limit, f"{amount(size)} data sets")
-    return game.world.enumerate(), False
+    return game.world.enumerate(), None
 
 
 def amount(size: int) -> str:

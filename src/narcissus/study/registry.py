@@ -236,6 +236,7 @@ ROOMS: dict[str, Room] = {
         WORLD,
         of_function="narcissus.worlds:OwnWorld",
     ),
+    "family": Room("`generator` of [family] of a game", {}),
     "side-information": Room(
         "[side-information] of a game",
         SIDE_INFORMATION,

@@ -212,13 +212,26 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     if fault["type"] == UNKNOWN:
         return f"unknown key `{key}`: {fault['msg']}"
     if fault["type"] == "extra_forbidden":
-        known = _known_keys(model, fault["loc"][:-1])
+        known = _known_keys(model, fault["loc"][:-1]) or _known_keys(model, path[:-1])
         hint = did_you_mean(str(path[-1]), known)
         if not hint and known:
             hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
         return f"unknown key `{key}`{hint}"
     if fault["type"] == "missing":
         return f"the key `{key}` is missing"
+    if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return _of_no_kind(fault, key)
     text = fault["msg"].removeprefix("Value error, ")
     got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
     return f"`{key}`: {text}{got}"
+
+
+def _of_no_kind(fault: Any, key: str) -> str:
+    """Say that a section names no kind that there is, or none."""
+    said = fault["ctx"]
+    name = f"{key}.{said['discriminator'].strip(chr(39))}"
+    if "tag" not in said:
+        return f"the key `{name}` is missing"
+    kinds = said["expected_tags"].replace("'", "").split(", ")
+    hint = did_you_mean(said["tag"], kinds)
+    return f"`{name}` must be one of {', '.join(kinds)}, got {said['tag']!r}{hint}"

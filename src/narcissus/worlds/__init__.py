@@ -1,7 +1,7 @@
 """Worlds: who the data is about, as something to draw from and, where small, to write out."""
 
 from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
-from narcissus.worlds.family import Family
+from narcissus.worlds.family import Family, NamedFamily
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.own import OwnWorld
 from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
@@ -19,6 +19,7 @@ __all__ = [
     "Family",
     "Finite",
     "MonaLisa",
+    "NamedFamily",
     "Neighbours",
     "OwnWorld",
     "Pairs",

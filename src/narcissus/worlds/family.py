@@ -15,6 +15,34 @@ _LONG = 80
 
 
 @dataclass(frozen=True)
+class NamedFamily:
+    """Several worlds by name, each a distribution of its own: a `Family` that was made, not listed.
+
+    Parameters
+    ----------
+    names
+        Their names, all different.
+    parts
+        The worlds, as many, at least one.
+    """
+
+    names: Sequence[str]
+    parts: Sequence[World]
+
+    def __post_init__(self) -> None:
+        if not self.parts or not len(self.names) == len(set(self.names)) == len(self.parts):
+            raise InputError(
+                f"a family must have at least one member, and each its own name: got "
+                f"{len(self.parts)} members and {len(set(self.names))} names"
+            )
+
+    @cached_property
+    def members(self) -> dict[str, World]:
+        """The distributions by name."""
+        return dict(zip(self.names, self.parts, strict=True))
+
+
+@dataclass(frozen=True)
 class Family:
     """Several worlds, each a distribution of its own: the family F of a statement.
 

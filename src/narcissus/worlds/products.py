@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from narcissus._validation import distribution, integer, probabilities
 from narcissus.errors import InputError
@@ -23,6 +23,7 @@ from narcissus.worlds.base import (
     bernoulli,
     tuples,
 )
+from narcissus.worlds.rates import TwoTypes
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,19 @@ class Bits(Independent):
         head_chance = np.where(heads == 1, rate, 1 - rate).prod(axis=1)
         tail_chance = np.asarray(stats.binom.pmf(ones, rest, rate))
         return Enumeration.of(data, np.outer(head_chance, tail_chance).ravel())
+
+    def types(self, data: Array, places: int | None = None) -> TwoTypes | None:
+        """Give the chances of data sets at every rate; None where the bits are not alike."""
+        if np.ndim(self.rate):
+            return None
+        ones = data.sum(axis=1, dtype=np.int64)
+        ways = np.zeros(len(data))
+        if places is not None:
+            rest, found = self.n - places, data[:, places:].sum(axis=1, dtype=np.int64)
+            ways = special.gammaln(rest + 1) - (
+                special.gammaln(found + 1) + special.gammaln(rest - found + 1)
+            )
+        return TwoTypes(self.n, ones, ways, float)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from narcissus.worlds.base import (
     bernoulli,
     tuples,
 )
+from narcissus.worlds.rates import TwoTypes
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,13 @@ class MonaLisa(Independent):
         chance = (1 - self.rate) / len(rows) + self.rate * (rows == 0).all(axis=1)
         index = all_tuples(len(rows), self.n)
         return Enumeration.of(rows[index].astype(np.uint8), chance[index].prod(axis=1))
+
+    def types(self, data: Array, places: int | None = None) -> TwoTypes:
+        """Give the chances of data sets at every rate: a row is the Mona Lisa, or one of others."""
+        rows = 2**self.d
+        hers = (data == 0).all(axis=2).sum(axis=1).astype(np.int64)
+        ways = -(self.n - hers) * np.log(rows - 1.0)
+        return TwoTypes(self.n, hers, ways, lambda rate: rate + (1 - rate) / rows)
 
 
 @dataclass(frozen=True)

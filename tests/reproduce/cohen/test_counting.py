@@ -50,4 +50,17 @@ WRONG = [
 @pytest.mark.parametrize(("name", "wrong"), WRONG)
 def test_a_claim_fails_where_something_is_wrong(spoiled, monkeypatch, name, wrong):
     monkeypatch.setattr(counting, "SETTINGS", [(1.0, 0.01)])
+    monkeypatch.setattr(counting, "for_every_rate", list)
     assert spoiled(monkeypatch, NUMBER, counting, name, wrong, paper="000")
+
+
+MISTAKEN = [
+    ("every_rate", lambda f: lambda tau, **k: f(tau + 0.01, **k)),
+    ("beyond_two_values", lambda f: lambda cases: f(1) + 1e-9),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong"), MISTAKEN)
+def test_a_claim_about_every_rate_fails_where_something_is_wrong(monkeypatch, name, wrong):
+    monkeypatch.setattr(counting, name, wrong(getattr(counting, name)))
+    assert not all(one.holds for one in counting.for_every_rate())

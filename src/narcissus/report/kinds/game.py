@@ -73,6 +73,11 @@ def _numbers(results: GameResults) -> list[Headline]:
         ):
             grade: Grade = "not assessed" if value is None else exact.grade
             rows.append((label, percent(value), said, grade))
+        if exact.cover is not None:
+            cover = exact.cover
+            label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
+            said = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
+            rows.append((label, f"at most {upper(cover.at_most, 3)}", said, exact.grade))
     for bound in results.proofs:
         label = f"{bound.grade.capitalize()}: {bound.quantity}"
         rows.append((label, bound.at_most, theorem_of(bound), bound.grade))
@@ -181,10 +186,21 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def _worlds(study: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say who the data is about; a family makes worlds, or varies the one of the study."""
+    world, family = study.get("world"), study.get("family")
+    rows = [("World: who the data is about", _part(world))] if world or not family else []
+    if family:
+        keys = [k for k in family if k != "kind" and family[k] is not None]
+        values = ", ".join(f"{key} = {_short(family[key])}" for key in keys)
+        rows.append(("Family: for each of", f"{family['kind']}: {values}"))
+    return rows
+
+
 def _setting(record: Record, results: GameResults) -> Section:
     study, statement = record.study, results.statement
     rows = [
-        ("World: who the data is about", _part(study.get("world"))),
+        *_worlds(study),
         ("Mechanism: what is released", _part(study.get("mechanism"))),
         ("Success: what counts", _part(study.get("success"))),
     ]
@@ -301,7 +317,8 @@ def _profile(results: GameResults) -> list[Block]:
         axes.set_ylim(bottom=0)
 
     table = Grid(
-        "The exact profile",
+        "The exact profile"
+        + ("" if exact.cover is None else ", the largest of the rates written out"),
         ["epsilon", "delta"],
         [[e, d or lost] for e, d in zip(epsilon, delta, strict=True)],
         [exact.grade for _ in epsilon],

@@ -9,7 +9,7 @@ import numpy as np
 
 from narcissus.game import Game
 from narcissus.mechanisms import Constant, Identity, RandomizedResponse, through_channel
-from narcissus.profiles import write_out, write_out_family
+from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.cohen.cases import (
     EPSILONS,
@@ -131,6 +131,9 @@ def definition_1_6(_given: Given) -> Reproduced:
         Game(Family([Bits(3, r) for r in rates]), Labelled((0, 1, 1, 2, 1, 2, 2, 3)), Pinned(1))
     )
     worst = family.worst([0.0, 1.0])
+    every = [
+        cover(family.members[worst[0].member], 0.0, 1.0, e, tolerance=0.01) for e in (0.0, 1.0)
+    ]
     alone = [max(one.delta(e) for one in family.members.values()) for e in (0.0, 1.0)]
     return claims(
         proved(
@@ -142,6 +145,17 @@ def definition_1_6(_given: Given) -> Reproduced:
             "of a family, the worst distribution counts: the count of three bits with rates "
             f"{', '.join(map(str, rates))}: {worst[0].member} at epsilon 0, {worst[1].member} at 1",
             all(abs(one.best.delta - d) <= ROOM for one, d in zip(worst, alone, strict=True)),
+        ),
+        proved(
+            "of all rates from 0 to 1 together, those between that nobody looks at included: delta "
+            f"at most {every[0].at_most:.4f} at epsilon 0 and {every[1].at_most:.4f} at 1; rates "
+            f"{every[0].rate:.3f} and {every[1].rate:.3f} need {every[0].least:.4f} and "
+            f"{every[1].least:.4f}",
+            all(
+                one.complete and one.at_most >= d - ROOM
+                for one, d in zip(every, alone, strict=True)
+            ),
+            section="2.2",
         ),
     )
 
@@ -222,7 +236,7 @@ BASELINES: tuple[Item, ...] = (
     ),
     item(
         "Definition 1.6", "Narcissus resiliency: no better than e^eps times one's own baseline.",
-        definition_1_6, profile_of("counting-query-rates"),
+        definition_1_6, profile_of("counting-query-every-rate"),
     ),
     item(
         "Example 1.7", "The attacker must recover a citizen, not the Mona Lisa.",

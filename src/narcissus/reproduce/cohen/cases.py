@@ -52,9 +52,9 @@ def claims(*held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...
     return Reproduced(held=held, printed=printed, notes=notes)
 
 
-def proved(what: str, holds: bool, because: str = "") -> Held:
+def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:
     """Say what the documentation proves for all, and the code computes on cases."""
-    return Held(f"{what} (proof: Narcissus theory 2.1)", bool(holds), "proved", because)
+    return Held(f"{what} (proof: Narcissus theory {section})", bool(holds), "proved", because)
 
 
 def checked(what: str, holds: bool, because: str = "") -> Held:

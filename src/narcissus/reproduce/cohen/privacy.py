@@ -139,7 +139,7 @@ def theorem_a4(_given: Given) -> Reproduced:
             "orders, between delta / 2 and delta",
             max(reached) <= ROOM,
         ),
-        notes=("`narcissus.profiles.worst_event` finds pair and event, and writes the study",),
+        notes=("`narcissus privacy STUDY --out FILE` finds pair and event, and writes the study",),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from narcissus.profiles import WrittenFamily, WrittenOut
 from narcissus.profiles.family import ROUNDING, Worst, number
-from narcissus.study.results.game import BestAttacker, ExactGame
+from narcissus.study.results.game import BestAttacker, CoverResult, ExactGame
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -26,8 +26,16 @@ def has_epsilon(statement: Any) -> bool:
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
-def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -> ExactGame | None:
-    """Judge a statement; None where it has no exact form in this game."""
+def exactly(
+    written: WrittenFamily,
+    statement: Any,
+    epsilons: Sequence[float],
+    cover: CoverResult | None = None,
+) -> ExactGame | None:
+    """Judge a statement; None where it has no exact form in this game.
+
+    ``cover`` is what is known between the members of a family of rates.
+    """
     points: list[float] = sorted(set(epsilons))
     at = points[0]
     if has_epsilon(statement):
@@ -64,6 +72,7 @@ def exactly(written: WrittenFamily, statement: Any, epsilons: Sequence[float]) -
         holds=least <= limit + ROUNDING,
         words=f"{words}; the most needed at {member}" if several else words,
         assumptions=given,
+        cover=cover,
     )
 
 

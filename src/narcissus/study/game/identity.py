@@ -20,6 +20,7 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
     parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
     return {
         **{part: settings[part] for part in parts},
+        **({"family": settings["family"]} if study.family else {}),
         "fresh": study.run.fresh,
         "surprisal": study.statement.options.get("share"),
         "seed": str(entropy),

@@ -21,7 +21,9 @@ from narcissus.profiles.proofs import from_lemmas, from_privacy
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.answer import answer
+from narcissus.study.game.covered import covered
 from narcissus.study.game.exact import exactly
+from narcissus.study.game.family import RatesFamily
 from narcissus.study.game.identity import identity_of
 from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
@@ -86,7 +88,10 @@ def _outcome(
     unanswered: list[NotAssessed] = []
     written = _written(study, setup, unanswered)
     statement = _completed(setup, written)
-    exact = None if written is None else exactly(written, setup.statement, study.exact.epsilons)
+    exact, between = None, ""
+    if written is not None:
+        written, cover, between = covered(study, written, setup.statement, options)
+        exact = exactly(written, setup.statement, study.exact.epsilons, cover)
     proofs = _proofs(study, setup, statement)
     played = _played(study, setup, statement, options, store, executor)
     unanswered += _gaps_in(statement, exact, played)
@@ -94,12 +99,8 @@ def _outcome(
     useful = None if played is None or all(map(_useless, played.attackers)) else played
     gaps = {} if played is None else _gaps(study, statement, played)
     members = setup.game.members()
-    scope = (
-        f"each of the {len(members):,} distributions of the family"
-        if len(members) > 1
-        else getattr(setup.game.world, "scope", "this one world")
-    )
-    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study))
+    scope = _scope(study, setup)
+    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study), between)
     judged = judge(ground)
     if judged.outcome == "not assessed":
         unanswered.append(
@@ -131,6 +132,16 @@ def _outcome(
 
 
 KIND = GameKind()
+
+
+def _scope(study: GameStudy, setup: Setup) -> str:
+    """Say what the statement speaks of."""
+    if isinstance(study.family, RatesFamily):
+        return f"every rate from {study.family.low:g} to {study.family.high:g}"
+    members = len(setup.game.members())
+    if members > 1:
+        return f"each of the {members:,} distributions of the family"
+    return getattr(setup.game.world, "scope", "this one world")
 
 
 def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:
@@ -227,6 +238,8 @@ def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> li
 def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return []
+    if isinstance(study.family, RatesFamily):
+        return []  # a theorem about each point says nothing of the rates between
     found = from_lemmas(setup.game)
     proofs = [] if found is None else [Proof(found, "success")]
     if isinstance(statement, Resilience):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study import earlier
-from narcissus.study.part_section import PartSection
+from narcissus.study.game.family import FamilySection
+from narcissus.study.part_section import PartSection, refused
 from narcissus.study.parts import Part
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, PlayedRun
 from narcissus.study.signatures import waits
 from narcissus.success import Claim
-from narcissus.worlds import members
+from narcissus.worlds import NamedFamily, members
 
 Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
@@ -72,7 +73,12 @@ class GameStudy(FileSection):
     exact: Exact = Exact()
     privacy: Privacy | None = None
     run: GameRun = GameRun()
-    world: Annotated[Part, PartSection("world")]
+    world: Annotated[Part, PartSection("world")] | None = Field(
+        default=None, description="Left out where [family] makes the worlds."
+    )
+    family: FamilySection | None = Field(
+        default=None, description="The distributions for each of which the statement is made."
+    )
     mechanism: Annotated[Part, PartSection("mechanism")]
     attack: list[Annotated[Part, PartSection("attack")]] = Field(default_factory=list[Part])
     success: Relation
@@ -83,6 +89,18 @@ class GameStudy(FileSection):
     statement: Annotated[Part, PartSection("statement")]
 
     _earlier = model_validator(mode="before")(earlier.translated(earlier.game))
+
+    @model_validator(mode="after")
+    def _has_a_world(self) -> Self:
+        if self.world is None and self.family is None:
+            raise refused(("world",), "the key `world` is missing", "missing")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out [family] where there is none: such a study is written as it always was."""
+        written: dict[str, Any] = write(self)
+        return {key: value for key, value in written.items() if key != "family" or value}
 
     def build(self) -> Setup:
         """Make the objects.
@@ -99,7 +117,7 @@ class GameStudy(FileSection):
                 f"the second one of {' and '.join(f'`{name}`' for name in two)}"
             )
         game = Game(
-            self.world.build(),
+            self._world(),
             self.mechanism.build(),
             self.success.build(),
             side=self.side_information.build() if self.side_information else None,
@@ -113,6 +131,13 @@ class GameStudy(FileSection):
                 name, copy = f"{part.name} ({copy})", copy + 1
             attacks[name] = part.build()
         return Setup(game, attacks, _statement(self.statement, game))
+
+    def _world(self) -> Any:
+        if self.family is not None:
+            worlds = self.family.worlds(self.world)
+            return NamedFamily(tuple(worlds), tuple(worlds.values()))
+        assert self.world is not None  # checked as the file was read
+        return self.world.build()
 
 
 def _statement(part: Part, game: Game) -> Any:

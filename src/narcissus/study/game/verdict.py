@@ -41,6 +41,9 @@ class Ground:
         that.
     chosen
         What the study takes as given in its statement.
+    between
+        Of a family of rates, why nothing is shown for those that were not written out; empty where
+        it is, and for other families.
     """
 
     statement: Any
@@ -50,6 +53,7 @@ class Ground:
     played: Play | None
     gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
     chosen: tuple[str, ...] = ()
+    between: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def judge(ground: Ground) -> Judged:
 def _uncontradicted(ground: Ground) -> Judged:
     exact, statement, played = ground.exact, ground.statement, ground.played
     if exact is not None:
-        return _exact_verdict(exact, ground.scope)
+        return _exact_verdict(exact, ground)
     proving = [one.bound for one in ground.proofs if sufficient(one.bound, statement)]
     if proving:
         # what assumes nothing comes first; of those, the smallest
@@ -140,11 +144,18 @@ def _resilient(assumptions: Sequence[str]) -> tuple[GameOutcome, Grade]:
     return ("resilient, proved if", "proved if") if assumptions else ("resilient, proved", "proved")
 
 
-def _exact_verdict(exact: ExactGame, scope: str) -> Judged:
+def _exact_verdict(exact: ExactGame, ground: Ground) -> Judged:
     given = exact.assumptions
+    if exact.holds and ground.between:
+        words = (
+            f"No violation at the {exact.members:,} rates that were written out ({exact.words}), "
+            f"but not shown for {ground.scope}: {ground.between}."
+        )
+        return Judged("no violation found", "inconclusive", words, "not assessed", given)
     if exact.holds:
         outcome, grade = _resilient(given)
-        words = f"Resilient, {grade}, against every attacker, for {scope} ({exact.words})."
+        said = f"{exact.words}; {exact.cover.words}" if exact.cover is not None else exact.words
+        words = f"Resilient, {grade}, against every attacker, for {ground.scope} ({said})."
         return Judged(outcome, "met", words, grade, given)
     words = (
         f"Violated, {exact.grade}: the best attacker does better than the statement allows "
@@ -209,7 +220,12 @@ def _exact_findings(ground: Ground, exact: ExactGame, success: str, delta: str) 
     best, fixed = exact.best_success, exact.best_fixed_guess
     found = [Finding(success, by, best, best, assumptions=given)]
     if delta:
-        found.append(Finding(delta, by, exact.least, exact.least, assumptions=given))
+        high = exact.least
+        if ground.between:
+            high = None
+        if exact.cover is not None:
+            high = exact.cover.at_most
+        found.append(Finding(delta, by, exact.least, high, assumptions=given))
     if isinstance(statement, FixedBaseline) and fixed is not None:
         what = "chance of the best fixed guess"
         found.append(Finding(what, by, fixed, fixed, assumptions=given))

@@ -42,6 +42,7 @@ LATER = frozenset(
         "share_of_columns",
         "reached",
         "transcripts",
+        "cover",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

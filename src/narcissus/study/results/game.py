@@ -30,6 +30,8 @@ GameOutcome = Literal[
     "contradicted",
     "not assessed",
 ]
+ROUNDING = 1e-12
+"""Rounding allowed where what is enough is compared with what is allowed."""
 Rate = Annotated[float, Field(ge=0, le=1 + SLACK)]
 """A share that was computed by a sum over everything, so not quite without rounding."""
 
@@ -117,6 +119,34 @@ class BestAttacker(ResultModel):
     member: str | None = Field(description="Of a family, the distribution at which it is.")
 
 
+class CoverResult(ResultModel):
+    """What holds for every rate of an interval, not for those written out only."""
+
+    low: Share
+    high: Share
+    epsilon: NonNegative
+    rate: Share = Field(description="The worst rate that was looked at.")
+    least: Rate = Field(description="The delta that it needs.")
+    at_most: NonNegative = Field(description="A delta that is enough for every rate.")
+    limit: NonNegative = Field(description="What is allowed.")
+    looked_at: Positive = Field(description="Intervals.")
+    budget: Positive = Field(description="Most of them.")
+    tolerance: NonNegative
+    complete: bool = Field(description="Whether `at_most` is within the tolerance of `least`.")
+    holds: bool = Field(description="Whether the statement is shown for every rate.")
+    words: str
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if not self.low <= self.rate <= self.high or self.least > self.at_most + SLACK:
+            raise ValueError("the worst rate is not in the interval, or needs more than is enough")
+        if self.holds != (self.at_most <= self.limit + ROUNDING):
+            raise ValueError("`holds` does not follow from `at_most` and `limit`")
+        if self.complete != (self.at_most <= self.least + self.tolerance):
+            raise ValueError("`complete` does not follow from the limits and the tolerance")
+        return self
+
+
 class ExactGame(ResultModel):
     """What writing the game out came to: every attacker at once."""
 
@@ -137,6 +167,10 @@ class ExactGame(ResultModel):
     holds: bool
     words: str
     assumptions: tuple[str, ...]
+    cover: CoverResult | None = Field(
+        None, description="Of a family of rates, what holds between those written out."
+    )
+    later = frozenset({"cover"})
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -197,4 +231,7 @@ class GameResults(ResultModel):
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
         if self.attackers and not self.trials:
             raise ValueError("there are attackers and no trials")
+        cover = None if self.exact is None else self.exact.cover
+        if cover is not None and not cover.holds and self.outcome.startswith("resilient"):
+            raise ValueError("it is called resilient, and is not shown for every rate")
         return self

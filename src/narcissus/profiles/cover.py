@@ -1,0 +1,353 @@
+"""The worst rate of a world, and what holds for every rate of an interval, not for a grid only.
+
+Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn with rate ``r``.
+Two limits of it over an interval ``[a, b]`` are computed, and the smaller one counts.
+
+*Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
+the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` with an
+attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
+
+    s_r(y,z) - e^epsilon P_r(y) b_r(z) <= min( s_u - e^epsilon P_l(y) b_l,
+                                               P_u(y) ( s_u / (s_u + t_l) - e^epsilon b_l ) )
+
+where an index ``u`` (``l``) stands for sums of the largest (least) chances, since ``s / (s + t)``
+grows with ``s`` and falls with ``t``; where the bracket is negative, ``P_l`` stands before it. The
+sum over releases of the largest positive part bounds ``delta`` everywhere.
+
+*Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one
+over ``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and
+``d'`` that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and
+the baseline by at most ``1 - (1 - d)(1 - d')``, whoever the attacker is; so
+
+    |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')).
+
+The best attacker at ``r'`` who may make no attempt makes one only where that gains, so where
+``e^epsilon b_r'(z) <= 1``: what it gains for a given ``S`` lies between -1 and 1. Changing the law
+of ``S`` first and that of ``T`` then gives
+
+    delta(r') - delta(r) <= 2 d + e^epsilon d' <= (2 + e^epsilon) n |r' - r|.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from narcissus._outwards import upper
+from narcissus._validation import non_negative
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+from narcissus.profiles.best import Best, Guesses
+from narcissus.profiles.family import WrittenFamily
+from narcissus.profiles.write_out import WrittenOut
+from narcissus.results import Grade, Result
+from narcissus.success.relations.base import table
+from narcissus.worlds.rates import HasRate, TwoTypes
+
+_HELD = 4_000_000
+_APART = 4.0
+
+Chances = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cover(Result):
+    """What holds for every rate of an interval, at one epsilon.
+
+    Attributes
+    ----------
+    low, high, epsilon
+        The rates from one to the other, and where the profile is taken.
+    rate, least
+        The worst rate that was looked at, and its exact delta: some rate needs this.
+    at_most
+        A delta that is enough for every rate of the interval.
+    looked_at
+        How many rates were looked at.
+    tolerance
+        How far ``at_most`` was to be above ``least`` at most.
+    assumptions
+        What the answer takes as given of parts of the user's own.
+    """
+
+    low: float
+    high: float
+    epsilon: float
+    rate: float
+    least: float
+    at_most: float
+    looked_at: int
+    tolerance: float
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether what is enough is as near to what is needed as was asked for."""
+        return self.at_most <= self.least + self.tolerance
+
+    @property
+    def grade(self) -> Grade:
+        """'proved' for every rate of the interval; 'proved if' where parts are the user's own."""
+        return "proved if" if self.assumptions else "proved"
+
+    def __str__(self) -> str:
+        return (
+            f"at every rate from {self.low:g} to {self.high:g} a delta of "
+            f"{upper(self.at_most, 3)} is enough, by {self.looked_at:,} intervals"
+        )
+
+
+def why_not_covered(exact: WrittenOut) -> str:
+    """Say why nothing is known between the rates of a game; empty where it is."""
+    if not isinstance(exact.game.world, HasRate) or _types(exact) is None:
+        return (
+            f"the world {type(exact.game.world).__name__} does not say how its chances depend on "
+            "the parameter; `bits` with one rate and `mona-lisa` do"
+        )
+    if exact.game.side is not None:
+        return "what the attacker is told depends on the rate"
+    if exact.game.surprisal is not None:
+        return "surprisal depends on the rate"
+    return ""
+
+
+def cover(
+    exact: WrittenOut,
+    low: float,
+    high: float,
+    epsilon: float,
+    *,
+    points: Sequence[float] = (),
+    tolerance: float = 1e-3,
+    budget: int = 1000,
+    target: float | None = None,
+    agreed: Callable[[float], None] | None = None,
+    observer: Observer = SILENT,
+) -> Cover:
+    """Find the worst rate of an interval, and a delta that is enough for every one.
+
+    Intervals with the largest limit are halved until the limit is near enough to what is needed at
+    some rate, or the budget ends.
+
+    Parameters
+    ----------
+    exact
+        The game written out, at any rate.
+    low, high
+        The interval, within [0, 1].
+    epsilon
+        Where the profile is taken, at least 0.
+    points
+        Rates to begin with, besides both ends.
+    tolerance
+        How far what is proved may stay above what is needed; at least 0.
+    budget
+        Most intervals to look at.
+    target
+        A delta: also end where it is known whether it is enough for every rate.
+    agreed
+        Is told the seconds that this takes at most, before it starts; raises to prevent it.
+    observer
+        Hears of the progress.
+
+    Raises
+    ------
+    InputError
+        The world does not say how its chances depend on the rate, or it is no interval of rates.
+
+    Notes
+    -----
+    Source: Narcissus theory 2.2; for Cohen et al. 2024, Definition 1.6 ("for all D in F").
+
+    Examples
+    --------
+    Whatever the rate, the count of 100 bits needs no more than a delta of .0012 at epsilon 1:
+
+    >>> from narcissus import Game
+    >>> from narcissus.mechanisms import CountingQuery
+    >>> from narcissus.profiles import write_out
+    >>> from narcissus.success.relations import Pinned
+    >>> from narcissus.worlds import Bits
+    >>> game = write_out(Game(Bits(100), CountingQuery(), Pinned(1)))
+    >>> found = cover(game, 0.0, 1.0, 1.0, tolerance=1e-4)
+    >>> round(found.least, 5), found.at_most <= 0.0012
+    (0.00102, True)
+    """
+    if reason := why_not_covered(exact):
+        raise InputError(f"nothing is known between the points: {reason}")
+    non_negative("tolerance", tolerance)
+    between = _Between(exact, non_negative("epsilon", epsilon))
+    edges = _edges(low, high, points, budget)
+    began = time.perf_counter()
+    worst = max((between.least(rate), rate) for rate in edges[:2])
+    between.limit(edges[0], _middle(*edges[:2]), edges[1])
+    if agreed is not None:
+        agreed((time.perf_counter() - began) * budget)
+    worst, at_most, looked = _search(
+        between, edges, worst, tolerance=tolerance, budget=budget, target=target, observer=observer
+    )
+    return Cover(
+        low, high, epsilon,
+        rate=worst[1], least=worst[0], at_most=at_most, looked_at=looked, tolerance=tolerance,
+        assumptions=WrittenFamily({"": exact}).assumptions,
+    )  # fmt: skip
+
+
+def _edges(low: float, high: float, points: Sequence[float], budget: int) -> list[float]:
+    """Give where the intervals to begin with end."""
+    if not 0 <= low < high <= 1:
+        raise InputError(f"an interval of rates must lie in [0, 1], got {low:g} to {high:g}")
+    edges = sorted({low, high, *(p for p in points if low < p < high)})
+    if budget < len(edges) - 1:
+        raise InputError(
+            f"`budget` must be at least {len(edges) - 1}, the intervals to begin with: {budget}"
+        )
+    return edges
+
+
+def _search(
+    between: _Between,
+    edges: Sequence[float],
+    worst: tuple[float, float],
+    *,
+    tolerance: float,
+    budget: int,
+    target: float | None,
+    observer: Observer,
+) -> tuple[tuple[float, float], float, int]:
+    """Give the worst delta and its rate, what is enough for all, and how many were looked at."""
+    observer.start("intervals of rates", budget)
+    worst = max(worst, *((between.least(rate), rate) for rate in edges[1:]))
+    heap: list[tuple[float, float, float]] = []
+    looked = len(edges) - 1
+    for a, b in pairwise(edges):
+        worst = _add(between, heap, a, b, worst)
+    observer.advance(looked)
+    aim = -math.inf if target is None else target
+    while -heap[0][0] > max(worst[0] + tolerance, aim) and looked + 2 <= budget:
+        if target is not None and worst[0] > target:
+            break
+        limit, a, b = heap[0]
+        middle = _middle(a, b)
+        if not a < middle < b:
+            break
+        heapq.heappop(heap)
+        for part in ((a, middle), (middle, b)):
+            worst = _add(between, heap, *part, worst, known=-limit)
+        looked += 2
+        observer.advance(2)
+    observer.finish()
+    return worst, max(-heap[0][0], worst[0]), looked
+
+
+def _add(
+    between: _Between,
+    heap: list[tuple[float, float, float]],
+    low: float,
+    high: float,
+    worst: tuple[float, float],
+    known: float = math.inf,
+) -> tuple[float, float]:
+    """Put an interval onto the heap by its limit; give the worst rate known now."""
+    middle = _middle(low, high)
+    heapq.heappush(heap, (-min(known, between.limit(low, middle, high)), low, high))
+    return max(worst, (between.least(middle), middle))
+
+
+def _middle(low: float, high: float) -> float:
+    """Halve an interval; rates of different magnitudes by their ratio."""
+    return math.sqrt(low * high) if low > 0 and high > _APART * low else (low + high) / 2
+
+
+def _types(exact: WrittenOut) -> TwoTypes | None:
+    world: Any = exact.game.world
+    return world.types(exact.enumeration.data, exact.places)
+
+
+@dataclass
+class _Between:
+    """Limits of a profile over intervals of rates, with what is the same for all of them."""
+
+    exact: WrittenOut
+    epsilon: float
+
+    def least(self, rate: float) -> float:
+        """Give delta at a rate."""
+        chances = self.types.chances(rate)
+        return self._delta(chances, chances)
+
+    def limit(self, low: float, middle: float, high: float) -> float:
+        """Give a delta that is enough for every rate of an interval."""
+        enclosed = self.enclosed(low, high)
+        moved = max(self.moved(low, middle), self.moved(middle, high))
+        return enclosed if moved >= enclosed else min(enclosed, self.enclosed(middle) + moved)
+
+    def enclosed(self, low: float, high: float | None = None) -> float:
+        """Give a delta that is enough from one rate to another, by limits of every chance."""
+        return self._delta(*self.types.between(low, low if high is None else high))
+
+    def moved(self, low: float, high: float) -> float:
+        """Give the most by which delta at two rates of an interval may differ."""
+        apart = self.types.distance(low, high)
+        fresh = apart
+        if self.exact.places is not None:
+            fresh = self.types.distance(low, high, self.exact.places)
+        factor = math.exp(self.epsilon)
+        most = apart + factor * (1 - (1 - apart) * (1 - fresh))
+        return min(most, 2 * apart + factor * fresh) if self._may else most
+
+    @property
+    def _may(self) -> bool:
+        """Whether an attacker may make no attempt."""
+        return self.exact.abstain or self.exact.additive
+
+    @cached_property
+    def types(self) -> TwoTypes:
+        found = _types(self.exact)
+        assert found is not None
+        return found
+
+    @cached_property
+    def _kept(self) -> list[tuple[NDArray[np.int64], Chances, Chances]] | None:
+        held = 2 * self.exact.count * len(self.exact.enumeration.data)
+        return list(self._tables()) if held <= _HELD else None
+
+    def _tables(self) -> Any:
+        game, data, guesses = self.exact.game, self.exact.enumeration.data, self.exact.guesses
+        for part in self.exact.parts():
+            holds = table(game.relation, data, guesses, part)
+            looser = game.looser
+            again = holds if looser is None else table(looser, data, guesses, part)
+            yield part, holds, again
+
+    def _delta(self, least: Chances, most: Chances) -> float:
+        """Give the sum over releases, with limits of the chances of data sets."""
+        matrix = self.exact.channel.matrix
+        low, high = np.asarray(least @ matrix), np.asarray(most @ matrix)
+        upper, lower = sparse.diags_array(most) @ matrix, sparse.diags_array(least) @ matrix
+        best = Best.nothing(self.epsilon, [0], matrix.shape[1], abstain=self._may)
+        factor = math.exp(self.epsilon)
+        for part, holds, again in self._kept if self._kept is not None else self._tables():
+            here = np.asarray(holds @ upper)
+            other = np.maximum(low - np.asarray(holds @ lower), 0.0)
+            # at least what holds, and all but what may fail
+            base = np.maximum(again @ least, 1 - (1 - again) @ most)[:, None]
+            base = np.clip(base, 0.0, 1.0)
+            whole = here + other
+            share = np.divide(here, whole, out=np.zeros_like(here), where=whole > 0)
+            before = np.where(share >= factor * base, high, low)
+            closer = before * (share - factor * base) < here - factor * base * low
+            success = np.where(closer, before * share, here)
+            baseline = base * np.where(closer, before, low)
+            best.add(Guesses(0, part, success, baseline), additive=self.exact.additive)
+        return best.delta

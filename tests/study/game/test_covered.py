@@ -1,0 +1,169 @@
+"""Families of rates: proved for every rate, or said not to be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from narcissus import load_study, run
+from narcissus.errors import LongWorkError, NarcissusError
+from narcissus.observer import SILENT
+from narcissus.report import render_html, render_text
+from narcissus.study.agreement import disagreement
+from narcissus.study.game.covered import LEAST, smallest_for_every_rate
+from narcissus.study.kinds import RunOptions, study_kind
+from narcissus.study.record import read_record
+
+STUDY = """
+kind = "game"
+title = "A count"
+[world]
+name = "bits"
+n = 40
+[family]
+kind = "rates"
+from = 0.0
+to = 0.5
+points = 6
+[mechanism]
+name = "counting-query"
+[success]
+name = "pinned"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+delta = 0.004
+"""
+
+TOLD = """[side-information]
+name = "rows"
+rows = 1
+[mechanism]"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    def made(*changes):
+        text = STUDY
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+        return load_study(tmp_path / "s.toml")
+
+    return made
+
+
+@pytest.mark.states("Cohen et al. 2024", "Definition 1.6")
+def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
+    audit = run(study(), rng=1)
+    exact = audit.record.results.exact
+    cover = exact.cover
+    assert (audit.record.status, audit.record.grade) == ("met", "proved")
+    assert "for every rate from 0 to 0.5" in audit.verdict
+    assert exact.members == 7
+    assert exact.member == f"rate = {cover.rate!r}"
+    assert exact.least == pytest.approx(cover.least, rel=1e-9)
+    assert exact.least <= cover.at_most <= 0.004
+    assert cover.tolerance == pytest.approx(0.0004)
+    assert cover.complete
+    assert cover.holds
+    text, html = render_text(audit.record), render_html(audit.record)
+    for said in (text, html):
+        assert "Delta that is enough for every rate from 0 to 0.5" in " ".join(said.split())
+        assert exact.member in said
+    assert "rates: from = 0.0, to = 0.5, points = 6" in html
+    audit.save(tmp_path / "out")
+    record = read_record(tmp_path / "out" / "record.json")
+    assert disagreement(record) == ""
+    assert record.results.exact.cover == cover
+
+
+def test_a_rate_that_violates_is_named_though_no_point_of_the_grid_does(study):
+    audit = run(study(("delta = 0.004", "delta = 0.001")), rng=1)
+    assert (audit.record.status, audit.record.grade) == ("exceeded", "proved")
+    assert "Violated, proved" in audit.verdict
+    assert audit.record.results.exact.cover.rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    assert f"at rate = {audit.record.results.exact.cover.rate!r}" in audit.verdict
+
+
+def test_what_is_not_shown_between_is_inconclusive(study):
+    few = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1)
+    assert (few.record.status, few.record.grade) == ("inconclusive", "not assessed")
+    assert "but not shown for every rate" in few.verdict
+    assert "take a larger `family.budget`" in few.verdict
+    assert not few.record.results.exact.cover.holds
+    wide = run(study(("points = 6", "points = 6\ntolerance = 0.9")), rng=1)
+    assert "take a smaller `family.tolerance`" in wide.verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ([("n = 40", "n = 4"), ("[mechanism]", TOLD)], "is told depends on the rate"),
+        ([('name = "narcissus"', 'name = "fixed-baseline"')], "the attacker's own baseline"),
+    ],
+)  # fmt: skip
+def test_where_nothing_is_known_between_it_is_said(study, changes, reason):
+    audit = run(study(*changes, ("delta = 0.004", "delta = 0.9")), rng=1)
+    assert audit.record.status == "inconclusive"
+    assert reason in audit.verdict
+    assert 'kind = "grid"' in audit.verdict
+    assert audit.record.results.exact.cover is None
+    assert "cover" not in json.loads(audit.record.model_dump_json())["results"]["exact"]
+
+
+def test_the_same_points_as_a_grid_are_proved_for_these(study):
+    grid = 'kind = "grid"\nover.rate = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]'
+    audit = run(study(('kind = "rates"\nfrom = 0.0\nto = 0.5\npoints = 6', grid)), rng=1)
+    assert audit.record.status == "met"
+    assert "for each of the 6 distributions of the family" in audit.verdict
+    assert audit.record.results.exact.cover is None
+
+
+def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
+    results = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record.results
+    with pytest.raises(ValueError, match="is not shown for every rate"):
+        type(results)(**{**dict(results), "outcome": "resilient, proved"})
+    cover = results.exact.cover
+    for changes in ({"holds": True}, {"complete": True}, {"rate": 0.9}, {"at_most": 0.0}):
+        with pytest.raises(ValueError, match=r"follow|not in the interval"):
+            type(cover)(**{**dict(cover), **changes})
+
+
+def test_long_work_is_told_before_it_starts(study, tmp_path):
+    long = study(("points = 6", "points = 6\nbudget = 10000000\ntolerance = 1e-9"))
+    options = RunOptions(folder=None, entropy=1, hours=0.01, observer=SILENT)
+    with pytest.raises(LongWorkError, match="at most 10,000,000 intervals between rates"):
+        study_kind("game").play(long.settings, tmp_path, options)
+
+
+def test_the_smallest_cut_for_every_rate(study, tmp_path):
+    settings = study().settings
+    tried = [0.0, 0.1, 0.2, 0.3]
+    found = smallest_for_every_rate(
+        settings, tmp_path, "tau", tried, epsilon=1.0, delta=1e-4, limit=10**6
+    )
+    assert found.value == 0.3
+    assert (found.tried, found.undecided) == (4, 0)
+    assert found.delta <= 1e-4
+    none = smallest_for_every_rate(
+        settings, tmp_path, "tau", tried[:3], epsilon=1.0, delta=1e-4, limit=10**6
+    )
+    assert (none.value, none.undecided) == (None, 0)
+    assert none.delta > 1e-4  # needed at some rate
+    few = settings.family.model_copy(update={"budget": 6})
+    short = smallest_for_every_rate(
+        settings.model_copy(update={"family": few}), tmp_path, "tau", [0.3], epsilon=1.0,
+        delta=1e-4, limit=10**6,
+    )  # fmt: skip
+    assert (short.value, short.undecided) == (None, 1)
+
+
+def test_a_statement_that_allows_nothing_has_a_tolerance(study):
+    none = ("delta = 0.004", "delta = 0.0")
+    audit = run(study(none, ("n = 40", "n = 4"), ("points = 6", "points = 6\nbudget = 50")), rng=1)
+    assert audit.record.results.exact.cover.tolerance == LEAST
+    with pytest.raises(NarcissusError, match="tolerance"):
+        study(("points = 6", "points = 6\ntolerance = 0.0"))
