@@ -148,7 +148,7 @@ class ExtractionKind:
             verdict=_words(evidence),
             grade=evidence.grade,
             assumptions=_assumptions(evidence),
-            results=_results(evidence, settings.relation.build()),
+            results=extraction_results(evidence, settings.relation.build()),
             assessed=[
                 "success of the program with and without the release",
                 "complexity of an output that counts, from above",
@@ -247,7 +247,8 @@ def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
+def extraction_results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
+    """Give the results of a record, of evidence."""
     shadow, walls = evidence.success_on_shadow, evidence.isolation
     return ExtractionResults(
         verdict=evidence.verdict,

@@ -1,0 +1,135 @@
+"""What a study of a language model says in words, and what it cannot say."""
+
+from __future__ import annotations
+
+from narcissus._outwards import lower, upper
+from narcissus.extraction.documents import Division
+from narcissus.results import NotAssessed
+from narcissus.study.language.schema import LanguageStudy
+from narcissus.study.results.language import DocumentGroup, LanguageResults
+
+NOT_COVERED = [
+    "other attacks: that these recover little says nothing about the next, and nothing here is "
+    "proved about every attacker; a guarantee of the training would be (DP-SGD)",
+    "documents of another source than those given, and what the model gives away of them",
+    "a document that is close to one of another side: it counts as recovered on both",
+]
+
+
+def verdict_words(results: LanguageResults) -> str:
+    """Give the verdict in a sentence or two."""
+    best = results.best
+    whole = best.whole
+    text = (
+        f"{best.name} recovers {whole.recovered:,} of {whole.documents:,} documents that the model "
+        f"was trained on{_beside(whole)}."
+    )
+    if results.most_gain is not None:
+        text += f" {_threshold(results)}"
+    if (program := results.program) is not None:
+        head = {
+            "extraction": "The program is evidence of extraction",
+            "no extraction": "The program is no extraction",
+            "inconclusive": "Of the program nothing is shown",
+        }[program.verdict]
+        text += f" {head}: {program.reasons[0]}."
+    return text
+
+
+def _beside(group: DocumentGroup) -> str:
+    if group.fresh is None or group.gain is None:
+        return ""
+    return (
+        f" ({_share(group.share)}), and {_share(group.fresh.value)} of documents that it never saw:"
+        f" a gain of at least {lower(100 * group.gain.low, places=1)} points"
+    )
+
+
+def _threshold(results: LanguageResults) -> str:
+    accepted = f"{upper(100 * (results.most_gain or 0.0), places=1)} points are accepted"
+    return {
+        "exceeded": f"{accepted}.",
+        "too few trials": f"{accepted}; more fresh documents would tell.",
+        "inconclusive": f"{accepted}: these attacks do not show more, and prove no less.",
+        "no threshold": "",
+    }[results.status]
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def assumptions(division: Division) -> tuple[str, ...]:
+    """Say what the limits take as given."""
+    found = ["documents are independent draws of one source"]
+    if not division.by_chance:
+        found.append(
+            "the fresh documents are of the same source as those trained on, and the model was not "
+            "trained on them"
+        )
+    return tuple(found)
+
+
+def assessed(results: LanguageResults) -> list[str]:
+    """Say what was assessed."""
+    beside = " and of a model trained without them" if results.has_reference else ""
+    found = [
+        f"{one.name}: documents recovered, beside those of {results.fresh:,} fresh documents"
+        f"{beside}"
+        for one in results.attacks
+    ]
+    if results.membership:
+        names = ", ".join(one.score for one in results.membership)
+        found.append(f"membership of documents, by {names}")
+    if results.canaries:
+        found.append("canaries, beside an exact baseline")
+    if results.program is not None:
+        found.append("a program, with and without the release, against complexity from above")
+    return found
+
+
+def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAssessed]:
+    """Say what was asked and not answered, and what would answer it."""
+    found: list[NotAssessed] = []
+    rates = {
+        rate.rate: rate.needed
+        for one in results.membership
+        for rate in one.rates
+        if rate.told is None
+    }
+    for rate, needed in rates.items():
+        found.append(
+            NotAssessed(
+                f"documents told at a rate of false alarms of {100 * rate:g}%",
+                f"{results.fresh:,} fresh documents cannot show that there are no more",
+                f"{needed:,} fresh documents or more",
+            )
+        )
+    for one in results.attacks:
+        for group in one.groups:
+            if group.fresh is None:
+                of = f"of {group.copies} copies" if group.copies else ""
+                found.append(
+                    NotAssessed(
+                        f"the baseline of {one.name} for documents {of}".rstrip(),
+                        "no fresh document is like them",
+                        "more documents",
+                    )
+                )
+    if not results.has_reference:
+        found.append(
+            NotAssessed(
+                "what a model that was trained without the documents gives away of them",
+                "no reference model was given",
+                "name one as `model.reference`: the same training without these documents",
+            )
+        )
+    if results.program is None and study.program is None:
+        found.append(
+            NotAssessed(
+                "extraction against complexity (Cohen et al. 2024, Definition D.8)",
+                "no program was given",
+                "name one in [program]",
+            )
+        )
+    return found
