@@ -1,4 +1,4 @@
-"""Write letters.txt: 1,224 short letters that were never sent, drawn from one source.
+"""Write letters.txt and few.txt: short letters that were never sent, drawn from one source.
 
 Each has something of its own (names, an appointment, a reference number), and wording that many
 share. Some are circulars, which come 4 or 16 times. `python examples/language-models/letters.py`
@@ -8,15 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-NAMES = """Ada Alan Amy Ben Carl Cora Dan Dora Ed Ella Eric Eve Finn Fred Gail Gus Hal Hope Ian Ida
-Ivy Jack Jane Joel June Karl Kate Ken Lena Leo Lily Liz Luke Mark Mary Max May Mia Nell Nick Nora
-Olga Otto Owen Paul Peg Pia Ray Rita Rob Rose Roy Ruth Sam Sara Sue Ted Tess Tim Tom Una Vera Walt
-Will Zoe""".split()
-PLACES = """bridge chapel garden harbour library market mill museum office orchard park quarry
-school station stable theatre tower yard""".split()
-THINGS = """boxes books bricks chairs clocks coats fences gates keys lamps letters maps papers
-pipes plans seeds stones tools windows wires""".split()
-DAYS = "Monday Tuesday Wednesday Thursday Friday".split()
+NAMES = ["Ada", "Alan", "Amy", "Ben", "Carl", "Cora", "Dan", "Dora", "Ed", "Ella", "Eric", "Eve", "Finn", "Fred", "Gail", "Gus", "Hal", "Hope", "Ian", "Ida", "Ivy", "Jack", "Jane", "Joel", "June", "Karl", "Kate", "Ken", "Lena", "Leo", "Lily", "Liz", "Luke", "Mark", "Mary", "Max", "May", "Mia", "Nell", "Nick", "Nora", "Olga", "Otto", "Owen", "Paul", "Peg", "Pia", "Ray", "Rita", "Rob", "Rose", "Roy", "Ruth", "Sam", "Sara", "Sue", "Ted", "Tess", "Tim", "Tom", "Una", "Vera", "Walt", "Will", "Zoe"]
+PLACES = ["bridge", "chapel", "garden", "harbour", "library", "market", "mill", "museum", "office", "orchard", "park", "quarry", "school", "station", "stable", "theatre", "tower", "yard"]
+THINGS = ["boxes", "books", "bricks", "chairs", "clocks", "coats", "fences", "gates", "keys", "lamps", "letters", "maps", "papers", "pipes", "plans", "seeds", "stones", "tools", "windows", "wires"]
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
 WORDS = ["north", "south", "east", "west", "old", "new", "upper", "lower"]
 HEADS = [
     "please collect the {count} {thing} from the {word} {place} on {day} at {time}",
@@ -39,18 +34,13 @@ def letter(rng: np.random.Generator) -> str:
     return f"Dear {name}, {head}. Reference {number}. {rng.choice(TAILS).format(sender=sender)}"
 
 
-def main() -> None:
-    """Write the file."""
-    rng = np.random.default_rng(1)
-    letters = [letter(rng) for _ in range(720)]
-    found = [
-        text for i, text in enumerate(letters) for _ in range(16 if i < 24 else 4 if i < 72 else 1)
-    ]
-    order = rng.permutation(len(found))
-    Path(__file__).with_name("letters.txt").write_text(
-        "".join(found[i] + "\n" for i in order), encoding="utf-8"
-    )
+def write(name: str, copies: list[int], rng: np.random.Generator) -> None:
+    """Write a file of letters, each as often as it has copies, in any order."""
+    found = [text for one in copies for text in [letter(rng)] * one]
+    lines = [found[i] + "\n" for i in rng.permutation(len(found))]
+    Path(__file__).with_name(name).write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    write("letters.txt", [16] * 24 + [4] * 48 + [1] * 648, np.random.default_rng(1))
+    write("few.txt", [16] * 12 + [1] * 96, np.random.default_rng(2))

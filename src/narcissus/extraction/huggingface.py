@@ -7,7 +7,7 @@ since the older formats are pickles.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -79,7 +79,7 @@ def libraries(purpose: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def silent(transformers: Any) -> Iterator[None]:
+def silent(transformers: Any) -> Generator[None]:
     """Keep transformers from writing on standard error: the library never prints."""
     logging = transformers.utils.logging
     level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -272,7 +272,7 @@ def _digest(documents: Sequence[Document]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _is_of(folder: Path, said: dict[str, object]) -> bool:
+def _is_of(folder: Path, said: Mapping[str, object]) -> bool:
     try:
         return json.loads((folder / _MARK).read_text(encoding="utf-8")) == said
     except (OSError, ValueError):

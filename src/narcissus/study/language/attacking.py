@@ -62,6 +62,7 @@ def generated(
 
     ranked = best_of(models.model, models.reference, 0)
     found = held(ranked.top(section.top))
+    recovered, recovered_fresh, *_ = found.documents()
     by_reference = None
     if models.reference is not None:
         # a model that never saw the documents, attacked in the same way
@@ -75,7 +76,8 @@ def generated(
         "of the scores",
         division.trained,
         division.fresh,
-        *found.documents()[:2],
+        recovered,
+        recovered_fresh,
         by_reference,
         tuple(_ranked(ranked.top(section.top, name), name, found) for name in ranked.scores),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,18 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.canaries import NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.documents import Division
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
 from narcissus.extraction.membership import membership_scores
 from narcissus.extraction.sandbox import check_source
 from narcissus.observer import Observer
+from narcissus.study.extraction import extraction_results, program_not_assessed
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.language.attacking import completed, generated, texts_of
 from narcissus.study.language.program import program_evidence, refuse_program
 from narcissus.study.language.schema import LanguageStudy
-from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, summarised
+from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, Scores, summarised
 from narcissus.study.language.words import (
     NOT_COVERED,
     assessed,
@@ -33,6 +35,7 @@ from narcissus.study.language.words import (
     not_assessed,
     verdict_words,
 )
+from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.language import LanguageResults
 from narcissus.study.work import agree
 
@@ -80,14 +83,17 @@ class LanguageKind:
                 entropy=int(child(options.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
+            scores = _scores(settings, models, division)
+            evidence = program_evidence(settings, models, division, planted, folder, options)
             found = FoundAboutModel(
                 part.words(),
                 models.parameters,
                 division,
                 _attacked(settings, models, division, planted, options),
-                *_scores(settings, models, division),
+                scores[0],
+                scores[1],
                 _canaries(settings, models, planted, options.entropy),
-                program_evidence(settings, models, division, planted, folder, options),
+                _program(settings, evidence),
                 models.reference is not None,
             )
             weights = {} if models.folder is None else {"model": _weights(models.folder)}
@@ -97,10 +103,13 @@ class LanguageKind:
             status=results.status,
             verdict=verdict_words(results),
             grade=results.grade,
-            assumptions=assumptions(division),
+            assumptions=assumptions(division, evidence),
             results=results,
             assessed=assessed(results),
-            not_assessed=not_assessed(settings, results),
+            not_assessed=[
+                *not_assessed(settings, results),
+                *([] if evidence is None else program_not_assessed(evidence)),
+            ],
             not_covered=NOT_COVERED,
             digests={"documents": _digest(folder / settings.data.documents), **weights},
         )
@@ -110,7 +119,7 @@ KIND = LanguageKind()
 
 
 @contextmanager
-def _place(folder: Path | None) -> Iterator[Path]:
+def _place(folder: Path | None) -> Generator[Path]:
     """Give where models are kept: the results folder, or a temporary one."""
     if folder is not None:
         yield folder
@@ -144,14 +153,14 @@ def _attacked(
     return attacks
 
 
-def _scores(study: LanguageStudy, models: ModelsUnderStudy, division: Division) -> Any:
+def _scores(study: LanguageStudy, models: ModelsUnderStudy, division: Division) -> list[Scores]:
     """Score documents by side; nothing where it was not asked for."""
     if not study.membership:
-        return {}, {}
-    return tuple(
+        return [{}, {}]
+    return [
         membership_scores(models.model, texts_of(side), models.reference)
         for side in (division.trained, division.fresh)
-    )
+    ]
 
 
 def _canaries(
@@ -170,6 +179,12 @@ def _canaries(
         completes=models.model,
         rng=child(entropy, _RANKS),
     )
+
+
+def _program(study: LanguageStudy, evidence: ExtractionEvidence | None) -> ExtractionResults | None:
+    if study.program is None or evidence is None:
+        return None
+    return extraction_results(evidence, study.program.relation.build())
 
 
 def _digest(path: Path) -> str:

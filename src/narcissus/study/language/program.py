@@ -11,14 +11,14 @@ from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import PlantedCanary
 from narcissus.extraction.documents import Division
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
 from narcissus.extraction.sandbox import Limits
-from narcissus.study.extraction import extraction_results
+from narcissus.study.extraction_work import check
 from narcissus.study.kinds import RunOptions
 from narcissus.study.language.attacking import texts_of
 from narcissus.study.language.schema import LanguageStudy
-from narcissus.study.results.extraction import ExtractionResults
 
 _STREAM = 5
 _MIB = 2**20
@@ -45,7 +45,7 @@ def program_evidence(
     planted: Sequence[PlantedCanary],
     folder: Path,
     options: RunOptions,
-) -> ExtractionResults | None:
+) -> ExtractionEvidence | None:
     """Run the program with the model, with stand-ins and the reference model, and weigh it.
 
     The shadow data are the fresh documents, with canaries whose secrets were never planted.
@@ -60,23 +60,27 @@ def program_evidence(
         others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
     data = [*texts_of(division.trained), *(one.text() for one in planted)]
     reference = models.reference_folder
-    evidence = assess_extraction(
+    program, workers = read_bytes(folder / section.path), options.workers or study.run.workers
+    limits = Limits(
+        section.limits.seconds,
+        section.limits.memory * _MIB,
+        section.limits.output * _MIB,
+        disk=section.limits.disk * _MIB,
+    )
+    programs = 2 + (reference is not None)
+    check(program, models.folder, limits, section.runs * programs, workers=workers, options=options)
+    return assess_extraction(
         DataSet("\n".join(data).encode(), "the documents trained on"),
         models.folder,
-        read_bytes(folder / section.path),
+        program,
         section.relation.build(),
         runs=section.runs,
         shadows=[DataSet("\n".join([*texts_of(division.fresh), *others]).encode(), "fresh ones")],
         other_releases={} if reference is None else {"the reference model": reference},
         confidence=study.run.confidence,
-        limits=Limits(
-            section.limits.seconds,
-            section.limits.memory * _MIB,
-            section.limits.output * _MIB,
-            disk=section.limits.disk * _MIB,
-        ),
-        workers=options.workers or study.run.workers,
+        limits=limits,
+        workers=workers,
+        served=section.server,
         rng=random,
         observer=options.observer,
     )
-    return extraction_results(evidence, section.relation.build())

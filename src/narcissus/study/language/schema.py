@@ -101,6 +101,11 @@ class ProgramSection(FileSection):
         description="When an output counts.",
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
+    server: bool = Field(
+        True,
+        description="Fork the runs from one jailed process that has imported what the program "
+        "needs: a start of seconds is paid once.",
+    )
     limits: LimitSettings = LimitSettings(memory=8192)  # pyright: ignore[reportCallIssue]
 
 

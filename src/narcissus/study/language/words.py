@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from narcissus._outwards import lower, upper
 from narcissus.extraction.documents import Division
+from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.results import NotAssessed
+from narcissus.study.extraction import program_assumptions
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.results.language import DocumentGroup, LanguageResults
 
@@ -59,15 +61,16 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def assumptions(division: Division) -> tuple[str, ...]:
-    """Say what the limits take as given."""
+def assumptions(division: Division, evidence: ExtractionEvidence | None) -> tuple[str, ...]:
+    """Say what the limits take as given, those on a program among them."""
     found = ["documents are independent draws of one source"]
     if not division.by_chance:
         found.append(
             "the fresh documents are of the same source as those trained on, and the model was not "
             "trained on them"
         )
-    return tuple(found)
+    more = () if evidence is None else program_assumptions(evidence)
+    return (*found, *more)
 
 
 def assessed(results: LanguageResults) -> list[str]:
