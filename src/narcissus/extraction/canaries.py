@@ -50,7 +50,7 @@ class CanaryPlan:
 
     def __post_init__(self) -> None:
         integer("each", self.each, low=1)
-        integer("digits", self.digits, low=1, high=18)
+        integer("digits", self.digits, low=1, high=100)
         if not self.copies or len(set(self.copies)) != len(self.copies):
             raise InputError(f"`copies` must be different numbers, got {list(self.copies)}")
         for one in self.copies:

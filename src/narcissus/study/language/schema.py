@@ -48,7 +48,7 @@ class CanarySection(FileSection):
     copies: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
         [1, 4, 16], min_length=1, description="How often each stands in the training text."
     )
-    digits: int = Field(8, ge=1, le=18, description="Of a secret, drawn at random.")
+    digits: int = Field(8, ge=1, le=100, description="Of a secret, drawn at random.")
     text: str = Field(
         CanaryPlan.text, description="The document; `{number}` of the canary, then `{secret}`."
     )
