@@ -44,6 +44,8 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
         os.dup2(null, stream)
     for name in config["modules"]:
         _import(name)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)  # threads that wait for each other cost more than they give
     for name, limits in config["runs"]:
         program = _fork(config, name, limits, layers, answers)
         if program is not None:
