@@ -130,7 +130,7 @@ class TransformerTraining:
     def parameters(self) -> int:
         """How many numbers the model has."""
         block = 12 * self.width**2 + 13 * self.width
-        return (TOKENS + self.context + 2) * self.width + self.layers * block
+        return (TOKENS + self.context + 3) * self.width + self.layers * block
 
     def seconds(self, documents: Sequence[Document]) -> float:
         """Estimate how long training takes on one core of a CPU."""

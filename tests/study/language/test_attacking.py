@@ -8,8 +8,8 @@ from narcissus.extraction.ngram import CharacterNgram
 from narcissus.study.language.attacking import completed, generated, texts_of
 from narcissus.study.language.schema import CompletionSection, GenerationSection
 
-NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore".split()
-TEXTS = [f"{i} this is the letter of {name} to somebody" for i, name in enumerate(NAMES)]
+NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore"
+TEXTS = [f"{i} this is the letter of {one} to somebody" for i, one in enumerate(NAMES.split())]
 SIDES = [tuple(map(Document, TEXTS[i : i + 3])) for i in (0, 3, 6)]
 DIVISION = Division(SIDES[0], SIDES[1], SIDES[2])
 MODEL, REFERENCE = (CharacterNgram(texts_of(side), order=9) for side in (SIDES[0], SIDES[2]))

@@ -34,7 +34,12 @@ def test_a_program_is_held_against_the_reference_model_and_fresh_documents(load,
         np.save(tmp_path / name / "text.npy", np.frombuffer(text.encode(), np.uint8))
         folders.append(tmp_path / name)
     settings = load().settings
-    section = {"path": "read.py", "runs": 10, "server": False, "relation": {"name": "strings", "bytes_each": 40}}
+    section = {
+        "path": "read.py",
+        "runs": 10,
+        "server": False,
+        "relation": {"name": "strings", "bytes_each": 40},
+    }
     model = type(settings).model_fields["program"].annotation.__args__[0]
     study = settings.model_copy(update={"program": model.model_validate(section)})
     division = Division((Document(texts[0]),), (Document(texts[1]),), (Document(texts[2]),))
