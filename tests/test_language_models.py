@@ -9,6 +9,7 @@ import pytest
 
 import narcissus
 from narcissus.cli.main import main
+from narcissus.study import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
@@ -36,11 +37,14 @@ def played(tmp_path_factory):
 
 def test_the_study_of_the_page_finds_what_was_learnt_by_heart(played):
     folder, code = played
-    record = narcissus.read_record(folder / "results" / "quick" / "record.json")
+    record = read_record(folder / "results" / "quick" / "record.json")
     results = record.results
     assert (code, record.status) == (1, "exceeded")
-    assert results.best.whole.gain.low > 0.01
-    assert results.best.whole.fresh.value == 0
+    assert results.program_exceeds
+    for attack in results.attacks:
+        often = attack.groups[-1]
+        assert (often.copies, often.recovered) == (25, often.documents)
+        assert attack.whole.fresh.value == 0
     (canaries,) = results.canaries
     assert canaries.named > canaries.by_chance
     assert all(one.above.value > 0.9 for one in results.membership if one.score != "lower")
@@ -52,7 +56,7 @@ def test_the_study_of_the_page_finds_what_was_learnt_by_heart(played):
 
 def test_the_program_of_the_page_extracts_and_only_from_this_model(played):
     folder, _ = played
-    program = narcissus.read_record(folder / "results" / "quick" / "record.json").results.program
+    program = read_record(folder / "results" / "quick" / "record.json").results.program
     assert program.verdict == "extraction"
     assert program.success.value == 1
     assert program.success_without_release.value == 0
