@@ -30,7 +30,7 @@ from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Limits, check_isolation, check_source
+from narcissus.extraction.sandbox import Limits, can_serve, check_isolation, check_source
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
@@ -50,6 +50,7 @@ def assess_extraction(
     confidence: float = 0.95,
     limits: Limits | None = None,
     workers: int = 1,
+    served: bool = False,
     rng: RandomSource = None,
     observer: Observer = SILENT,
 ) -> ExtractionEvidence:
@@ -76,8 +77,9 @@ def assess_extraction(
         Programs that claim to need no release, by name: each that succeeds is an upper estimate.
     reference
         A public text that programs may read, as the file ``reference``.
-    confidence, limits, workers
-        Level of the limits; what each run may use; runs at the same time.
+    confidence, limits, workers, served
+        Level of the limits; what each run may use; runs at the same time; whether those of a
+        worker are forked from one process, where that is safe (`run_programs`, `can_serve`).
     rng, observer
         Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
 
@@ -101,9 +103,21 @@ def assess_extraction(
         isolation=check_isolation(),
         reference=reference,
         workers=workers,
+        served=served and can_serve(),
         observer=observer,
     )
-    replaced = _stand_ins(release, other_releases, rng)
+    return _played(bench, release, _stand_ins(release, other_releases, rng), rivals, shadows)
+
+
+def _played(
+    bench: Bench,
+    release: Path | bytes,
+    replaced: Mapping[str, Path | bytes],
+    rivals: Mapping[str, bytes],
+    shadows: Sequence[DataSet],
+) -> ExtractionEvidence:
+    """Run the program with the release and with what stands in for it, then its rivals."""
+    program, observer = bench.program, bench.observer
     observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
     with_release = bench.run(program, release)
     with_release.refuse_silence()
@@ -185,6 +199,7 @@ def _weigh(
         more=ruling.more,
         would_change=would_change(found, ruling),
         not_assessed=tuple(missing),
+        served=bench.served,
     )
 
 

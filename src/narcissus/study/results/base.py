@@ -43,6 +43,7 @@ LATER = frozenset(
         "reached",
         "transcripts",
         "cover",
+        "served",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
