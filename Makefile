@@ -12,7 +12,7 @@ MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test test-models nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test torch test-models nightly mutants check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -22,6 +22,8 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
+
+torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 
 test-models: $(TORCH_STAMP) ## run the tests that need PyTorch and transformers, on the CPU
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests
