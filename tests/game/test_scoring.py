@@ -238,7 +238,8 @@ def test_a_row_keeps_its_share_of_surprisal_up_to_rounding(told, held):
     data = np.array([[[1, 1, 1], [1, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]]])
     attempts = Attempts(np.ones((2, 3)), np.ones(2, dtype=bool))
     draw = Draw(data, np.zeros(2))
-    assert surprising(game, draw, np.zeros(2), attempts).tolist() == [held, False]
+    found = surprising(game, game.relation, game.kept, draw, np.zeros(2), attempts)
+    assert found.tolist() == [held, False]
 
 
 def test_attempts_at_data_that_are_no_array_stay_a_list():

@@ -6,7 +6,8 @@ import pytest
 
 from narcissus import Game, profile
 from narcissus.mechanisms import CountingQuery, Identity, RandomizedResponse
-from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
+from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows
+from narcissus.profiles.proofs import from_lemmas, from_privacy, parity_limit
 from narcissus.success.relations import Pinned, Prefix
 from narcissus.worlds import (
     Bits,
@@ -48,7 +49,7 @@ def test_a_promise_of_the_users_own_mechanism_is_an_assumption():
 
 def test_a_tail_below_the_least_float_is_no_zero():
     """Lemma 3.5 at sizes where the tail is 1e-900: at most the least float, not at most 0."""
-    assert hamming_limit(100, 40_000, 0.04) >= LEAST > 0
+    assert limit_given_rows(100, 40_000, 0.04) >= LEAST > 0
     assert parity_limit(100, 40_000, 0.04) >= LEAST > 0
     from narcissus.mechanisms import ExactAverage
     from narcissus.success.relations import Hamming
@@ -59,7 +60,7 @@ def test_a_tail_below_the_least_float_is_no_zero():
     two = Family([Tardos(400, 400, 40), Tardos(400, 100, 40)])
     worst = from_lemmas(Game(two, ExactAverage(), Hamming(0.04)))
     assert worst is not None
-    assert worst.value == hamming_limit(40, 100, 0.04)
+    assert worst.value == limit_given_rows(40, 100, 0.04)
 
 
 def test_a_delta_that_underflows_is_not_written_as_zero():
@@ -100,7 +101,7 @@ def test_surprisal_is_proved_whatever_the_attacker_knows():
     assert small.value == pytest.approx(2**-40.1553, rel=1e-4)
     near = from_lemmas(told_game(d=200, relation=Hamming(0.04)))
     assert near is not None
-    assert near.value == pytest.approx(2**-0.8895, rel=1e-4)
+    assert near.value == pytest.approx(2**-3.9919, rel=1e-4)
     assert from_lemmas(told_game(share=None)) is None  # candidates win without surprisal
     assert from_lemmas(told_game(mechanism=ExactAverage())) is None
 

