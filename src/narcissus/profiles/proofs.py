@@ -23,6 +23,7 @@ from narcissus.worlds.pairs import Pairs, RandomNeighbours
 from narcissus.worlds.products import Uniform
 from narcissus.worlds.tardos import Tardos
 
+
 def private_delta(epsilon: float, privacy: tuple[float, float]) -> float:
     """Give the delta at ``epsilon`` that (eps_0, delta_0)-differential privacy promises.
 

@@ -105,7 +105,9 @@ class SurprisalResilience(Resilience):
         if self.bits:
             asked.append(f"where a row counts that keeps {self.bits:g} bits")
         if self.fresh_share is not None:
-            asked.append(f"a row of fresh data where it keeps {self.fresh_share:g} of its surprisal")
+            asked.append(
+                f"a row of fresh data where it keeps {self.fresh_share:g} of its surprisal"
+            )
         return ", ".join(asked)
 
 

@@ -20,12 +20,12 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Kept:
-    """What is asked of ``h(z | K, S \\ z)`` for a recovered row ``z`` of the data set to count.
+    """What is asked of ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
 
     Parameters
     ----------
     share
-        Share of ``h(z | S \\ z)``, in [0, 1].
+        Share of ``h(z | others)``, in [0, 1].
     bits
         Bits that must be left besides, whatever the row had before, at least 0.
     fresh_share

@@ -1,9 +1,9 @@
 """From how many attributes on nobody comes near a row of an average, under the Tardos prior.
 
-Given the average, the ones of each column sit at random rows, and a column with ``c`` ones disagrees
-with the attempt in a given row with chance at least ``min(c, n - c) / n``; a union bound over the
-rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are independent, so the tail is a
-binomial one, where the paper has a Chernoff bound. Noise does not help an attacker.
+Given the average, the ones of each column sit at random rows, and a column with ``c`` ones
+disagrees with the attempt in a given row with chance at least ``min(c, n - c) / n``; a union bound
+over the rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are independent, so the tail
+is a binomial one, where the paper has a Chernoff bound. Noise does not help an attacker.
 
 Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed.
 """
@@ -18,7 +18,6 @@ from fractions import Fraction
 from narcissus._validation import between, fraction, integer
 from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
-
 
 LEAST = sys.float_info.min
 """A tail that is too small for a float is bounded by the least one: no bound is 0 by underflow."""

@@ -185,8 +185,13 @@ def remark_45(_given: Given) -> Reproduced:
     plain, few, both = (
         play(
             Game(world, NoisyAverage(2.0), Member(), side=side, surprisal=one),
-            TwoCandidates(), trials=100, stop=False, rng=45,
-        ).attackers[0].scores
+            TwoCandidates(),
+            trials=100,
+            stop=False,
+            rng=45,
+        )
+        .attackers[0]
+        .scores
         for one in asked
     )
     return claims(
