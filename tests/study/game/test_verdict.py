@@ -423,7 +423,23 @@ def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
     assert brief(judge(ground(proofs=[bare]))) == ("resilient, proved", "met", "proved", ())
     for useless in (proof(0.21), proof(0.1, valid=False)):
         assert judge(ground(proofs=[useless])).status == "not assessed"
-    assert judge(ground(proofs=[proof(0.2 + ROUNDING / 2)])).status == "met"
+    assert judge(ground(proofs=[proof(0.2 * (1 + ROUNDING / 2))])).status == "met"
+    just = Proof(Bound(0.2 + ROUNDING / 2, "delta", "T"), "delta", rounded=True)
+    assert judge(ground(proofs=[just])).status == "met"
+
+
+def test_a_tail_proves_no_delta_below_it_however_small_both_are():
+    """A bound of 5e-197 was called a proof of delta 1e-300, by the rounding of larger numbers."""
+    for allowed in (0.0, 1e-300):
+        statement = Resilience(0.0, allowed)
+        judged = judge(ground(statement=statement, proofs=[proof(4.7e-197, limits="success")]))
+        assert judged.outcome == "not assessed"
+    tiny = Resilience(0.0, 1e-300)
+    assert judge(ground(statement=tiny, proofs=[proof(2.3e-308)])).outcome == "resilient, proved"
+    assert not proof(1e-300 * (1 + 1e-9)).suffices(tiny)
+    # a difference of numbers near one, of two epsilons that are equal but for rounding
+    close = Proof(Bound(1e-16, "delta", "T"), "delta", rounded=True)
+    assert close.suffices(Resilience(0.3, 0.0))
 
 
 def test_what_was_only_played_is_sampled():

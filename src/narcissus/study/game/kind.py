@@ -240,7 +240,7 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
             promises.append((study.privacy.epsilon, study.privacy.delta))
         for promise in promises:
             bound = from_privacy(setup.game, statement.epsilon, promise)
-            proofs += [] if bound is None else [Proof(bound, "delta")]
+            proofs += [] if bound is None else [Proof(bound, "delta", rounded=True)]
     return proofs
 
 
