@@ -220,6 +220,7 @@ def _against_fresh(
             hits = score(relation, data, made, rng)
             if kept is not None:
                 other = Draw(data, draw.nature)
-                hits &= surprising(game, relation, kept, other, played.known, made)
+                counts = surprising(game, relation, kept, other, played.known, made)
+                hits = np.logical_and(hits, counts)
             held[name] += hits
     return {name: total / fresh for name, total in held.items()}

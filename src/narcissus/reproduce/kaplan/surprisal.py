@@ -238,10 +238,11 @@ def definition_411(_given: Given) -> Reproduced:
         kinds = (np.ones((2**d, 2**d, 1)), *(_told(rng, d) for _ in range(5)))
         ratios += [counted_chance(d, noise, share, told, near=1) / limit for told in kinds]
     sizes = ((20, 5000, 0.1, 0.5, 200), (20, 5000, 0.1, 1.0, 1000), (20, 5000, 1.0, 1.0, 500))
-    found = [log2_delta(*s, places=k) for *s, k in sizes]
+    found = [log2_delta(n, d, e, xi, places=k) for n, d, e, xi, k in sizes]
     return claims(
         proved(
-            "who may differ in k places has delta at most n sum_(i <= k) C(d, i) (H-G)^i G^(d-i): "
+            "who may differ in k places has delta at most n sum_(i <= k) C(d, i) (H-G)^i G^(d-i), "
+            "or a split of it: "
             f"{len(ratios)} kinds of side information, none above (largest "
             f"{max(ratios):.4f})",
             max(ratios) <= 1 + 1e-12 and max(ratios) > 0.95,
