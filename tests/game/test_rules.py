@@ -19,7 +19,7 @@ from narcissus.mechanisms import (
     Sha256,
     XorHalf,
 )
-from narcissus.success import Kept, Resilience
+from narcissus.success import KeptSurprisal, Resilience
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -122,7 +122,7 @@ def test_surprisal_needs_a_relation_about_one_row():
     parts = {"side": Candidates(), "looser": OfAll()}
     Game(world, Parity(), Member(), **parts, surprisal=0.5)  # of fresh data nothing is asked
     with pytest.raises(InputError, match="targeted relation"):
-        Game(world, Parity(), Member(), **parts, surprisal=Kept(0.5, fresh_share=0.5))
+        Game(world, Parity(), Member(), **parts, surprisal=KeptSurprisal(0.5, fresh_share=0.5))
 
 
 def test_surprisal_must_be_known_of_the_world_and_of_what_is_told():

@@ -22,7 +22,7 @@ from narcissus.mechanisms import (
     Identity,
     NoisyAverage,
 )
-from narcissus.success import Kept
+from narcissus.success import KeptSurprisal
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -268,7 +268,7 @@ def test_fresh_rows_count_where_they_keep_their_share(looser):
     world, side, trials = Tardos(6, 3, 3), Candidates(), 300
     game = Game(
         world, Identity(), Member(), side=side, looser=looser,
-        surprisal=Kept(0.3, fresh_share=0.8),
+        surprisal=KeptSurprisal(0.3, fresh_share=0.8),
     )  # fmt: skip
     seen = []
 

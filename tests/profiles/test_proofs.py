@@ -151,7 +151,7 @@ def test_two_criteria_are_proved_where_they_are_compared():
 @pytest.mark.states("Kaplan et al. 2025", "Definition 4.1")
 def test_known_rows_are_in_fresh_data_and_count_for_nothing():
     from narcissus.knowledge import KnownRows, Rates
-    from narcissus.success import Kept
+    from narcissus.success import KeptSurprisal
     from narcissus.success.relations import Hamming
 
     game = average_game(side=KnownRows(30), relation=Hamming(0.04), n=40, d=400)
@@ -162,7 +162,7 @@ def test_known_rows_are_in_fresh_data_and_count_for_nothing():
     # nothing is left to hide, something else is told, or known rows of fresh data do not count
     assert from_comparison(average_game(KnownRows(39), Hamming(0.04), n=40)) is None
     assert from_comparison(average_game(Rates(), Hamming(0.04), n=40)) is None
-    both = told_game(Kept(0.5, fresh_share=0.5), relation=Hamming(0.04), side=KnownRows(5))
+    both = told_game(KeptSurprisal(0.5, fresh_share=0.5), relation=Hamming(0.04), side=KnownRows(5))
     assert from_comparison(both) is None
     one = told_game(0.5, relation=Hamming(0.04), side=KnownRows(5))
     assert from_comparison(one).value == limit_given_rows(20, 5000, 0.04, 5)
@@ -171,12 +171,12 @@ def test_known_rows_are_in_fresh_data_and_count_for_nothing():
 @pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
 def test_variants_of_surprisal_have_the_bounds_of_what_they_ask():
     from narcissus.profiles.closed_forms.surprisal import log2_delta
-    from narcissus.success import Kept
+    from narcissus.success import KeptSurprisal
 
     plain = from_lemmas(told_game(0.5, d=200))
-    bits = from_lemmas(told_game(Kept(0.0, bits=60), d=200))
+    bits = from_lemmas(told_game(KeptSurprisal(0.0, bits=60), d=200))
     assert bits.value == pytest.approx(2 ** log2_delta(20, 200, 0.1, 0.0, bits=60), rel=1e-12)
-    assert from_lemmas(told_game(Kept(0.5, fresh_share=0.1), d=200)).value == plain.value
+    assert from_lemmas(told_game(KeptSurprisal(0.5, fresh_share=0.1), d=200)).value == plain.value
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Definition 4.1")

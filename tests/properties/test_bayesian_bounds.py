@@ -24,6 +24,7 @@ from narcissus.success.relations import Hamming
 from narcissus.worlds import Draw, Tardos
 
 FEW, MANY = 150, 10_000
+SIDES = 5  # kinds of side information for each bound that is computed
 
 
 @cache
@@ -76,7 +77,7 @@ def counted(n, d, epsilon, share, bits, places, rng):
 
 def surprising_worlds(count, seed):
     rng, informative, nearest = np.random.default_rng(seed), 0, 0.0
-    for _ in range(count):
+    for _ in range(count // SIDES):
         n, d = [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)][rng.integers(6)]
         epsilon, share = float(rng.exponential(0.7)) + 0.01, float(rng.choice([1, rng.random()]))
         bits = float(rng.choice([0, rng.uniform(0, d)]))
@@ -87,17 +88,17 @@ def surprising_worlds(count, seed):
             surprisal._split(column, d, share, places),
             surprisal._given_away(column, d, 0.0, places) - bits,
         )
-        found = counted(n, d, epsilon, share, bits, places, rng)
+        found = max(counted(n, d, epsilon, share, bits, places, rng) for _ in range(SIDES))
         assert found <= 2.0**least * (1 + 1e-9), (n, d, epsilon, share, bits, places)
         informative += least < 0
         nearest = max(nearest, found / 2.0**least)
-    assert informative > count / 5
+    assert informative > count / SIDES / 5
     return nearest
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 4.8", "Definition 4.11", "Remark 4.5")
 def test_nobody_exceeds_the_bound_of_surprisal():
-    assert surprising_worlds(50, 1) > 0.85
+    assert surprising_worlds(FEW, 1) > 0.85
 
 
 @pytest.mark.nightly

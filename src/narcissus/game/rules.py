@@ -10,7 +10,7 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.success.kept import Kept
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.relations.base import Targeted
 from narcissus.worlds.base import HasSurprisal, members
 
@@ -45,7 +45,7 @@ class Game:
         The relation for fresh data sets, where it differs (two criteria).
     surprisal
         The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known, or a
-        `narcissus.success.Kept`, which can ask for more; None asks for none. Needs side
+        `narcissus.success.KeptSurprisal`, which can ask for more; None asks for none. Needs side
         information and a relation with ``matches`` (a targeted one).
     """
 
@@ -54,16 +54,16 @@ class Game:
     relation: Any
     side: Any = None
     looser: Any = None
-    surprisal: float | Kept | None = None
+    surprisal: float | KeptSurprisal | None = None
 
     def __post_init__(self) -> None:
         for world in members(self.world).values():
             self._check(world)
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> KeptSurprisal | None:
         """What a recovered row must keep of its surprisal; None where that is not asked."""
-        return None if self.surprisal is None else Kept.of(self.surprisal)
+        return None if self.surprisal is None else KeptSurprisal.of(self.surprisal)
 
     def members(self) -> dict[str, Game]:
         """Give the game for each distribution of the world, by name; of one, without a name."""
@@ -92,10 +92,10 @@ class Game:
         if self.side is not None:
             self.side.check(world)
         if self.surprisal is not None:
-            if not isinstance(self.surprisal, Kept):
+            if not isinstance(self.surprisal, KeptSurprisal):
                 between("surprisal", self.surprisal, 0, 1)
             _targeted(self.relation)
-            if self.looser is not None and Kept.of(self.surprisal).of_fresh is not None:
+            if self.looser is not None and KeptSurprisal.of(self.surprisal).of_fresh is not None:
                 _targeted(self.looser)
             if self.side is None:
                 raise InputError(

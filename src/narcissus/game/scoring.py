@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.game.rules import Game
-from narcissus.success.kept import Kept
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
 from narcissus.worlds.base import Batch, Draw
 from narcissus.worlds.batches import gather, stacked
@@ -78,7 +78,7 @@ def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | Non
 
 
 def surprising(
-    game: Game, relation: Any, kept: Kept, draw: Draw, known: Batch, attempts: Attempts
+    game: Game, relation: Any, kept: KeptSurprisal, draw: Draw, known: Batch, attempts: Attempts
 ) -> Hits:
     """Say where some recovered row is still surprising to who knows ``K`` and the other rows.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from narcissus.errors import InputError
-from narcissus.success.kept import Kept
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import members
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
@@ -97,7 +97,7 @@ class SurprisalResilience(Resilience):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Kept(self.share, self.bits, self.fresh_share)
+        KeptSurprisal(self.share, self.bits, self.fresh_share)
 
     def words(self) -> str:
         """Say the inequality, and what the variants ask."""

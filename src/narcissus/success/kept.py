@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSurprisal:
     """What is asked of ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
 
     Parameters
@@ -44,14 +44,14 @@ class Kept:
             probability("fresh_share", self.fresh_share)
 
     @classmethod
-    def of(cls, asked: float | Kept) -> Kept:
+    def of(cls, asked: float | KeptSurprisal) -> KeptSurprisal:
         """Take a share alone, or all that is asked."""
-        return asked if isinstance(asked, Kept) else cls(asked)
+        return asked if isinstance(asked, KeptSurprisal) else cls(asked)
 
     @property
-    def of_fresh(self) -> Kept | None:
+    def of_fresh(self) -> KeptSurprisal | None:
         """What is asked of rows of fresh data; None for nothing."""
-        return None if self.fresh_share is None else Kept(self.fresh_share)
+        return None if self.fresh_share is None else KeptSurprisal(self.fresh_share)
 
     def enough(self, told: Floats, plain: Floats) -> NDArray[np.bool_]:
         """Say of surprisals, to who knows ``K`` and who does not, whether enough is left."""

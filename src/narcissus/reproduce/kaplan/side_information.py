@@ -18,7 +18,7 @@ from narcissus.profiles.closed_forms.near import limit_given_rows
 from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.kaplan.cases import checked, claims, played, proved, statement
-from narcissus.success import Kept
+from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos
 
@@ -181,7 +181,7 @@ def remark_45(_given: Given) -> Reproduced:
     n, d, noise = 20, 5000, 0.1
     threshold = log2_delta(n, d, noise, 0.0, bits=1000)
     world, side = Tardos(40, 60, 4), Candidates()
-    asked = (Kept(0.0), Kept(0.0, bits=5), Kept(0.0, fresh_share=0.5))
+    asked = (KeptSurprisal(0.0), KeptSurprisal(0.0, bits=5), KeptSurprisal(0.0, fresh_share=0.5))
     plain, few, both = (
         play(
             Game(world, NoisyAverage(2.0), Member(), side=side, surprisal=one),

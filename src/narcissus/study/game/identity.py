@@ -9,7 +9,7 @@ from pathlib import Path
 from narcissus.study.game.schema import GameStudy, asked_of_rows
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
-from narcissus.success import Kept
+from narcissus.success import KeptSurprisal
 
 
 def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
@@ -24,7 +24,7 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
     return {
         **{part: settings[part] for part in parts},
         "fresh": study.run.fresh,
-        "surprisal": asdict(asked) if isinstance(asked, Kept) else asked,
+        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
         "version": metadata.version("narcissus"),

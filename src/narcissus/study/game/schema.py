@@ -15,7 +15,7 @@ from narcissus.study.parts import Part
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, PlayedRun
 from narcissus.study.signatures import waits
-from narcissus.success import Claim, Kept
+from narcissus.success import Claim, KeptSurprisal
 from narcissus.worlds import members
 
 Relation = Annotated[Part, PartSection("relation")]
@@ -115,13 +115,13 @@ class GameStudy(FileSection):
         return Setup(game, attacks, _statement(self.statement, game))
 
 
-def asked_of_rows(statement: Part) -> float | Kept | None:
+def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
     """Give what a statement asks of recovered rows: a share of their surprisal, or more."""
     options = statement.options
     if "share" not in options:
         return None
-    asked = Kept(options["share"], options.get("bits", 0.0), options.get("fresh_share"))
-    return asked.share if asked == Kept(asked.share) else asked
+    asked = KeptSurprisal(options["share"], options.get("bits", 0.0), options.get("fresh_share"))
+    return asked.share if asked == KeptSurprisal(asked.share) else asked
 
 
 def _statement(part: Part, game: Game) -> Any:
