@@ -277,6 +277,66 @@ trials = 3
     assert "at most 0" not in render_text(audit.record)
 
 
+def test_two_criteria_and_known_rows_are_proved_where_a_tail_decides(tmp_path):
+    text = """
+[world]
+name = "tardos"
+N = 1000
+d = 5000
+n = 10
+[mechanism]
+name = "exact-average"
+[success]
+name = "hamming"
+gamma = 0.23
+[looser]
+name = "hamming"
+gamma = 0.3148
+[statement]
+name = "two-criteria"
+delta = 1e-6
+"""
+    audit = run(study(tmp_path, text), rng=1)
+    assert audit.results["outcome"] == "resilient, proved"
+    assert "by Kaplan et al. 2025, Lemma 3.7" in audit.verdict
+    lemma, criteria = audit.results["proofs"]
+    assert (lemma["limits"], lemma["value"]) == ("success", 1.0)
+    assert (criteria["limits"], criteria["sufficient"]) == ("delta", True)
+    rows = text.replace("gamma = 0.23", "gamma = 0.04").replace("two-criteria", "side-information")
+    rows = rows.replace('[looser]\nname = "hamming"\ngamma = 0.3148',
+                        '[side-information]\nname = "rows"\nrows = 6')  # fmt: skip
+    audit = run(study(tmp_path, rows), rng=1)
+    assert audit.results["outcome"] == "resilient, proved"
+    assert "Definition 4.1, by the tail of Lemma 3.5 for unknown rows" in audit.verdict
+
+
+def test_a_small_population_is_written_out(tmp_path):
+    text = """
+[world]
+name = "tardos"
+N = 3
+d = 2
+n = 2
+[mechanism]
+name = "exact-average"
+[success]
+name = "member"
+[statement]
+name = "bayesian"
+delta = 0.1
+[[attack]]
+name = "bayes"
+[run]
+trials = 2000
+"""
+    audit = run(study(tmp_path, text), rng=1)
+    assert audit.results["exact"]["least"] == pytest.approx(7 / 72, abs=1e-12)
+    assert audit.results["outcome"] == "resilient, proved"
+    [best] = audit.results["attackers"]
+    assert best["success"]["low"] <= 0.5 <= best["success"]["high"]  # exact: .5 and .4028
+    assert best["baseline"]["low"] <= 29 / 72 <= best["baseline"]["high"]
+
+
 def test_a_family_in_a_study_is_judged_member_by_member(tmp_path):
     each = run(load_study(shipped_study("neighbours-each").path), rng=1)
     assert each.status == "exceeded"
