@@ -299,7 +299,7 @@ def test_what_rows_must_keep_is_said_in_the_statement(tmp_path):
     for more in ("", "bits = 0", "bits = 9", "fresh_share = 0.25"):
         path = tmp_path / "s.toml"
         path.write_text(text.replace("share = 0.5", f"{more}\nshare = 0.5"))
-        study = load_study(path)
+        study = load_study(path).settings
         game = study.build().game
         asked[more] = game.surprisal, identity_of(study, tmp_path, 1)["surprisal"]
     assert asked[""] == asked["bits = 0"] == (0.5, 0.5)
@@ -310,4 +310,4 @@ def test_what_rows_must_keep_is_said_in_the_statement(tmp_path):
     )
     path.write_text(text.replace("share = 0.5", "bits = -1\nshare = 0.5"))
     with pytest.raises(StudyError, match=r"`statement\.bits`"):
-        load_study(path).build()
+        load_study(path).settings.build()
