@@ -19,7 +19,7 @@ from narcissus.mechanisms import (
     Sha256,
     XorHalf,
 )
-from narcissus.success import Resilience
+from narcissus.success import KeptSurprisal, Resilience
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -116,13 +116,18 @@ def test_surprisal_needs_a_relation_about_one_row():
     class OfAll(Member):
         targeted = False
 
-    with pytest.raises(InputError, match="needs a targeted relation"):
-        Game(Tardos(6, 3, 3), Parity(), OfAll(), side=Candidates(), surprisal=0.5)
+    world = Tardos(6, 3, 3)
+    with pytest.raises(InputError, match=r"targeted relation.*`targeted = True` and `matches"):
+        Game(world, Parity(), OfAll(), side=Candidates(), surprisal=0.5)
+    parts = {"side": Candidates(), "looser": OfAll()}
+    Game(world, Parity(), Member(), **parts, surprisal=0.5)  # of fresh data nothing is asked
+    with pytest.raises(InputError, match="targeted relation"):
+        Game(world, Parity(), Member(), **parts, surprisal=KeptSurprisal(0.5, fresh_share=0.5))
 
 
 def test_surprisal_must_be_known_of_the_world_and_of_what_is_told():
     for world, side in ((Bits(4), KnownRows(1)), (Tardos(6, 3, 3), Told(lambda data: 1))):
-        with pytest.raises(InputError, match="surprisal is not known"):
+        with pytest.raises(InputError, match=r"surprisal is not known.*class that offers"):
             Game(world, Parity(), Member(), side=side, surprisal=0.5)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from narcissus.mechanisms import (
     Identity,
     NoisyAverage,
 )
+from narcissus.success import KeptSurprisal
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -238,7 +241,8 @@ def test_a_row_keeps_its_share_of_surprisal_up_to_rounding(told, held):
     data = np.array([[[1, 1, 1], [1, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]]])
     attempts = Attempts(np.ones((2, 3)), np.ones(2, dtype=bool))
     draw = Draw(data, np.zeros(2))
-    assert surprising(game, draw, np.zeros(2), attempts).tolist() == [held, False]
+    found = surprising(game, game.relation, game.kept, draw, np.zeros(2), attempts)
+    assert found.tolist() == [held, False]
 
 
 def test_attempts_at_data_that_are_no_array_stay_a_list():
@@ -255,3 +259,44 @@ def test_attempts_at_data_that_are_no_array_stay_a_list():
     assert seen[0] is attempts.values
     score(Looks(), np.zeros((2, 2)), attempts, rng)
     assert seen[1].shape == (2, 2)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
+@pytest.mark.parametrize("looser", [None, Hamming(0.34)], ids=repr)
+def test_fresh_rows_count_where_they_keep_their_share(looser):
+    """Scored trial by trial: some row of the fresh data is recovered and surprising enough."""
+    world, side, trials = Tardos(6, 3, 3), Candidates(), 300
+    game = Game(
+        world, Identity(), Member(), side=side, looser=looser,
+        surprisal=KeptSurprisal(0.3, fresh_share=0.8),
+    )  # fmt: skip
+    seen = []
+
+    class Watched(Candidates):
+        def fresh(self, world, draw, known, rng):
+            data = super().fresh(world, draw, known, rng)
+            seen.append((data, known))
+            return data
+
+    game = replace(game, side=Watched())
+    made = []
+
+    def attack(release, known, rng):
+        made.append(known[rng.integers(0, 2)])
+        return made[-1]
+
+    scores = play(game, OwnAttack(attack), trials=trials, stop=False, rng=1).attackers[0].scores
+    [(data, known)] = seen
+    places = 0 if looser is None else 1
+    for trial, attempt in enumerate(made):
+        expected = False
+        for place in range(3):
+            one, index = Draw(data[[trial]]), np.array([place])
+            bits = side.surprisal(world, one, known[[trial]], index)[0]
+            near = (data[trial, place] != attempt).sum() <= places
+            expected |= bool(near and bits >= 0.8 * world.surprisal(one, index)[0] - 1e-9)
+        assert scores.baseline[trial] == expected
+    assert 0 < scores.baseline.mean() < 1
+    plain = play(replace(game, surprisal=0.3), OwnAttack(attack), trials=trials, stop=False, rng=1)
+    assert (plain.attackers[0].scores.success == scores.success).all()
+    assert plain.attackers[0].scores.baseline.sum() > scores.baseline.sum()

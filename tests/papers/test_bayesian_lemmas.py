@@ -14,7 +14,8 @@ from narcissus.attacks import Majority, TwoCandidates
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms import ExactAverage, NoisyAverage, Parity
 from narcissus.profiles import write_out
-from narcissus.profiles.proofs import from_lemmas, hamming_limit, parity_limit
+from narcissus.profiles.closed_forms.near import limit_given_rows
+from narcissus.profiles.proofs import from_lemmas, parity_limit
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
 
@@ -41,8 +42,8 @@ def test_lemma_35_bound_against_every_row_of_every_average():
             ]
             total += max(hits) / len(arrangements) / (n + 1) ** d
             del agree
-        assert total <= hamming_limit(n, d, gamma) + 1e-12
-        assert hamming_limit(n, d, gamma) <= min(1, 3 * total)
+        assert total <= limit_given_rows(n, d, gamma) + 1e-12
+        assert limit_given_rows(n, d, gamma) <= min(1, 3 * total)
 
 
 def tail(d, k, share):
@@ -60,7 +61,7 @@ def tail(d, k, share):
 def test_lemma_35_tail_by_exact_rationals(n, d, allowed):
     disagree = Fraction(sum(min(c, n - c) for c in range(n + 1)), n * (n + 1))
     exact = n * tail(d, allowed, disagree)
-    found = hamming_limit(n, d, allowed / d)
+    found = limit_given_rows(n, d, allowed / d)
     assert found == pytest.approx(float(min(1, exact)), rel=1e-11, abs=0)
 
 
@@ -85,7 +86,7 @@ def test_lemma_35_bound_against_play():
     assert run.attackers[0].success.value > 0.005 * bound.value
     noisy = from_lemmas(Game(world, NoisyAverage(1.0), Member()))
     assert noisy is not None
-    assert noisy.value == pytest.approx(hamming_limit(10, 30, 0.0))
+    assert noisy.value == pytest.approx(limit_given_rows(10, 30, 0.0))
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Example 1.3")

@@ -20,7 +20,8 @@ from narcissus.mechanisms import (
     through_channel,
 )
 from narcissus.profiles import write_out
-from narcissus.profiles.proofs import LEAST, from_lemmas, from_privacy, hamming_limit, parity_limit
+from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows
+from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy, parity_limit
 from narcissus.success.relations import FirstBit, Hamming, OneOfPair, Pinned, Prefix
 from narcissus.worlds import (
     Bits,
@@ -62,7 +63,7 @@ def test_a_promise_of_the_users_own_mechanism_is_an_assumption():
 
 def test_a_tail_below_the_least_float_is_no_zero():
     """Lemma 3.5 at sizes where the tail is 1e-900: at most the least float, not at most 0."""
-    assert hamming_limit(100, 40_000, 0.04) >= LEAST > 0
+    assert limit_given_rows(100, 40_000, 0.04) >= LEAST > 0
     assert parity_limit(100, 40_000, 0.04) >= LEAST > 0
     from narcissus.mechanisms import ExactAverage
     from narcissus.success.relations import Hamming
@@ -73,7 +74,7 @@ def test_a_tail_below_the_least_float_is_no_zero():
     two = Family([Tardos(400, 400, 40), Tardos(400, 100, 40)])
     worst = from_lemmas(Game(two, ExactAverage(), Hamming(0.04)))
     assert worst is not None
-    assert worst.value == hamming_limit(40, 100, 0.04)
+    assert worst.value == limit_given_rows(40, 100, 0.04)
 
 
 def test_a_delta_that_underflows_is_not_written_as_zero():
@@ -114,7 +115,7 @@ def test_surprisal_is_proved_whatever_the_attacker_knows():
     assert small.value == pytest.approx(2**-40.1553, rel=1e-4)
     near = from_lemmas(told_game(d=200, relation=Hamming(0.04)))
     assert near is not None
-    assert near.value == pytest.approx(2**-0.8895, rel=1e-4)
+    assert near.value == pytest.approx(2**-3.9919, rel=1e-4)
     assert from_lemmas(told_game(share=None)) is None  # candidates win without surprisal
     assert from_lemmas(told_game(mechanism=ExactAverage())) is None
 
@@ -206,3 +207,81 @@ def test_a_mechanism_that_tells_for_certain_promises_nothing():
     game = Game(Pairs([[[0], [1]]]), through_channel([[1.0, 0.0], [0.0, 1.0]]), OneOfPair(2))
     assert game.mechanism.privacy(game.world.sets[:, 0])[0] == math.inf
     assert from_privacy(game, 1.0) is None
+
+
+def average_game(side=None, relation=None, looser=None, n=100, d=5000, noise=None):
+    """The Tardos prior and an average of it."""
+    from narcissus.mechanisms import ExactAverage, NoisyAverage
+
+    mechanism = ExactAverage() if noise is None else NoisyAverage(noise)
+    return Game(Tardos(1000, d, n), mechanism, relation, side=side, looser=looser)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Lemma 3.7", "Definition 3.6")
+def test_two_criteria_are_proved_where_they_are_compared():
+    from narcissus.profiles.closed_forms.two_criteria import two_criteria_limit
+    from narcissus.success.relations import Hamming, Member
+
+    game = average_game(relation=Hamming(0.23), looser=Hamming(0.3148), n=10)
+    bound = from_comparison(game)
+    assert bound is not None
+    assert (bound.id, bound.assumptions) == ("kaplan-3.7", ())
+    assert bound.value == two_criteria_limit(10, 5000, 1150, 1574) <= 1e-6
+    noisy = average_game(relation=Member(), looser=Hamming(0.3), n=10, noise=0.1)
+    assert from_comparison(noisy).value < 1e-300
+    assert from_lemmas(game).value == 1.0  # no bound on the success: the likelier bits are near
+    for other in (
+        average_game(relation=Hamming(0.23)),  # one criterion
+        average_game(relation=Hamming(0.23), looser=Hamming(0.2)),
+        average_game(relation=Hamming(0.23), looser=Prefix()),
+        Game(Tardos(1000, 50, 10), Identity(), Hamming(0.1), looser=Hamming(0.3)),
+    ):
+        assert from_comparison(other) is None
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Definition 4.1")
+def test_known_rows_are_in_fresh_data_and_count_for_nothing():
+    from narcissus.knowledge import KnownRows, Rates
+    from narcissus.success import KeptSurprisal
+    from narcissus.success.relations import Hamming
+
+    game = average_game(side=KnownRows(30), relation=Hamming(0.04), n=40, d=400)
+    bound = from_comparison(game)
+    assert bound is not None
+    assert (bound.id, bound.value) == ("kaplan-4.1", limit_given_rows(40, 400, 0.04, 30))
+    assert from_lemmas(game) is None  # success at known rows is 1
+    # nothing is left to hide, something else is told, or known rows of fresh data do not count
+    assert from_comparison(average_game(KnownRows(39), Hamming(0.04), n=40)) is None
+    assert from_comparison(average_game(Rates(), Hamming(0.04), n=40)) is None
+    both = told_game(KeptSurprisal(0.5, fresh_share=0.5), relation=Hamming(0.04), side=KnownRows(5))
+    assert from_comparison(both) is None
+    one = told_game(0.5, relation=Hamming(0.04), side=KnownRows(5))
+    assert from_comparison(one).value == limit_given_rows(20, 5000, 0.04, 5)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
+def test_variants_of_surprisal_have_the_bounds_of_what_they_ask():
+    from narcissus.profiles.closed_forms.surprisal import log2_delta
+    from narcissus.success import KeptSurprisal
+
+    plain = from_lemmas(told_game(0.5, d=200))
+    bits = from_lemmas(told_game(KeptSurprisal(0.0, bits=60), d=200))
+    assert bits.value == pytest.approx(2 ** log2_delta(20, 200, 0.1, 0.0, bits=60), rel=1e-12)
+    assert from_lemmas(told_game(KeptSurprisal(0.5, fresh_share=0.1), d=200)).value == plain.value
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Definition 4.1")
+@pytest.mark.parametrize(("total", "d", "n", "known"), [(4, 2, 3, 1), (5, 2, 3, 1), (4, 3, 3, 1)])
+@pytest.mark.parametrize("places", [0, 1])
+def test_bounds_by_comparison_against_the_exact_best_attacker(total, d, n, known, places):
+    """Every attacker of a small population, at several epsilons."""
+    from narcissus.knowledge import KnownRows
+    from narcissus.mechanisms import ExactAverage
+    from narcissus.profiles import write_out
+    from narcissus.success.relations import Hamming
+
+    relation = Hamming(places / d)
+    game = Game(Tardos(total, d, n), ExactAverage(), relation, side=KnownRows(known))
+    deltas = write_out(game).deltas([0.0, 0.5, 3.0])
+    assert deltas.max() <= limit_given_rows(n, d, places / d, known) + 1e-12
+    assert deltas[0] > 0 or places

@@ -145,8 +145,14 @@ def test_too_large_says_how_large():
         profile(Game(Bits(30), Identity(), Prefix()))
     with pytest.raises(TooLargeError, match="releases each"):
         profile(Game(Bits(12), RandomizedResponse(1.0), Prefix()), limit=100_000)
-    with pytest.raises(InputError, match=r"world Tardos cannot be written out.*play"):
-        profile(Game(Tardos(10, 2, 3), ExactAverage(), Member()))
+    with pytest.raises(TooLargeError, match=r"77,520 populations with 512 data sets"):
+        profile(Game(Tardos(13, 3, 3), ExactAverage(), Member()))
+
+    class Drawn(Tardos):
+        enumerate = property()
+
+    with pytest.raises(InputError, match=r"world Drawn cannot be written out.*play"):
+        profile(Game(Drawn(10, 2, 3), ExactAverage(), Member()))
     with pytest.raises(TooLargeError, match="memorized"):
         memorized_information(Uniform(10, 10), Parity())
 

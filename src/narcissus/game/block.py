@@ -191,8 +191,9 @@ def play_block(
 def _success(played: Round, attempts: Attempts, rng: np.random.Generator) -> Scores:
     game, draw = played.seat.game, played.draw
     held = score(game.relation, draw.data, attempts, rng)
-    if game.surprisal is not None:
-        return np.logical_and(held, surprising(game, draw, played.known, attempts))
+    if (kept := game.kept) is not None:
+        counts = surprising(game, game.relation, kept, draw, played.known, attempts)
+        return np.logical_and(held, counts)
     return held
 
 
@@ -210,6 +211,7 @@ def _against_fresh(
     """Give the share of fresh data sets for which each attempt holds."""
     game, draw = played.seat.game, played.draw
     held = {name: np.zeros(draw.trials) for name in attempts}
+    relation, kept = game.looser or game.relation, game.kept and game.kept.of_fresh
 
     def others() -> Batch:
         if game.side is None:
@@ -219,5 +221,10 @@ def _against_fresh(
     for _ in range(fresh if held else 0):
         data = guarded("world", game.world, others)
         for name, made in attempts.items():
-            held[name] += score(game.looser or game.relation, data, made, rng)
+            hits = score(relation, data, made, rng)
+            if kept is not None:
+                other = Draw(data, draw.nature)
+                counts = surprising(game, relation, kept, other, played.known, made)
+                hits = np.logical_and(hits, counts)
+            held[name] += hits
     return {name: total / fresh for name, total in held.items()}

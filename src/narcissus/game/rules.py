@@ -10,6 +10,7 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.relations.base import Targeted
 from narcissus.worlds.base import HasSurprisal, members
 
@@ -44,8 +45,9 @@ class Game:
     looser
         The relation for fresh data sets, where it differs (two criteria).
     surprisal
-        The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known; None
-        asks for none. Needs side information and a relation with ``matches`` (a targeted one).
+        The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known, or a
+        `narcissus.success.KeptSurprisal`, which can ask for more; None asks for none. Needs side
+        information and a relation with ``matches`` (a targeted one).
     """
 
     world: Any
@@ -53,11 +55,16 @@ class Game:
     relation: Any
     side: Any = None
     looser: Any = None
-    surprisal: float | None = None
+    surprisal: float | KeptSurprisal | None = None
 
     def __post_init__(self) -> None:
         for world in members(self.world).values():
             self._check(world)
+
+    @property
+    def kept(self) -> KeptSurprisal | None:
+        """What a recovered row must keep of its surprisal; None where that is not asked."""
+        return None if self.surprisal is None else KeptSurprisal.of(self.surprisal)
 
     def members(self) -> dict[str, Game]:
         """Give the game for each distribution of the world, by name; of one, without a name."""
@@ -86,12 +93,11 @@ class Game:
         if self.side is not None:
             self.side.check(world)
         if self.surprisal is not None:
-            between("surprisal", self.surprisal, 0, 1)
-            if not (isinstance(self.relation, Targeted) and self.relation.targeted):
-                raise InputError(
-                    "`surprisal` needs a targeted relation, one about a single row: `member` or "
-                    "`hamming`"
-                )
+            if not isinstance(self.surprisal, KeptSurprisal):
+                between("surprisal", self.surprisal, 0, 1)
+            _targeted(self.relation)
+            if self.looser is not None and KeptSurprisal.of(self.surprisal).of_fresh is not None:
+                _targeted(self.looser)
             if self.side is None:
                 raise InputError(
                     "`surprisal` needs side information: where nothing is told, every row keeps "
@@ -101,5 +107,16 @@ class Game:
                 raise InputError(
                     f"surprisal is not known for the world {type(world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "
-                    "`rows`, `candidates`, `nature` or `rates`"
+                    "`rows`, `candidates`, `nature` or `rates`. Side information of your own must "
+                    "be a class that offers `surprisal(world, draw, known, index)`"
                 )
+
+
+def _targeted(relation: Any) -> None:
+    """Refuse a relation that does not say which row is recovered."""
+    if not (isinstance(relation, Targeted) and relation.targeted):
+        raise InputError(
+            "`surprisal` needs a targeted relation, one about a single row: `member`, `hamming`, "
+            "or a class of your own with `targeted = True` and `matches(data, attempt)`, which "
+            "says of each row whether it is recovered"
+        )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.game.rules import Game
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
 from narcissus.worlds.base import Batch, Draw
 from narcissus.worlds.batches import gather, stacked
@@ -76,15 +77,26 @@ def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | Non
     return None if chance is None else np.where(attempts.made, chance, 0.0)
 
 
-def surprising(game: Game, draw: Draw, known: Batch, attempts: Attempts) -> Hits:
-    """Say where some recovered row is still surprising to who knows ``K`` and the other rows."""
-    assert game.surprisal is not None
+def surprising(
+    game: Game, relation: Any, kept: KeptSurprisal, draw: Draw, known: Batch, attempts: Attempts
+) -> Hits:
+    """Say where some recovered row is still surprising to who knows ``K`` and the other rows.
+
+    Parameters
+    ----------
+    game
+        Gives the world, and what is told.
+    relation, kept
+        Which rows are recovered, and what they must keep: of the data, or of fresh data.
+    draw, known, attempts
+        Of the trials.
+    """
     result = np.zeros(draw.trials, dtype=bool)
     made = np.flatnonzero(attempts.made)
     if not made.size:
         return result
     values = np.asarray(take(attempts.values, made))
-    match = game.relation.matches(gather(draw.data, made), values)
+    match = relation.matches(gather(draw.data, made), values)
     for place in range(match.shape[1]):
         rows = made[match[:, place] & ~result[made]]
         if not rows.size:
@@ -92,7 +104,7 @@ def surprising(game: Game, draw: Draw, known: Batch, attempts: Attempts) -> Hits
         some, index = draw.take(rows), np.full(rows.size, place)
         told = game.side.surprisal(game.world, some, gather(known, rows), index)
         plain = game.world.surprisal(some, index)
-        result[rows] = told >= game.surprisal * plain - 1e-9
+        result[rows] = kept.enough(told, plain)
     return result
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,12 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.guarantees import Guarantee
+from narcissus.knowledge.rows import KnownRows
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
-from narcissus.profiles.closed_forms.surprisal import log2_delta, log2_delta_near
+from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows, places
+from narcissus.profiles.closed_forms.surprisal import log2_delta
+from narcissus.profiles.closed_forms.two_criteria import two_criteria_limit
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array
@@ -24,9 +26,6 @@ from narcissus.worlds.finite import Finite
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Uniform
 from narcissus.worlds.tardos import Tardos
-
-LEAST = sys.float_info.min
-"""A tail that is too small for a float is bounded by the least one: no bound is 0 by underflow."""
 
 
 def private_delta(epsilon: float, privacy: tuple[float, float]) -> float:
@@ -135,7 +134,7 @@ def all_bits_limit(game: Game) -> Bound | None:
         return None
     rate = float(world.rates[0])
     guarantee = known(np.zeros((1, world.n), dtype=np.uint8))
-    right = world.n - math.floor(relation.gamma * world.n + 1e-9)
+    right = world.n - places(relation.gamma, world.n)
     if guarantee is None or right < 1 or not 0 < rate < 1:
         return None
     bits = threat(values=[1 - rate, rate], targets=world.n)
@@ -151,46 +150,6 @@ def all_bits_limit(game: Game) -> Bound | None:
     )
 
 
-def hamming_limit(n: int, d: int, gamma: float) -> float:
-    """Bound the success of any attacker of an average under the Tardos prior, for ``R_gamma``.
-
-    Given the average, the ones of each column sit at random rows, and a column with ``c`` ones
-    disagrees with the attempt in a given row with probability at least ``min(c, n - c) / n``; a
-    union bound over the rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are
-    independent, so the tail is a binomial one, where the paper has a Chernoff bound.
-
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    gamma
-        Share of the attributes that may differ.
-
-    Returns
-    -------
-    float
-        A bound on the success, in [0, 1].
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed. Adding noise to the average
-    does not help an attacker, so the bound holds for noisy averages as well.
-
-    Examples
-    --------
-    >>> hamming_limit(100, 1000, 1 / 25) < 1e-60
-    True
-    """
-    counts = np.arange(n + 1)
-    # A share of n (n + 1), counted so that its odds keep their digits.
-    disagree = int(np.minimum(counts, n - counts).sum())
-    if disagree == 0:  # one row: the average is the row
-        return 1.0
-    log_odds = math.log(disagree / (n * (n + 1) - disagree))
-    tail = float(lower_tail(d, math.floor(gamma * d + 1e-9), log_odds))
-    return min(1.0, n * max(tail, LEAST))
-
-
 def parity_limit(n: int, d: int, gamma: float) -> float:
     """Bound the success of any attacker of the parity release of uniform rows, for ``R_gamma``.
 
@@ -202,7 +161,7 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
     -----
     Source: Kaplan et al. 2025, Example 1.3, with its tail computed.
     """
-    half, allowed = d // 2, math.floor(gamma * d + 1e-9)
+    half, allowed = d // 2, places(gamma, d)
     # Of `right` pairs with the right parity, how many may be off.
     room = ((right, (allowed - (half - right)) // 2) for right in range(half + 1))
     tail = max(float(lower_tail(right, min(off, right), 0.0)) for right, off in room if off >= 0)
@@ -215,22 +174,41 @@ def from_lemmas(game: Game) -> Bound | None:
     Of a family, the largest bound. The attacker knows the prior and what the game says: nothing
     more is assumed. With side information the lemmas are about surprisal.
     """
-    bounds = [_one_lemma(part) for part in game.members().values()]
+    return _worst([_one_lemma(part) for part in game.members().values()])
+
+
+def from_comparison(game: Game) -> Bound | None:
+    """Bound delta, at every epsilon, by what fresh data have in common with the data.
+
+    Of a family, the largest bound: it is none on success. Two criteria (Kaplan et al. 2025, Lemma
+    3.7), and known rows (Definition 4.1), which fresh data hold as well.
+    """
+    return _worst([_one_comparison(part) for part in game.members().values()])
+
+
+def _worst(bounds: list[Bound | None]) -> Bound | None:
     known = [bound for bound in bounds if bound is not None]
     return max(known, key=lambda bound: bound.value) if len(known) == len(bounds) else None
 
 
+def _gamma(relation: Any) -> float | None:
+    """Give the share of places that may differ; None of other relations."""
+    if isinstance(relation, Member):
+        return 0.0
+    return relation.gamma if isinstance(relation, Hamming) else None
+
+
 def _one_lemma(game: Game) -> Bound | None:
-    if not isinstance(game.relation, Hamming | Member):
+    gamma = _gamma(game.relation)
+    if gamma is None:
         return None
-    gamma = game.relation.gamma if isinstance(game.relation, Hamming) else 0.0
     world: Any = game.world
     if isinstance(world, Bits):
         return all_bits_limit(game)
     if game.side is not None:
-        return _with_surprisal(game, game.relation, gamma)
+        return _with_surprisal(game, gamma)
     if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):
-        limit = hamming_limit(world.n, world.d, gamma)
+        limit = limit_given_rows(world.n, world.d, gamma)
         theorem, name = "Kaplan et al. 2025, Lemma 3.5, with its tail computed", "kaplan-3.5"
     elif isinstance(world, Uniform) and world.levels == 2 and isinstance(game.mechanism, Parity):
         limit = parity_limit(world.n, world.d, gamma)
@@ -241,24 +219,54 @@ def _one_lemma(game: Game) -> Bound | None:
     return Bound(limit, limited, theorem, id=name)
 
 
-def _with_surprisal(game: Game, relation: Hamming | Member, gamma: float) -> Bound | None:
+def _with_surprisal(game: Game, gamma: float) -> Bound | None:
     """Bound what is recovered of rows that keep their surprisal, whatever the attacker is told."""
     world: Any = game.world
     if (
-        game.surprisal is None
+        game.kept is None
         or not isinstance(world, Tardos)
         or not isinstance(game.mechanism, NoisyAverage)
     ):
         return None
-    noise, share = game.mechanism.epsilon, game.surprisal
-    if isinstance(relation, Member):
-        logarithm = log2_delta(world.n, world.d, noise, share)
-        theorem = "Kaplan et al. 2025, Lemma 4.8, with its constants computed"
-    else:
-        places = math.floor(gamma * world.d + 1e-9)
-        logarithm = log2_delta_near(world.n, world.d, noise, share, places)
-        theorem = "Kaplan et al. 2025, Lemma 4.8, computed for Definition 4.11"
+    logarithm = log2_delta(
+        world.n,
+        world.d,
+        game.mechanism.epsilon,
+        game.kept.share,
+        places=places(gamma, world.d),
+        bits=game.kept.bits,
+    )
+    how = "with its constants computed"
+    if not isinstance(game.relation, Member):
+        how = "computed for Definition 4.11"
     limit = max(LEAST, 2.0 ** max(logarithm, -1100.0))
     limited = "success of any attacker at rows that count, and so delta at every epsilon"
     own = "the user's side information says truly how surprising a row still is"
-    return Bound(limit, limited, theorem, (own,) if is_own(game.side) else (), id="kaplan-4.8")
+    given = (own,) if is_own(game.side) else ()
+    return Bound(limit, limited, f"Kaplan et al. 2025, Lemma 4.8, {how}", given, id="kaplan-4.8")
+
+
+def _one_comparison(game: Game) -> Bound | None:
+    world: Any = game.world
+    gamma, looser = _gamma(game.relation), _gamma(game.looser or game.relation)
+    if (
+        gamma is None
+        or looser is None
+        or looser < gamma
+        or (game.kept is not None and game.kept.of_fresh is not None)
+        or not isinstance(world, Tardos)
+        or not isinstance(game.mechanism, ExactAverage | NoisyAverage)
+    ):
+        return None
+    limited = "delta at every epsilon, against every attacker"
+    if isinstance(game.side, KnownRows):
+        if game.side.rows >= world.n - 1:  # no other row, or its average
+            return None
+        limit = limit_given_rows(world.n, world.d, gamma, game.side.rows)
+        theorem = "Kaplan et al. 2025, Definition 4.1, by the tail of Lemma 3.5 for unknown rows"
+        return Bound(limit, limited, theorem, id="kaplan-4.1")
+    if game.side is not None or game.looser is None:
+        return None
+    limit = two_criteria_limit(world.n, world.d, places(gamma, world.d), places(looser, world.d))
+    theorem = "Kaplan et al. 2025, Lemma 3.7, with its constants computed"
+    return Bound(limit, limited, theorem, id="kaplan-3.7")

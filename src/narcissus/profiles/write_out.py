@@ -32,6 +32,7 @@ from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Enumeration
 from narcissus.worlds.batches import key_of
+from narcissus.worlds.finite import Finite
 
 LIMIT = 20_000_000
 """Largest number of (data set, release) pairs that is written out."""
@@ -182,7 +183,18 @@ class WrittenOut:
         ]
 
     def attacker(self, epsilon: float) -> Any:
-        """Give the best attacker against resilience at an epsilon, ready to play."""
+        """Give the best attacker against resilience at an epsilon, ready to play.
+
+        Raises
+        ------
+        InputError
+            It is told all of ``Nature``, which is more than a number.
+        """
+        if getattr(self.game.side, "whole", False) and not isinstance(self.game.world, Finite):
+            raise InputError(
+                "the best attacker who is told `nature` cannot be played here; ask for the exact "
+                "answer alone, which is about that attacker"
+            )
         keys = [key_of(release) for release in self.channel.releases]
         told = {k: key_of(self.enumeration.labels[k]) for k in self.told}
         if not self.additive:

@@ -15,6 +15,7 @@ from narcissus.success.definitions import (
     SurprisalResilience,
     TwoCriteriaSafety,
 )
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -33,6 +34,7 @@ __all__ = [
     "ColumnsRight",
     "EncryptionSecurity",
     "FixedBaseline",
+    "KeptSurprisal",
     "MembershipResilience",
     "NarcissusResilience",
     "NarcissusSinglingOut",

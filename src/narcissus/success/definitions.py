@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from narcissus._validation import probability
 from narcissus.errors import InputError
+from narcissus.success.kept import KeptSurprisal
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import members
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
@@ -78,19 +78,37 @@ class SurprisalResilience(Resilience):
     ----------
     share
         xi: share of its surprisal that a row keeps, in [0, 1].
+    bits
+        Bits that must be left of its surprisal besides, whatever it had, at least 0.
+    fresh_share
+        Share that recovered rows of fresh data keep, to count for the baseline; without it all
+        of them count.
 
     Notes
     -----
-    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11.
+    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11; Remark 4.5 (``bits``, ``fresh_share``).
     """
 
     share: float = field(kw_only=True)
+    bits: float = field(default=0.0, kw_only=True)
+    fresh_share: float | None = field(default=None, kw_only=True)
     definition: ClassVar[str] = "Kaplan et al. 2025, Definitions 4.4 and 4.11"
     two_relations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        probability("share", self.share)
+        KeptSurprisal(self.share, self.bits, self.fresh_share)
+
+    def words(self) -> str:
+        """Say the inequality, and what the variants ask."""
+        asked = [super().words()]
+        if self.bits:
+            asked.append(f"where a row counts that keeps {self.bits:g} bits")
+        if self.fresh_share is not None:
+            asked.append(
+                f"a row of fresh data where it keeps {self.fresh_share:g} of its surprisal"
+            )
+        return ", ".join(asked)
 
 
 @dataclass(frozen=True)

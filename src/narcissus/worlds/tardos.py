@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.worlds.base import Array, Draw, bernoulli
+from narcissus.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli, tuples
+from narcissus.worlds.populations import fits, multisets, orders, without_repetition
 
 Bits = NDArray[np.uint8]
 
@@ -86,6 +89,23 @@ class Tardos:
         integer("n", self.n, low=1, high=10**7)
         if self.n > self.N:
             raise InputError(f"`n` must be at most `N` = {self.N}, got {self.n}")
+
+    def count(self) -> int:
+        """Give the number of data sets."""
+        return tuples(2, self.n * self.d)
+
+    def enumerate(self) -> Enumeration:
+        """Write out all populations, and all data sets of each.
+
+        A population has the chance ``N! / prod e! prod_j 1 / ((N + 1) C(N, c_j))``, ``e`` copies
+        of each row and ``c_j`` ones in column ``j``.
+        """
+        kinds = 2**self.d
+        fits(math.comb(kinds + self.N - 1, self.N), kinds, self.n)
+        rows, counts = all_tuples(2, self.d), multisets(kinds, self.N)
+        columns = (self.N + 1) * special.comb(self.N, counts @ rows)
+        weight = orders(counts) / columns.prod(axis=1)
+        return without_repetition(rows, counts, weight, self.n)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""

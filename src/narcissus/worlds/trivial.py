@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from narcissus._validation import integer, probability
+from narcissus.errors import InputError
 from narcissus.worlds.base import (
     LISTED,
     Array,
@@ -18,6 +21,7 @@ from narcissus.worlds.base import (
     bernoulli,
     tuples,
 )
+from narcissus.worlds.populations import fits, multisets, orders, with_repetition
 from narcissus.worlds.rates import TwoTypes
 
 
@@ -99,18 +103,25 @@ class Superset:
         Rows of the list.
     trivial
         Probability of the row of zeros.
+    distinct
+        Whether the rows of the list all differ: a set, as in the paper.
     """
 
     n: int
     d: int
     size: int
     trivial: float = 0.0
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         integer("n", self.n, low=1, high=10**7)
         integer("d", self.d, low=1, high=10**7)
         integer("size", self.size, low=1)
         probability("trivial", self.trivial)
+        if self.distinct and self.size > tuples(2, self.d):
+            raise InputError(
+                f"`size` must be at most 2^{self.d} where rows are `distinct`, got {self.size:,}"
+            )
 
     @property
     def scope(self) -> str:
@@ -120,11 +131,34 @@ class Superset:
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d); ``nature`` is the list, (trials, size, d)."""
         nature = bernoulli(rng, 0.5, (trials, self.size, self.d))
+        for one in nature if self.distinct else ():
+            while (again := _repeated(one)).size:
+                one[again] = bernoulli(rng, 0.5, (again.size, self.d))
         return Draw(self._sample(nature, rng), nature)
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
         """Draw data sets from the same list."""
         return self._sample(draw.nature, rng)
+
+    def count(self) -> int:
+        """Give the number of data sets."""
+        return tuples(2, self.n * self.d)
+
+    def enumerate(self) -> Enumeration:
+        """Write out all lists, up to their order, and all data sets of each."""
+        kinds = 2**self.d
+        many = math.comb(kinds if self.distinct else kinds + self.size - 1, self.size)
+        fits(many, kinds, self.n)
+        if self.distinct:
+            chosen = np.array(list(itertools.combinations(range(kinds), self.size)))
+            counts = (chosen[:, :, None] == np.arange(kinds)).sum(axis=1)
+            weight = np.full(many, 1 / many)
+        else:
+            counts = multisets(kinds, self.size)
+            weight = orders(counts) / float(kinds) ** self.size
+        law = (1 - self.trivial) * counts / self.size
+        law[:, 0] += self.trivial  # the first kind of row is that of zeros
+        return with_repetition(all_tuples(2, self.d), law, weight, self.n)
 
     def _sample(self, nature: Array, rng: np.random.Generator) -> Array:
         trials = len(nature)
@@ -133,3 +167,9 @@ class Superset:
         if self.trivial:
             rows[rng.random((trials, self.n)) < self.trivial] = 0
         return rows
+
+
+def _repeated(rows: Array) -> Array:
+    """Give the places of rows that an earlier one is equal to."""
+    first = np.unique(rows, axis=0, return_index=True)[1]
+    return np.setdiff1d(np.arange(len(rows)), first)

@@ -8,6 +8,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from narcissus.errors import TooLargeError
 from narcissus.profiles.closed_forms.candidates import bayes_success, candidates_success
@@ -70,11 +71,41 @@ def test_values_of_the_theory_with_noise(n, d, expected):
 
 
 @pytest.mark.parametrize(
-    ("d", "expected"), [(1000, (0.566025, 0.656910)), (5000, (0.645057, 0.816972))]
+    ("d", "expected"),
+    [
+        (1000, (0.566025, 0.656910, 0.747415)),
+        (5000, (0.645057, 0.816972, 0.951462)),
+        (10_000, (0.700605, 0.899439, 0.992239)),
+    ],
 )
 def test_values_of_the_theory_without_noise(d, expected):
-    found = candidates_success(100, d, math.inf), candidates_success(100, d, math.inf, "centred")
+    found = (
+        candidates_success(100, d, math.inf),
+        candidates_success(100, d, math.inf, "centred"),
+        bayes_success(100, d, math.inf),
+    )
     assert found == pytest.approx(expected, abs=6e-7)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "section 4.2")
+@pytest.mark.parametrize(("n", "d", "epsilon"), [(20, 5000, 0.1), (100, 10_000, math.inf)])
+def test_laws_are_nearly_normal(n, d, epsilon):
+    """``Phi(sqrt(d) / 6 / sqrt(E X^2 - 1 / 36))`` of the theory, whose moments are listed here."""
+    noise = 0.0 if math.isinf(epsilon) else 2 / (3 * epsilon**2)
+    c = np.arange(1, n + 1)
+    weight = c * (n + 1 - c) / (n * (n + 1) * (n + 2))
+    moments = {
+        "centred": (n**2 + 2 * n + 2) / 60,
+        "raw": (3 * n**2 + n + 1) / 30,
+    }
+    exact = {
+        "centred": 2 * (weight * (c - n / 2) ** 2).sum(),
+        "raw": (weight * (c**2 + (n - c) ** 2)).sum(),
+    }
+    for attack, square in moments.items():
+        assert square == pytest.approx(exact[attack], rel=1e-12)
+        normal = stats.norm.cdf(math.sqrt(d) / 6 / math.sqrt(exact[attack] + noise - 1 / 36))
+        assert candidates_success(n, d, epsilon, attack) == pytest.approx(normal, abs=2e-3)
 
 
 @pytest.mark.parametrize(("d", "step"), [(1000, 1e-4), (5000, 1e-4)])

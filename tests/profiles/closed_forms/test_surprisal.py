@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, stats
 
-from narcissus.profiles.closed_forms.surprisal import Column, log2_delta, log2_delta_near
+from narcissus.errors import InputError
+from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
 
 
 def column_by_integration(n, epsilon, share):
@@ -83,31 +84,119 @@ def test_the_split_is_a_bound_on_the_surprisal_and_on_what_is_left():
     assert log2_delta(n, d, 0.05, 0.0) == 0.0
 
 
+NEAR = [
+    ((20, 5000, 0.1, 0.5, 200), -63.3849),
+    ((20, 5000, 0.1, 1.0, 200), -1277.7909),
+    ((20, 5000, 0.1, 1.0, 1000), -75.5481),
+    ((20, 5000, 1.0, 1.0, 500), -346.8433),
+    ((20, 200, 0.1, 0.5, 8), -0.8895),
+]
+"""Sizes, places, and the base 2 logarithm of ``n`` times the sum, without a split."""
+
+
 @pytest.mark.states("Kaplan et al. 2025", "Definition 4.11")
-@pytest.mark.parametrize(
-    ("case", "value"),
-    [
-        ((20, 5000, 0.1, 0.5, 200), -63.3849),
-        ((20, 5000, 0.1, 1.0, 200), -1277.7909),
-        ((20, 5000, 0.1, 1.0, 1000), -75.5481),
-        ((20, 5000, 1.0, 1.0, 500), -346.8433),
-        ((20, 200, 0.1, 0.5, 8), -0.8895),
-    ],
-)
+@pytest.mark.parametrize(("case", "value"), NEAR)
 def test_delta_near_a_row(case, value):
-    assert log2_delta_near(*case) == pytest.approx(value, abs=5e-5)
+    """The sum is as in the theory; the split is better where the share is below one."""
+    *size, places = case
+    n, d, epsilon, share = size
+    larger, smaller = Column(n, epsilon).parts(share)
+    logs = [
+        math.lgamma(d + 1) - math.lgamma(i + 1) - math.lgamma(d - i + 1)
+        + i * math.log(smaller) + (d - i) * math.log(larger)
+        for i in range(places + 1)
+    ]  # fmt: skip
+    top = max(logs)
+    plain = math.log2(n) + (top + math.log(math.fsum(math.exp(x - top) for x in logs))) / math.log(
+        2
+    )
+    assert plain == pytest.approx(value, abs=5e-5)
+    found = log2_delta(*size, places=places)
+    assert found <= plain + 1e-9
+    assert (found < plain - 1) == (share < 1)
+
+
+def test_the_split_near_a_row_is_a_bound_on_what_is_left():
+    """Any split is one: the law of the surprisal by its three values, on a grid of cuts."""
+    n, d, share, places, column = 3, 120, 0.3, 2, Column(3, 0.05)
+    values = [(-math.log2(k / (n + 1)), 2 * k / (n * (n + 1))) for k in range(1, n + 1)]
+    law = []
+    for i, j in itertools.product(range(d + 1), repeat=2):
+        if i + j <= d:
+            counts = (i, j, d - i - j)
+            ways = math.comb(d, i) * math.comb(d - i, j)
+            chance = ways * math.prod(p**c for (_, p), c in zip(values, counts, strict=True))
+            law.append((sum(h * c for (h, _), c in zip(values, counts, strict=True)), chance))
+    best = math.inf
+    for t in np.linspace(0, 140, 71):
+        few = sum(p for h, p in law if h < t)
+        for u in np.linspace(0, share, 16):
+            larger, smaller = column.parts(share - u)
+            ball = sum(math.comb(d, i) * smaller**i * larger ** (d - i) for i in range(places + 1))
+            best = min(best, few + 2 ** (-u * t) * ball)
+    found = log2_delta(n, d, 0.05, share, places=places)
+    plain = sum(
+        math.comb(d, i) * b**i * a ** (d - i)
+        for i, (a, b) in enumerate([column.parts(share)] * (places + 1))
+    )
+    assert math.log2(n * best) <= found + 1e-12 < min(0.0, math.log2(n * plain))
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
+def test_bits_that_must_be_left_divide_delta():
+    """``n 2^(-bits) (2 - e^(-epsilon / 2))^d``, the smaller of it and the share's bound."""
+    n, d, epsilon = 20, 5000, 0.1
+    alone = math.log2(n) - 1000 + d * math.log2(2 - math.exp(-epsilon / 2))
+    assert log2_delta(n, d, epsilon, 0.0, bits=1000) == pytest.approx(alone, abs=1e-9)
+    both = log2_delta(n, d, epsilon, 0.5, bits=1000)
+    assert both == log2_delta(n, d, epsilon, 0.5)
+    assert log2_delta(n, d, epsilon, 0.5, bits=3000) == pytest.approx(alone - 2000, abs=1e-9)
+    ball = math.log2(1 + 50 * math.exp(-0.2) / (2 - math.exp(-0.2)))
+    near = log2_delta(3, 50, 0.4, 0.0, bits=40, places=1)
+    assert near == pytest.approx(
+        math.log2(3) - 40 + 50 * math.log2(2 - math.exp(-0.2)) + ball, abs=1e-9
+    )
+    with pytest.raises(InputError, match="`bits`"):
+        log2_delta(3, 50, 0.4, 0.0, bits=-1)
 
 
 def test_places_by_the_sum_itself():
-    larger, smaller = Column(6, 0.3).parts(0.8)
+    """Where all of the surprisal must be left nothing is gained by a split."""
+    larger, smaller = Column(6, 0.3).parts(1.0)
     for places in range(0, 40, 7):
         direct = sum(
             math.comb(300, i) * smaller**i * larger ** (300 - i) for i in range(places + 1)
         )
-        assert log2_delta_near(6, 300, 0.3, 0.8, places) == pytest.approx(
+        assert log2_delta(6, 300, 0.3, 1.0, places=places) == pytest.approx(
             min(0.0, math.log2(6 * direct)), abs=1e-9
         )
-    assert log2_delta_near(6, 300, math.inf, 1.0, 3) == 0.0
+    assert log2_delta(6, 300, math.inf, 1.0, places=3) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "epsilon", "reach", "stranger", "shown"),
+    [(20, 5000, 0.1, 0.7382065, 0.7359358055, 15.4053), (100, 1000, 0.1, None, 0.7466821417, None)],
+)
+def test_values_of_who_knows_the_other_rows(n, d, epsilon, reach, stranger, shown):
+    """By integration column by column; the printed digits are the theory's."""
+    kept = fits = 0.0
+    for m in range(n):
+        a = (m + 1) / (n + 1)
+        both = (m + 1) * (m + 2) / ((n + 1) * (n + 2))
+        cut = 0.5 - math.log(a / (1 - a)) / (2 * epsilon)  # a one is guessed above it
+        one = stats.laplace(loc=1, scale=1 / epsilon).sf(cut) if 0 < cut < 1 else float(cut <= 0)
+        zero = stats.laplace(scale=1 / epsilon).sf(cut) if 0 < cut < 1 else float(cut <= 0)
+        kept += (a * one + (1 - a) * (1 - zero)) / n
+        mixed = (a - both) * (1 - one + zero)
+        fits += (both * one + mixed + (1 - 2 * a + both) * (1 - zero)) / n
+    column = Column(n, epsilon)
+    assert column.reach(1.0) == pytest.approx(kept, abs=1e-12)
+    assert column.stranger() == pytest.approx(fits, abs=1e-12)
+    assert fits == pytest.approx(stranger, abs=5e-11)
+    if shown is not None:
+        assert kept == pytest.approx(reach, abs=1e-6)
+        assert d * math.log(kept / fits) == pytest.approx(shown, abs=5e-5)
+    assert Column(20, 0.1).reach(0.5) == pytest.approx(0.8571465726, abs=5e-11)
 
 
 def test_how_tight_it_is_against_a_stranger():

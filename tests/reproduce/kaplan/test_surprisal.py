@@ -14,7 +14,7 @@ WRONG = [
     ("lemma-4.8", "log2_delta", lambda x: x / 100),
     ("claim-4.9", "least_surprisal", lambda x: x + 0.01),
     ("claim-4.9", "log2_few_lukewarm", lambda x: x + 5),
-    ("definition-4.11", "log2_delta_near", lambda x: x / 2),
+    ("definition-4.11", "log2_delta", lambda x: x / 2),
 ]
 """A statement, what of the package is made wrong, and how."""
 

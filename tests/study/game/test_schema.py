@@ -37,9 +37,11 @@ from narcissus.mechanisms import (
     Sha256,
     Stretched,
 )
+from narcissus.study.game.identity import identity_of
 from narcissus.study.registry import ROOMS, loaded
-from narcissus.study.shipped import shipped_studies
+from narcissus.study.shipped import shipped_studies, shipped_study
 from narcissus.study.signatures import options_of
+from narcissus.success import KeptSurprisal
 from narcissus.success.relations import (
     FirstBit,
     Hamming,
@@ -306,3 +308,25 @@ def test_singling_out_needs_rows_of_one_law(tmp_path):
     both = 'name = "family"\nparts = [{ name = "bits", n = 2 }, { name = "bits", n = 3 }]'
     with pytest.raises(InputError, match="same number of rows"):
         load(tmp_path, world=both, **singling)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
+def test_what_rows_must_keep_is_said_in_the_statement(tmp_path):
+    """Variants change the game, and what its trials depend on; a share alone is as it was."""
+    text = shipped_study("surprisal").path.read_text(encoding="utf-8")
+    asked = {}
+    for more in ("", "bits = 0", "bits = 9", "fresh_share = 0.25"):
+        path = tmp_path / "s.toml"
+        path.write_text(text.replace("share = 0.5", f"{more}\nshare = 0.5"))
+        study = load_study(path).settings
+        game = study.build().game
+        asked[more] = game.surprisal, identity_of(study, tmp_path, 1)["surprisal"]
+    assert asked[""] == asked["bits = 0"] == (0.5, 0.5)
+    assert asked["bits = 9"][0] == KeptSurprisal(0.5, bits=9)
+    assert asked["fresh_share = 0.25"] == (
+        KeptSurprisal(0.5, fresh_share=0.25),
+        {"share": 0.5, "bits": 0.0, "fresh_share": 0.25},
+    )
+    path.write_text(text.replace("share = 0.5", "bits = -1\nshare = 0.5"))
+    with pytest.raises(StudyError, match=r"`statement\.bits`"):
+        load_study(path).settings.build()

@@ -73,6 +73,8 @@ OTHER = {
         "points": 1,
         "m": 2,
         "xi": 0.2,
+        "bits": 9.0,
+        "fresh_share": 0.3,
     },
 }
 

@@ -277,6 +277,66 @@ trials = 3
     assert "at most 0" not in render_text(audit.record)
 
 
+def test_two_criteria_and_known_rows_are_proved_where_a_tail_decides(tmp_path):
+    text = """
+[world]
+name = "tardos"
+N = 1000
+d = 5000
+n = 10
+[mechanism]
+name = "exact-average"
+[success]
+name = "hamming"
+gamma = 0.23
+[looser]
+name = "hamming"
+gamma = 0.3148
+[statement]
+name = "two-criteria"
+delta = 1e-6
+"""
+    audit = run(study(tmp_path, text), rng=1)
+    assert audit.results["outcome"] == "resilient, proved"
+    assert "by Kaplan et al. 2025, Lemma 3.7" in audit.verdict
+    lemma, criteria = audit.results["proofs"]
+    assert (lemma["limits"], lemma["value"]) == ("success", 1.0)
+    assert (criteria["limits"], criteria["sufficient"]) == ("delta", True)
+    rows = text.replace("gamma = 0.23", "gamma = 0.04").replace("two-criteria", "side-information")
+    rows = rows.replace('[looser]\nname = "hamming"\ngamma = 0.3148',
+                        '[side-information]\nname = "rows"\nrows = 6')  # fmt: skip
+    audit = run(study(tmp_path, rows), rng=1)
+    assert audit.results["outcome"] == "resilient, proved"
+    assert "Definition 4.1, by the tail of Lemma 3.5 for unknown rows" in audit.verdict
+
+
+def test_a_small_population_is_written_out(tmp_path):
+    text = """
+[world]
+name = "tardos"
+N = 3
+d = 2
+n = 2
+[mechanism]
+name = "exact-average"
+[success]
+name = "member"
+[statement]
+name = "bayesian"
+delta = 0.1
+[[attack]]
+name = "bayes"
+[run]
+trials = 2000
+"""
+    audit = run(study(tmp_path, text), rng=1)
+    assert audit.results["exact"]["least"] == pytest.approx(7 / 72, abs=1e-12)
+    assert audit.results["outcome"] == "resilient, proved"
+    [best] = audit.results["attackers"]
+    assert best["success"]["low"] <= 0.5 <= best["success"]["high"]  # exact: .5 and .4028
+    assert best["baseline"]["low"] <= 29 / 72 <= best["baseline"]["high"]
+
+
 def test_a_family_in_a_study_is_judged_member_by_member(tmp_path):
     each = run(load_study(shipped_study("neighbours-each").path), rng=1)
     assert each.status == "exceeded"
@@ -423,7 +483,23 @@ def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
     assert brief(judge(ground(proofs=[bare]))) == ("resilient, proved", "met", "proved", ())
     for useless in (proof(0.21), proof(0.1, valid=False)):
         assert judge(ground(proofs=[useless])).status == "not assessed"
-    assert judge(ground(proofs=[proof(0.2 + ROUNDING / 2)])).status == "met"
+    assert judge(ground(proofs=[proof(0.2 * (1 + ROUNDING / 2))])).status == "met"
+    just = Proof(Bound(0.2 + ROUNDING / 2, "delta", "T"), "delta", rounded=True)
+    assert judge(ground(proofs=[just])).status == "met"
+
+
+def test_a_tail_proves_no_delta_below_it_however_small_both_are():
+    """A bound of 5e-197 was called a proof of delta 1e-300, by the rounding of larger numbers."""
+    for allowed in (0.0, 1e-300):
+        statement = Resilience(0.0, allowed)
+        judged = judge(ground(statement=statement, proofs=[proof(4.7e-197, limits="success")]))
+        assert judged.outcome == "not assessed"
+    tiny = Resilience(0.0, 1e-300)
+    assert judge(ground(statement=tiny, proofs=[proof(2.3e-308)])).outcome == "resilient, proved"
+    assert not proof(1e-300 * (1 + 1e-9)).suffices(tiny)
+    # a difference of numbers near one, of two epsilons that are equal but for rounding
+    close = Proof(Bound(1e-16, "delta", "T"), "delta", rounded=True)
+    assert close.suffices(Resilience(0.3, 0.0))
 
 
 def test_what_was_only_played_is_sampled():

@@ -1,11 +1,17 @@
 """From how many attributes on nobody comes near a row of an average, under the Tardos prior.
 
-Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed: see `profiles.proofs.hamming_limit`.
+Given the average, the ones of each column sit at random rows, and a column with ``c`` ones
+disagrees with the attempt in a given row with chance at least ``min(c, n - c) / n``; a union bound
+over the rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are independent, so the tail
+is a binomial one, where the paper has a Chernoff bound. Noise does not help an attacker.
+
+Source: Kaplan et al. 2025, Lemma 3.5, with its tail computed.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -13,16 +19,19 @@ from narcissus._validation import between, fraction, integer
 from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
 
+LEAST = sys.float_info.min
+"""A tail that is too small for a float is bounded by the least one: no bound is 0 by underflow."""
+
 
 def places(gamma: float | Fraction, d: int) -> int:
-    """Give ``floor(gamma d)``: exactly for a rational, else of the decimal number that is meant.
+    """Give ``floor(gamma d)``: exactly for a rational, else as the relation `hamming` counts.
 
     Examples
     --------
-    >>> places(0.29, 100), math.floor(0.29 * 100)
-    (29, 28)
+    >>> places(0.29, 100), math.floor(0.29 * 100), places(1 / 3, 3)
+    (29, 28, 1)
     """
-    return math.floor(Fraction(str(gamma)) * d)
+    return math.floor(gamma * d if isinstance(gamma, Fraction) else gamma * d + 1e-9)
 
 
 def disagreement(n: int) -> Fraction:
@@ -77,7 +86,7 @@ def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) ->
     if share == 0:  # one row: the average is the row
         return 1.0
     odds = math.log(share / (1 - share))
-    return min(1.0, left * float(lower_tail(d, places(gamma, d), odds)))
+    return min(1.0, left * max(LEAST, float(lower_tail(d, places(gamma, d), odds))))
 
 
 def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]:
@@ -108,7 +117,7 @@ def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]
     """
     between("gamma", float(gamma), 0, 1)
     fraction("delta", delta)
-    share, part = disagreement(n), Fraction(str(gamma))
+    share, part = disagreement(n), Fraction(gamma).limit_denominator(10**9)
     if part >= share:
         raise InputError(
             f"`gamma` must be below {float(share):g} for n = {n}, got {float(gamma):g}: who names "

@@ -4,7 +4,7 @@ A row that counts keeps a share ``xi`` of its surprisal, ``P(z | K, S') <= P(z |
 other rows ``S'``. ``P(z | S')`` and the release factor over columns, so what one release can give
 away is a product over columns, of `Column.reach` each. Proof: Narcissus theory 8.1.
 
-Source: Kaplan et al. 2025, Lemma 4.8 and Definition 4.11.
+Source: Kaplan et al. 2025, Lemma 4.8, Definition 4.11 and Remark 4.5.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import integer, positive, probability
+from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.bounds.binomial import log_mass
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,9 @@ class Column:
         return float(fits.mean())
 
 
-def log2_delta(n: int, d: int, epsilon: float, share: float) -> float:
+def log2_delta(
+    n: int, d: int, epsilon: float, share: float, *, places: int = 0, bits: float = 0.0
+) -> float:
     """Bound the base 2 logarithm of delta, at every epsilon of the statement.
 
     Parameters
@@ -98,6 +100,10 @@ def log2_delta(n: int, d: int, epsilon: float, share: float) -> float:
         Privacy of one attribute.
     share
         xi, in [0, 1].
+    places
+        How many of the ``d`` bits may differ, ``floor(gamma d)``.
+    bits
+        Bits of surprisal that a row must keep besides, whatever it had.
 
     Returns
     -------
@@ -107,22 +113,41 @@ def log2_delta(n: int, d: int, epsilon: float, share: float) -> float:
 
     Notes
     -----
-    Source: Kaplan et al. 2025, Lemma 4.8, with its constants computed. The smaller of
-    ``n G_xi^d`` and a split by the surprisal ``h`` of the row itself, which wins where ``xi`` is
-    small: ``n (Pr[h < t] + 2^(-u t) G_(xi-u)^d)``.
+    Source: Kaplan et al. 2025, Lemma 4.8, Definition 4.11 and Remark 4.5, with constants computed.
+    With ``Z_xi = sum_(i <= places) C(d, i) (H - G)^i G^(d - i)``, which is ``G^d`` where no place
+    may differ, it is the smallest of ``n Z_xi``; of a split by the surprisal ``h`` of the row
+    itself, which wins where ``xi`` is small: ``n (Pr[h < t] + 2^(-u t) Z_(xi-u))``; and of
+    ``n 2^(-bits) Z_0``.
 
     Examples
     --------
     >>> round(log2_delta(20, 5000, 0.1, 0.5), 4)
     -1107.6089
+    >>> round(log2_delta(20, 5000, 0.1, 1.0, places=200), 4)
+    -1277.7909
     """
     column, d, share = Column(n, epsilon), integer("d", d, low=1), probability("share", share)
-    plain = d * math.log2(column.reach(share))
-    return min(0.0, math.log2(n) + min(plain, _split(column, d, share)))
+    places = integer("places", places, low=0, high=d)
+    bits = non_negative("bits", bits)
+    least = min(_given_away(column, d, share, places), _split(column, d, share, places))
+    if bits:
+        least = min(least, _given_away(column, d, 0.0, places) - bits)
+    return min(0.0, math.log2(n) + least)
 
 
-def _split(column: Column, d: int, share: float) -> float:
-    """Give the least of ``log2(2^(s t) E[2^(-s h)] + 2^(-u t) G_(xi-u)^d)`` on a grid of s, u.
+def _given_away(column: Column, d: int, share: float, places: int) -> float:
+    """Give the base 2 logarithm of ``Z``: what the release gives away of one row that counts."""
+    larger, smaller = column.parts(share)
+    if places == 0:
+        return d * math.log2(larger)
+    odds = math.log(smaller) - math.log(larger) if smaller else -math.inf
+    terms = log_mass(d, np.arange(places + 1), odds)
+    whole = d * math.log(larger + smaller) + float(special.logsumexp(terms))
+    return whole / math.log(2)
+
+
+def _split(column: Column, d: int, share: float, places: int) -> float:
+    """Give the least of ``log2(2^(s t) E[2^(-s h)] + 2^(-u t) Z_(xi-u))`` on a grid of s, u.
 
     ``Pr[h < t]`` is at most the first term for every ``s > 0``. The best ``t`` makes the terms
     ``u : s``; both are then ``u A + s B`` over ``s + u``, ``A`` and ``B`` the logarithms.
@@ -134,7 +159,8 @@ def _split(column: Column, d: int, share: float) -> float:
     for _ in range(_ROUNDS):
         us = np.linspace(low[0], high[0], _STEPS)
         powers = np.exp(np.linspace(low[1], high[1], _STEPS))
-        kept = np.array([d * math.log2(column.reach(max(0.0, share - u))) for u in us])[:, None]
+        left = [_given_away(column, d, max(0.0, share - u), places) for u in us]
+        kept = np.array(left)[:, None]
         few = np.array([d * math.log2(column.moment(s)) for s in powers])[None]
         u, s = us[:, None], powers[None]
         # 2^(s t + few) = w 2^(kept - u t) with w = u / s
@@ -146,32 +172,3 @@ def _split(column: Column, d: int, share: float) -> float:
         middle = np.array([us[i], math.log(powers[j])])
         low, high = np.maximum(low, middle - width), np.minimum(high, middle + width)
     return best
-
-
-def log2_delta_near(n: int, d: int, epsilon: float, share: float, places: int) -> float:
-    """Bound the base 2 logarithm of delta where an attempt may differ in some places.
-
-    Parameters
-    ----------
-    n, d, epsilon, share
-        As for `log2_delta`.
-    places
-        How many of the ``d`` bits may differ, ``floor(gamma d)``.
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Definition 4.11, for the relation of Definition 3.4. It is
-    ``n sum_(i <= places) C(d, i) (H - G)^i G^(d - i)``.
-
-    Examples
-    --------
-    >>> round(log2_delta_near(20, 5000, 0.1, 1.0, 200), 4)
-    -1277.7909
-    """
-    d, share = integer("d", d, low=1), probability("share", share)
-    places = integer("places", places, low=0, high=d)
-    larger, smaller = Column(n, epsilon).parts(share)
-    odds = math.log(smaller) - math.log(larger) if smaller else -math.inf
-    terms = log_mass(d, np.arange(places + 1), odds)
-    whole = d * math.log(larger + smaller) + float(special.logsumexp(terms))
-    return min(0.0, math.log2(n) + whole / math.log(2))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from narcissus._validation import fraction, integer
 from narcissus.bounds.binomial import lower_tail, upper_tail
 from narcissus.errors import InputError
-from narcissus.profiles.closed_forms.near import limit_given_rows, places
+from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows, places
 
 Floats = NDArray[np.float64]
 
@@ -61,12 +61,11 @@ def two_criteria_limit(n: int, d: int, near: int, looser: int) -> float:
         open_ = value > enough
         settled = max(settled, float(value[~open_].max(initial=0.0)))
         if not open_.any():
-            return min(alone, settled)
+            return min(alone, max(LEAST, settled))
         middle = (low[open_] + high[open_]) / 2
         low, high = np.r_[low[open_], middle], np.r_[middle, high[open_]]
-    return min(
-        alone, max(settled, float((_hit(n, d, near, low) * _missed(n, d, looser, high)).max()))
-    )
+    left = float((_hit(n, d, near, low) * _missed(n, d, looser, high)).max())
+    return min(alone, max(LEAST, settled, left))
 
 
 def _hit(n: int, d: int, near: int, mean: Floats) -> Floats:

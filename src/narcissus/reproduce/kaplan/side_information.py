@@ -15,9 +15,10 @@ from narcissus.mechanisms import ExactAverage, NoisyAverage
 from narcissus.profiles.closed_forms.candidates import bayes_success, candidates_success
 from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
 from narcissus.profiles.closed_forms.near import limit_given_rows
-from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
+from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus.reproduce.base import Given, Item, Reproduced
 from narcissus.reproduce.kaplan.cases import checked, claims, played, proved, statement
+from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos
 
@@ -178,7 +179,21 @@ def definition_44(_given: Given) -> Reproduced:
 def remark_45(_given: Given) -> Reproduced:
     """Vary the definition. Source: Kaplan et al. 2025, Remark 4.5."""
     n, d, noise = 20, 5000, 0.1
-    threshold = math.log2(n) - 1000 + d * math.log2(Column(n, noise).reach(0.0))
+    threshold = log2_delta(n, d, noise, 0.0, bits=1000)
+    world, side = Tardos(40, 60, 4), Candidates()
+    asked = (KeptSurprisal(0.0), KeptSurprisal(0.0, bits=5), KeptSurprisal(0.0, fresh_share=0.5))
+    plain, few, both = (
+        play(
+            Game(world, NoisyAverage(2.0), Member(), side=side, surprisal=one),
+            TwoCandidates(),
+            trials=100,
+            stop=False,
+            rng=45,
+        )
+        .attackers[0]
+        .scores
+        for one in asked
+    )
     return claims(
         proved(
             "a condition on the baseline too changes nothing of Lemma 4.8, whose bound is on the "
@@ -192,8 +207,16 @@ def remark_45(_given: Given) -> Reproduced:
             threshold < -600,
             "8.1",
         ),
+        played(
+            "of one of two candidates less than 5 bits are left: where 5 are asked for, nothing "
+            "counts, and where a share is asked for on both sides, nothing is in the baseline",
+            plain.success.mean() > 0.6
+            and plain.baseline.mean() > 0.4
+            and not few.success.any()
+            and not both.baseline.any(),
+        ),
         notes=("Conditions on a data set drawn apart from the same Nature are not computed here.",),
-    )
+    )  # fmt: skip
 
 
 SIDE_INFORMATION: tuple[Item, ...] = (

@@ -132,6 +132,6 @@ def make(given: Given) -> Reproduced:
 
 
 FIGURE_6 = Item(
-    "001", "figure", "6", "Several unknown columns at epsilon 3, up to 13 and 7", 700.0, make,
+    "001", "figure", "6", "Several unknown columns at epsilon 3, up to 13 and 7", 900.0, make,
     pieces=PIECES, needs=(ACS.needed, FIRE.needed),
 )  # fmt: skip

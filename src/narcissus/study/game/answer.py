@@ -10,7 +10,7 @@ from narcissus.attacks.conversation import Transcript
 from narcissus.game import Attacked, Play
 from narcissus.results import Estimate
 from narcissus.study.game.schema import GameStudy
-from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of, sufficient
+from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
     AttackerResult,
@@ -110,7 +110,7 @@ def _proof(proof: Proof, statement: Any) -> ProofResult:
         at_most=f"at most {upper(bound.value, 3)}",
         assumptions=bound.assumptions,
         grade=grade_of(bound.assumptions),
-        sufficient=sufficient(bound, statement),
+        sufficient=proof.suffices(statement),
     )
 
 

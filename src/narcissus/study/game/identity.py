@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
-from narcissus.study.game.schema import GameStudy
+from narcissus.study.game.schema import GameStudy, asked_of_rows
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
+from narcissus.success import KeptSurprisal
 
 
 def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
     """Say what trials depend on: two studies with the same identity may share trials.
 
     The number of trials, the confidence, the stopping and the statement are not part of it (but
-    for the share of surprisal, by which a trial is scored), so that a run can be extended.
+    for what it asks of surprisal, by which a trial is scored), so that a run can be extended.
     """
+    asked = asked_of_rows(study.statement)
     settings = study.model_dump(mode="json")
     parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
     return {
         **{part: settings[part] for part in parts},
         **({"family": settings["family"]} if study.family else {}),
         "fresh": study.run.fresh,
-        "surprisal": study.statement.options.get("share"),
+        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
         "version": metadata.version("narcissus"),

@@ -17,7 +17,7 @@ from narcissus.game.executor import Executor
 from narcissus.game.gap import gap_limits
 from narcissus.observer import Observer
 from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
-from narcissus.profiles.proofs import from_lemmas, from_privacy
+from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.answer import answer
@@ -243,12 +243,14 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
     found = from_lemmas(setup.game)
     proofs = [] if found is None else [Proof(found, "success")]
     if isinstance(statement, Resilience):
+        compared = from_comparison(setup.game)
+        proofs += [] if compared is None else [Proof(compared, "delta")]
         promises: list[tuple[float, float] | None] = [None]
         if study.privacy is not None:
             promises.append((study.privacy.epsilon, study.privacy.delta))
         for promise in promises:
             bound = from_privacy(setup.game, statement.epsilon, promise)
-            proofs += [] if bound is None else [Proof(bound, "delta")]
+            proofs += [] if bound is None else [Proof(bound, "delta", rounded=True)]
     return proofs
 
 

@@ -16,7 +16,7 @@ from narcissus.study.parts import Part
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, PlayedRun
 from narcissus.study.signatures import waits
-from narcissus.success import Claim
+from narcissus.success import Claim, KeptSurprisal
 from narcissus.worlds import NamedFamily, members
 
 Relation = Annotated[Part, PartSection("relation")]
@@ -122,7 +122,7 @@ class GameStudy(FileSection):
             self.success.build(),
             side=self.side_information.build() if self.side_information else None,
             looser=self.looser.build() if self.looser else None,
-            surprisal=self.statement.options.get("share"),
+            surprisal=asked_of_rows(self.statement),
         )
         attacks: dict[str, Any] = {}
         for part in self.attack:
@@ -138,6 +138,15 @@ class GameStudy(FileSection):
             return NamedFamily(tuple(worlds), tuple(worlds.values()))
         assert self.world is not None  # checked as the file was read
         return self.world.build()
+
+
+def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
+    """Give what a statement asks of recovered rows: a share of their surprisal, or more."""
+    options = statement.options
+    if "share" not in options:
+        return None
+    asked = KeptSurprisal(options["share"], options.get("bits", 0.0), options.get("fresh_share"))
+    return asked.share if asked == KeptSurprisal(asked.share) else asked
 
 
 def _statement(part: Part, game: Game) -> Any:

@@ -18,10 +18,27 @@ from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilienc
 
 @dataclass(frozen=True)
 class Proof:
-    """A theorem that applies, and which of the two numbers of a game it limits."""
+    """A theorem that applies.
+
+    Attributes
+    ----------
+    bound
+        What it says.
+    limits
+        Which of the two numbers of a game it limits.
+    rounded
+        Whether the bound is a difference of numbers near one, which rounding leaves just above 0;
+        tails keep their digits, however small they are.
+    """
 
     bound: Bound
     limits: Literal["success", "delta"]
+    rounded: bool = False
+
+    def suffices(self, statement: Any) -> bool:
+        """Say whether it proves a statement."""
+        room = ROUNDING if self.rounded else ROUNDING * statement.delta
+        return self.bound.valid and self.bound.value <= statement.delta + room
 
 
 @dataclass(frozen=True)
@@ -68,11 +85,6 @@ class Judged:
     contradictions: tuple[str, ...] = ()
 
 
-def sufficient(bound: Bound, statement: Any) -> bool:
-    """Say whether a bound on delta proves a statement."""
-    return bound.valid and bound.value <= statement.delta + ROUNDING
-
-
 def grade_of(assumptions: Sequence[str]) -> Grade:
     """Give the grade of a theorem that takes these as given."""
     return "proved if" if assumptions else "proved"
@@ -116,7 +128,7 @@ def _uncontradicted(ground: Ground) -> Judged:
     exact, statement, played = ground.exact, ground.statement, ground.played
     if exact is not None:
         return _exact_verdict(exact, ground)
-    proving = [one.bound for one in ground.proofs if sufficient(one.bound, statement)]
+    proving = [one.bound for one in ground.proofs if one.suffices(statement)]
     if proving:
         # what assumes nothing comes first; of those, the smallest
         best = min(proving, key=lambda bound: (len(bound.assumptions), bound.value))
