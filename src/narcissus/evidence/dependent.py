@@ -1,9 +1,10 @@
-"""Tests of one claim that depend on each other in any way, such as folds that share their shadows.
+"""Tests of one claim that depend on each other in any way: folds that share their shadows.
 
-If at least ``k`` of ``n`` valid p-values are at most ``c``, this had a chance of at most ``c n / k``:
-in expectation at most ``c n`` of them are, and Markov's inequality does the rest (Rueger 1978).
-``k`` of about half costs a factor of two in the level and forgives half of the tests; multiplying as
-if the tests were independent, or pooling their trials, may refuse what is true almost surely.
+If at least ``k`` of ``n`` valid p-values are at most ``c``, this had a chance of at most
+``c n / k``: in expectation at most ``c n`` of them are, and Markov's inequality does the rest
+(Rueger 1978). ``k`` of about half costs a factor of two in the level and forgives half of the
+tests. To multiply as if the tests were independent, or to pool their trials, may refuse what is
+true far too often.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ together tell it for certain. This is found here, and the chances that are left 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -94,21 +95,24 @@ def coin_design(data: ShadowScores) -> CoinDesign:
     inside, chance = data.members[:, coined], data.priors[coined]
     counts = inside.sum(axis=0)
     opposite = _opposites(data.members[:, coined])
-    if (opposite >= 0).all():
+    if (opposite >= 0).all() and (opposite[opposite] == np.arange(data.models)).all():
         if (chance != 0.5).any():
             raise InputError("`priors` must be 1/2 where models come in pairs of opposites")
         return CoinDesign("pairs of opposites", opposite)
     if (opposite >= 0).any():
         raise InputError(
             f"some models hold exactly what another lacks, such as {int(opposite.argmax())}, "
-            "others do not: audit the pairs alone"
+            "but not all in pairs: audit the pairs alone"
         )
-    if (counts == counts[0]).all() and (chance == chance[0]).all():
-        log_chance = float(stats.binom.logpmf(counts[0], data.models, chance).sum())
-        if log_chance <= np.log(UNBELIEVABLE):
-            return CoinDesign("fixed number", none, int(counts[0]))
+    if np.ptp(counts) == 0 and np.ptp(chance) == 0:
+        dealt, log_chance = int(counts[0]), stats.binom.logpmf(counts, data.models, chance)
+        if float(np.sum(log_chance)) <= math.log(UNBELIEVABLE):
+            some, rest, all_ = dealt * (dealt - 1), data.models - dealt, data.models
+            alike = (some + rest * (rest - 1)) / (all_ * (all_ - 1))
+            _check_models(inside, np.full(chance.size, alike))
+            return CoinDesign("fixed number", none, dealt)
     _check_counts(counts, data.models, chance, np.flatnonzero(coined))
-    _check_models(inside, chance)
+    _check_models(inside, chance**2 + (1 - chance) ** 2)
     return CoinDesign("own coins", none)
 
 
@@ -137,11 +141,10 @@ def _check_counts(
         )
 
 
-def _check_models(inside: NDArray[np.bool_], chance: FloatArray) -> None:
-    """Refuse models that share too many or too few records."""
+def _check_models(inside: NDArray[np.bool_], alike: FloatArray) -> None:
+    """Refuse models that share too many or too few records, where each is shared so likely."""
     agree = inside @ inside.T.astype(np.float64) + ~inside @ (~inside).T.astype(np.float64)
-    records = chance.size
-    expected = float((chance**2 + (1 - chance) ** 2).sum())
+    records, expected = alike.size, float(alike.sum())
     one, other = np.triu_indices(len(inside), 1)
     beyond = np.abs(agree[one, other] - expected)
     worst = int(beyond.argmax())
