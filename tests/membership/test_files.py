@@ -83,10 +83,10 @@ def test_one_error_for_each_mistake(tmp_path):
     np.savez(path, scores=SCORES - 1, members=MEMBERS)
     refused(path, "loss, which must be at least 0", scale="loss")
     refused(path, "did you mean `loss`", scale="los")
-    refused(path, "drop it", members=path)
+    refused(path, "drop it", members_path=path)
     np.save(tmp_path / "scores.npy", SCORES)
     refused(tmp_path / "scores.npy", "holds one array")
-    refused(tmp_path / "scores.npy", "must be a .npy file", members=path)
+    refused(tmp_path / "scores.npy", "must be a .npy file", members_path=path)
 
 
 @pytest.mark.parametrize(

@@ -126,14 +126,9 @@ def command(
         )
     rates = numbers("--fpr", fpr)
     seed = secrets.randbits(32) if seed is None else seed
-    names = {
-        "members": "--members" if members else "members",
-        "priors": "priors",
-        "scores": "scores",
-        "fpr": "--fpr",
-        "folds": "--folds",
-        "scale": "--scale",
-    }
+    names = {name: f"--{name}" for name in ("attack", "folds", "fpr", "scale")}
+    names |= {"members": "members", "priors": "priors", "scores": "scores"}  # what files hold
+    names |= {"members_path": "--members"}
     with option_names(**names):
         data = read_shadow_scores(
             scores, members, scale=scale, wanted=_WANTED.get(attack.partition("-")[0], "score")

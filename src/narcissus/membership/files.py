@@ -26,7 +26,7 @@ _NEEDED = ("scores", "members")
 
 
 def read_shadow_scores(
-    path: Path, members: Path | None = None, *, scale: str = "score", wanted: str = "score"
+    path: Path, members_path: Path | None = None, *, scale: str = "score", wanted: str = "score"
 ) -> ShadowScores:
     """Read scores of models on records.
 
@@ -36,7 +36,7 @@ def read_shadow_scores(
         ``.npz`` with the arrays ``scores`` and ``members`` (models, records), and ``priors``
         (records,) if the coins were not fair; ``.npy`` or ``.safetensors`` likewise; or CSV or
         Parquet with the columns ``model``, ``record``, ``score``, ``member``, and ``prior``.
-    members
+    members_path
         The array of members where ``path`` is a ``.npy`` file, which holds one array.
     scale
         What the numbers are, one of `SCALES`.
@@ -50,16 +50,18 @@ def read_shadow_scores(
     """
     one_of("scale", scale, SCALES)
     kind = path.suffix.lower()
-    if members is not None and kind != ".npy":
-        raise InputError(f"`members` goes with a .npy file of scores only, got {path}; drop it")
+    if members_path is not None and kind != ".npy":
+        raise InputError(
+            f"`members_path` goes with a .npy file of scores only, got {path}; drop it"
+        )
     if kind in {".npz", ".safetensors"}:
         found = {name: np.asarray(array) for name, array in arrays_of(path).items()}
     elif kind == ".npy":
-        if members is None:
+        if members_path is None:
             raise InputError(
-                f"{path} holds one array; give `members`, a .npy file of the same shape"
+                f"{path} holds one array; give `members_path`, a .npy file of the same shape"
             )
-        found = {"scores": arrays_of(path)[""], "members": _single(members)}
+        found = {"scores": arrays_of(path)[""], "members": _single(members_path)}
     else:
         found = _pivoted(path, _table(path))
     lacking = [name for name in _NEEDED if name not in found]
@@ -75,7 +77,7 @@ def read_shadow_scores(
 
 def _single(path: Path) -> NDArray[np.generic]:
     if path.suffix.lower() != ".npy":
-        raise InputError(f"`members` must be a .npy file, got {path}")
+        raise InputError(f"`members_path` must be a .npy file, got {path}")
     return arrays_of(path)[""]
 
 
