@@ -58,11 +58,13 @@ def trained(
 
 def main(path: Path, models: int) -> None:
     """Train the models and write scores, members and priors."""
-    rng = np.random.default_rng(2022)
-    features, labels = people(rng)
+    features, labels = people(np.random.default_rng(2022))
     priors = np.repeat([0.5, 0.0], [AUDITED, OUTSIDERS])
-    members = rng.random((models, priors.size)) < priors
-    scores = np.stack([trained(features, labels, row, rng) for row in members])
+    each = [np.random.default_rng((2022, model)) for model in range(models)]
+    members = np.stack([rng.random(priors.size) < priors for rng in each])
+    scores = np.stack(
+        [trained(features, labels, row, rng) for row, rng in zip(members, each, strict=True)]
+    )
     np.savez_compressed(
         path,
         scores=scores.clip(1e-6, 1 - 1e-6).astype(np.float32),

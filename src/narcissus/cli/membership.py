@@ -63,6 +63,13 @@ p_value, confidence, delta, claim, refutations (one a fold, as `refute` gives), 
 """
 
 _WANTED = {"lira": "logit", "rmia": "probability"}
+# What the library calls an argument -> the option; the arrays of a file keep their names.
+_NAMES = {name: f"--{name}" for name in ("attack", "folds", "fpr", "scale")} | {
+    "members": "members",
+    "members_path": "--members",
+    "priors": "priors",
+    "scores": "scores",
+}
 
 
 @click.command(help=HELP, short_help="Membership told by shadow models, with limits.")
@@ -124,26 +131,18 @@ def command(
             "`--canaries` goes with held-out targets: canaries of folds that share models are not "
             "independent, and `refute` takes them to be; drop `--folds`"
         )
-    rates = numbers("--fpr", fpr)
     seed = secrets.randbits(32) if seed is None else seed
-    names = {name: f"--{name}" for name in ("attack", "folds", "fpr", "scale")}
-    names |= {"members": "members", "priors": "priors", "scores": "scores"}  # what files hold
-    names |= {"members_path": "--members"}
-    with option_names(**names):
-        data = read_shadow_scores(
-            scores, members, scale=scale, wanted=_WANTED.get(attack.partition("-")[0], "score")
-        )
-        found = audit_membership(
-            data,
-            attack=attack,
-            targets=targets,
-            folds=folds,
-            rates=rates,
-            delta=delta,
-            confidence=confidence,
-            claimed=claim,
-            rng=seed,
-        )
+    asked_for: dict[str, Any] = {
+        "delta": delta,
+        "confidence": confidence,
+        "claimed": claim,
+        "rng": seed,
+    }
+    asked_for |= {"targets": targets, "folds": folds, "rates": numbers("--fpr", fpr)}
+    wanted = _WANTED.get(attack.partition("-")[0], "score")
+    with option_names(**_NAMES):
+        data = read_shadow_scores(scores, members, scale=scale, wanted=wanted)
+        found = audit_membership(data, attack=attack, **asked_for)
     if canaries is not None:
         _write_canaries(canaries, found)
     if as_json:
