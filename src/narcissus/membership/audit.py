@@ -249,13 +249,11 @@ def audit_membership(
     found = [canaries_of(data, part, design, attack=attack, rng=source) for part in parts]
     tests = tuple(_refuted(one, asked, source) for one in found)
     curve = _curve(found, level, attack)
-    held = folds == 1 and len(parts[0]) > 1
-    across = (
-        rates_across_models(data, parts[0], design, attack=attack, rates=rates, confidence=level)
-        if held
-        else ()
-    )
-    said = tests[0].assumptions[1:]
+    across: tuple[RateAcrossModels, ...] = ()
+    if len(parts) == 1 and len(parts[0]) > 1:
+        across = rates_across_models(
+            data, parts[0], design, attack=attack, rates=rates, confidence=level
+        )
     return MembershipAudit(
         attack=attack,
         models=data.models,
@@ -275,14 +273,8 @@ def audit_membership(
         at=tuple(rates),
         rates=tuple(curve.tpr_at(rate) for rate in rates),
         across=across,
-        assumptions=(
-            design.said,
-            "models were trained independently of each other, and scored alike",
-            _HELD_OUT if len(parts) == 1 else _FOLDS,
-            *said,
-            _TAKEN if curve.taken_independent else _DRAWN,
-        ),
-        not_assessed=_missing(folds, held=held),
+        assumptions=_assumed(design, tests, curve),
+        not_assessed=() if across else (_missing(len(parts)),),
         canaries=found[0],
     )
 
@@ -336,14 +328,20 @@ def _curve(found: Sequence[Canaries], level: float, attack: str) -> RocBand:
     return roc_band(scores[members], scores[~members], confidence=level, taken_independent=True)
 
 
-def _missing(folds: int, *, held: bool) -> tuple[NotAssessed, ...]:
-    if held:
-        return ()
-    why = "every model was a shadow as well" if folds > 1 else "there was one target"
+def _assumed(design: CoinDesign, tests: Sequence[Refutation], curve: RocBand) -> tuple[str, ...]:
+    """Say what all rests on; the first assumption of a refutation is about coins, said better."""
     return (
-        NotAssessed(
-            "rates over further models",
-            why,
-            "hold out some models as targets that are nobody's shadows",
-        ),
+        design.said,
+        "models were trained independently of each other, and scored alike",
+        _HELD_OUT if len(tests) == 1 else _FOLDS,
+        *dict.fromkeys(said for one in tests for said in one.assumptions[1:]),
+        _TAKEN if curve.taken_independent else _DRAWN,
+    )
+
+
+def _missing(folds: int) -> NotAssessed:
+    return NotAssessed(
+        "rates over further models",
+        "every model was a shadow as well" if folds > 1 else "there was one target",
+        "hold out some models as targets that are nobody's shadows",
     )
