@@ -46,3 +46,13 @@ def test_a_rate_of_one_calls_everybody_in(drawn):
     (one,) = rates_across_models(data, [4, 5], coin_design(data), rates=(1.0,))
     assert one.threshold == -np.inf
     assert one.true_positives.value == 1
+
+
+def test_a_score_at_the_threshold_is_not_called_in(drawn):
+    """Where many scores are equal, calling them in would exceed the rate that was aimed at."""
+    data = drawn(6, 100, seed=3)
+    design = coin_design(data)
+    (one,) = rates_across_models(data, [4, 5], design, attack="score", rates=(0.1,))
+    data.scores[4:] = one.threshold
+    (other,) = rates_across_models(data, [4, 5], design, attack="score", rates=(0.1,))
+    assert other.false_positives.value == other.true_positives.value == 0
