@@ -73,5 +73,6 @@ def test_the_curve_runs_between_its_limits(leak):
     edges = band.get_paths()[0].vertices[:, 1]
     assert edges.min() <= min(curve)
     assert edges.max() >= max(curve) - 1e-9
+    assert [axes.xaxis.get_major_formatter()(x, 0) for x in (0.001, 1)] == ["0.1%", "100%"]
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert (np.diff(curve) >= 0).all()

@@ -58,7 +58,7 @@ rates over models, one trial a target, need no such assumption and are graded sa
 
 \b
 Keys of --json: grade, attack, models, records, outsiders, targets, folds, coins, epsilon, mu,
-p_value, confidence, delta, claim, refutations (one a fold, as `refute` gives), rates and across
+p_value, confidence, delta, claim, refutations (one a fold, as `refute` gives), at, rates and across
 (with limits and grades), assumptions, not_assessed, seed.
 """
 

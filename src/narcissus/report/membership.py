@@ -168,7 +168,9 @@ def _refuted(found: MembershipAudit) -> Grid:
 
 
 def _draw(figure: MplFigure, roc: RocBand) -> None:
-    """Draw the curve with its limits; between them it runs for sure."""
+    """Draw the curve with its limits."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     axes = figure.subplots()
     least = 0.5 / max(roc.outside, roc.inside)
     grid = np.geomspace(least, 1, _DRAWN)
@@ -182,6 +184,9 @@ def _draw(figure: MplFigure, roc: RocBand) -> None:
     axes.step(grid, value.clip(least), where="post", color=BLUE, linewidth=1.6)
     axes.plot([least, 1], [least, 1], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
     axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.05))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
+        axis.set_minor_formatter(NullFormatter())
     axes.grid(visible=True)
     axes.set_xlabel("others called in", loc="left")
     axes.set_ylabel("members called in")
