@@ -43,6 +43,7 @@ ORDER = (
         "game",
         "profiles",
         "extraction",
+        "membership",
         "synthetic",
         "evidence",
     ),

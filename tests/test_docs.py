@@ -94,6 +94,7 @@ TAUGHT = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"
 def test_examples_in_python_give_what_the_page_shows(page, tmp_path, monkeypatch):
     """Run the blocks of a page in order, each going on where the one before ended."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     examples = "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
     test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
     said = []

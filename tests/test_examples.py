@@ -1,5 +1,7 @@
 """The examples stand on their own: no path leads out of the project."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -36,6 +38,18 @@ def test_no_path_of_an_example_leads_out_of_the_repository(path):
 @pytest.mark.parametrize("path", READY, ids=lambda p: p.stem)
 def test_every_example_is_ready_to_be_played(path):
     narcissus.load_study(path)
+
+
+def test_the_shadow_models_are_what_the_program_trains(tmp_path):
+    program = ROOT / "examples" / "membership" / "train.py"
+    command = [sys.executable, str(program), str(tmp_path / "two.npz"), "--models", "2"]
+    subprocess.run(command, check=True)
+    with np.load(tmp_path / "two.npz") as made, np.load(program.with_name("shadows.npz")) as kept:
+        assert kept["scores"].shape == kept["members"].shape == (64, 800)
+        assert (made["members"] == kept["members"][:2]).all()
+        assert (made["priors"] == kept["priors"]).all()
+        # the last digits of a long training depend on the machine
+        assert np.abs(made["scores"] - kept["scores"][:2]).max() < 1e-3
 
 
 def test_every_table_is_described():

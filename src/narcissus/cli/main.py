@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bound": ("narcissus.cli.bound", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
+    "membership": ("narcissus.cli.membership", "Membership told by shadow models, with limits."),
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
     "compose": ("narcissus.cli.compose", "What many outputs about one secret leak together."),
     "refine": ("narcissus.cli.refine", "Which of two channels tells more, with a witness."),

@@ -12,6 +12,7 @@ from narcissus.evidence.order import median_limits
 from narcissus.evidence.planning import narrowest_limits, trials_for
 from narcissus.evidence.population import population_mean_upper, population_tail
 from narcissus.evidence.refutation import Method, Refutation, refute
+from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.evidence.scores import refute_scores
 from narcissus.evidence.sequential import Bets, anytime_limits
 from narcissus.evidence.unequal import refute_guesses, refute_priors
@@ -23,6 +24,7 @@ __all__ = [
     "Method",
     "PeopleSums",
     "Refutation",
+    "RocBand",
     "advantage_limits",
     "anytime_limits",
     "bernstein_limits",
@@ -42,6 +44,7 @@ __all__ = [
     "refute_prior_scores",
     "refute_priors",
     "refute_scores",
+    "roc_band",
     "studentised_advantage",
     "studentised_limits",
     "trials_for",

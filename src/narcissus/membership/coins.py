@@ -1,0 +1,159 @@
+"""How records were put into models: whether a target's coins are told by those of its shadows.
+
+An audit needs coins that nobody has seen. Published code often deals the coins out instead: every
+record is in exactly half of the models, or models come in pairs of which each has what the other
+lacks. Then the shadows' membership, which an attack may use, tells the target's: all other models
+together tell it for certain. This is found here, and the chances that are left are computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from narcissus.errors import InputError
+from narcissus.evidence.scores import UNBELIEVABLE
+from narcissus.membership.shadows import ShadowScores
+
+FloatArray = NDArray[np.float64]
+
+Kind = Literal["own coins", "pairs of opposites", "fixed number"]
+_SAID: dict[Kind, str] = {
+    "own coins": "every record was put into every model by an independent coin of its own",
+    "pairs of opposites": (
+        "models came in pairs, each record in one of the two by a fair coin; a target's opposite "
+        "is not among its shadows"
+    ),
+    "fixed number": (
+        "every record was dealt into the same number of models, all such deals alike; the "
+        "target's coins have the chances that its shadows leave"
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CoinDesign:
+    """How the coins fell; made by `coin_design`.
+
+    Attributes
+    ----------
+    kind
+        "own coins": independent for each model and record. "pairs of opposites": models in pairs,
+        each with what the other lacks. "fixed number": each record in the same number of models.
+    opposite
+        Each model's opposite, shape (models,); -1 where there is none.
+    number
+        In how many models each record is, where that is fixed; else 0.
+    """
+
+    kind: Kind
+    opposite: NDArray[np.intp]
+    number: int = 0
+
+    @property
+    def said(self) -> str:
+        """What is assumed of the coins, as a sentence without a full stop."""
+        return _SAID[self.kind]
+
+    def shadows_of(self, targets: Sequence[int]) -> list[int]:
+        """Give the models that may be shadows of these targets.
+
+        Of records in a fixed number of models all others would tell the rest, so every second of
+        them is left out.
+        """
+        away = {*targets, *(int(self.opposite[t]) for t in targets)}
+        rest = [m for m in range(self.opposite.size) if m not in away]
+        return rest[::2] if self.kind == "fixed number" else rest
+
+    def chances(self, data: ShadowScores, shadows: Sequence[int]) -> FloatArray:
+        """Give the chance that a target holds each record, given its shadows' membership."""
+        if self.kind != "fixed number":
+            return data.priors
+        left = self.number - data.members[list(shadows)].sum(axis=0)
+        return np.where(data.outsiders, 0.0, left / (data.models - len(shadows)))
+
+
+def coin_design(data: ShadowScores) -> CoinDesign:
+    """Find out how records were put into models.
+
+    Raises
+    ------
+    InputError
+        A record is in too many or too few models for its prior, or two models share too many
+        records for coins of their own (chance at most 1e-6 in all).
+    """
+    none = np.full(data.models, -1, dtype=np.intp)
+    coined = ~data.outsiders & (data.priors < 1)
+    if not coined.any():
+        raise InputError("`priors` must leave records to chance: none is above 0 and below 1")
+    inside, chance = data.members[:, coined], data.priors[coined]
+    counts = inside.sum(axis=0)
+    opposite = _opposites(data.members[:, coined])
+    if (opposite >= 0).all() and (opposite[opposite] == np.arange(data.models)).all():
+        if (chance != 0.5).any():
+            raise InputError("`priors` must be 1/2 where models come in pairs of opposites")
+        return CoinDesign("pairs of opposites", opposite)
+    if (opposite >= 0).any():
+        raise InputError(
+            f"some models hold exactly what another lacks, such as {int(opposite.argmax())}, "
+            "but not all in pairs: audit the pairs alone"
+        )
+    if np.ptp(counts) == 0 and np.ptp(chance) == 0:
+        dealt, log_chance = int(counts[0]), stats.binom.logpmf(counts, data.models, chance)
+        if float(np.sum(log_chance)) <= math.log(UNBELIEVABLE):
+            some, rest, all_ = dealt * (dealt - 1), data.models - dealt, data.models
+            alike = (some + rest * (rest - 1)) / (all_ * (all_ - 1))
+            _check_models(inside, np.full(chance.size, alike))
+            return CoinDesign("fixed number", none, dealt)
+    _check_counts(counts, data.models, chance, np.flatnonzero(coined))
+    _check_models(inside, chance**2 + (1 - chance) ** 2)
+    return CoinDesign("own coins", none)
+
+
+def _opposites(inside: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Give for each model the one that holds exactly what it lacks, -1 where none does."""
+    found = np.full(len(inside), -1, dtype=np.intp)
+    if 0.5 ** inside.shape[1] > UNBELIEVABLE:
+        return found
+    signs = np.where(inside, 1.0, -1.0)
+    for one, other in np.argwhere(signs @ signs.T == -inside.shape[1]):
+        found[one] = other
+    return found
+
+
+def _check_counts(
+    counts: NDArray[np.intp], models: int, chance: FloatArray, names: NDArray[np.intp]
+) -> None:
+    """Refuse records that are in too many or too few models."""
+    low, high = stats.binom.cdf(counts, models, chance), stats.binom.sf(counts - 1, models, chance)
+    p_values = 2 * np.minimum(low, high)
+    worst = int(p_values.argmin())
+    if p_values[worst] * counts.size <= UNBELIEVABLE:
+        raise InputError(
+            f"record {names[worst]} is in {counts[worst]} of {models} models, where its prior is "
+            f"{chance[worst]:g}; give it its own prior, 0 if it is in no model by design"
+        )
+
+
+def _check_models(inside: NDArray[np.bool_], alike: FloatArray) -> None:
+    """Refuse models that share too many or too few records, where each is shared so likely."""
+    agree = inside @ inside.T.astype(np.float64) + ~inside @ (~inside).T.astype(np.float64)
+    records, expected = alike.size, float(alike.sum())
+    one, other = np.triu_indices(len(inside), 1)
+    beyond = np.abs(agree[one, other] - expected)
+    worst = int(beyond.argmax())
+    # Hoeffding's inequality, which holds for coins that differ
+    p_value = 2 * one.size * np.exp(-2 * beyond[worst] ** 2 / records)
+    if p_value <= UNBELIEVABLE:
+        raise InputError(
+            f"models {one[worst]} and {other[worst]} agree on "
+            f"{agree[one[worst], other[worst]]:.0f} of {records} records, where {expected:.0f} are "
+            "expected of coins of their own; audit only one of models that were trained on the "
+            "same, or on opposite, records"
+        )
