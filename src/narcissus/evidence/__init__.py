@@ -11,6 +11,7 @@ from narcissus.evidence.mean import mean_limits
 from narcissus.evidence.order import median_limits
 from narcissus.evidence.planning import narrowest_limits, trials_for
 from narcissus.evidence.population import population_mean_upper, population_tail
+from narcissus.evidence.randomness import RandomnessTests, randomness_tests
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.scores import refute_scores
 from narcissus.evidence.sequential import Bets, anytime_limits
@@ -22,6 +23,7 @@ __all__ = [
     "Envelope",
     "Method",
     "PeopleSums",
+    "RandomnessTests",
     "Refutation",
     "advantage_limits",
     "anytime_limits",
@@ -37,6 +39,7 @@ __all__ = [
     "narrowest_limits",
     "population_mean_upper",
     "population_tail",
+    "randomness_tests",
     "refute",
     "refute_guesses",
     "refute_prior_scores",

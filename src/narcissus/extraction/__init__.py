@@ -27,6 +27,7 @@ from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_prior import language_model_secret
+from narcissus.extraction.learned_verifier import LearnedVerifier
 from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.ngram import (
     CharacterNgram,
@@ -79,12 +80,14 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.verifiers import CompressionVerifier, StatisticalVerifier
 
 __all__ = [
     "COMPRESSORS",
     "CharacterNgram",
     "Close",
     "Complexity",
+    "CompressionVerifier",
     "DataSet",
     "DensestAttack",
     "EideticCounts",
@@ -98,6 +101,7 @@ __all__ = [
     "IsolationError",
     "KktAttack",
     "KktReconstruction",
+    "LearnedVerifier",
     "Limits",
     "Memorises",
     "MixtureDiffusion",
@@ -114,6 +118,7 @@ __all__ = [
     "RankingGuess",
     "SecretAttack",
     "SecretTraining",
+    "StatisticalVerifier",
     "Strings",
     "TrainedClassifier",
     "TrainedDiffusion",
