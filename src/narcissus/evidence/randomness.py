@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import fft, special
 
 from narcissus.errors import InputError
 from narcissus.evidence.linear_complexity import law_of_linear_complexity, linear_complexity
@@ -39,6 +39,8 @@ BLOCK = 64
 REGISTER = 1024
 """The first bits, whose linear complexity is found."""
 _ROUNDING = 1e-12
+_SMALLEST = 1e-300
+"""No p-value is 0; smaller ones than this cannot be told from it."""
 
 
 def fair_sum(ones: ArrayLike, bits: int) -> Floats:
@@ -121,7 +123,8 @@ def _law_of_blocks(blocks: int) -> Floats:
     ones = np.arange(BLOCK + 1)
     one = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
     size = blocks * (len(one) - 1) + 1
-    law = np.fft.irfft(np.fft.rfft(one, 2 * size) ** blocks, 2 * size)[:size]
+    room = int(fft.next_fast_len(size, real=True))
+    law = fft.irfft(fft.rfft(one, room) ** blocks, room)[:size]
     return np.maximum(law, 0.0)
 
 
@@ -130,7 +133,8 @@ def block_frequency(bits: Bits) -> Floats:
     blocks = bits.shape[1] // BLOCK
     ones = bits[:, : blocks * BLOCK].reshape(len(bits), blocks, BLOCK).sum(axis=2, dtype=np.int64)
     value = ((ones - BLOCK // 2) ** 2).sum(axis=1)
-    return np.minimum(1.0, _two_sided(value, _law_of_blocks(blocks)) + _ROUNDING)
+    rounding = _ROUNDING * max(1.0, blocks / 16)
+    return np.minimum(1.0, _two_sided(value, _law_of_blocks(blocks)) + rounding)
 
 
 @cache
@@ -284,7 +288,7 @@ def randomness_tests(bits: ArrayLike) -> RandomnessTests:
     True
     """
     table = strings_of_bits(np.asarray(bits)[None])
-    found = {name: float(test(table)[0]) for name, test in TESTS.items()}
+    found = {name: max(_SMALLEST, float(test(table)[0])) for name, test in TESTS.items()}
     adjusted = holm(found)
     return RandomnessTests(table.shape[1], found, adjusted, min(adjusted.values()))
 

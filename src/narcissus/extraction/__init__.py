@@ -25,6 +25,11 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.information import (
+    MutualInformation,
+    conditional_complexity,
+    mutual_information,
+)
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_prior import language_model_secret
 from narcissus.extraction.learned_verifier import LearnedVerifier
@@ -105,6 +110,7 @@ __all__ = [
     "Limits",
     "Memorises",
     "MixtureDiffusion",
+    "MutualInformation",
     "Near",
     "NgramDpSgd",
     "OutputRelation",
@@ -131,6 +137,7 @@ __all__ = [
     "attack_secrets",
     "check_isolation",
     "complexity",
+    "conditional_complexity",
     "densest_samples",
     "eidetic_counts",
     "extracted_count",
@@ -139,6 +146,7 @@ __all__ = [
     "lead_over_shadows",
     "memorised",
     "model_prior",
+    "mutual_information",
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",

@@ -67,7 +67,7 @@ def share_as_short(size: int, bits: int) -> float:
     >>> share_as_short(98, 800) < 2**-15, share_as_short(100, 800)
     (True, 1.0)
     """
-    return 2.0 ** min(0.0, 8 * (size + 1) - bits - math.log2(255))
+    return 2.0 ** max(-1000.0, min(0.0, 8 * (size + 1) - bits - math.log2(255)))
 
 
 def compression_p_value(data: bytes, bits: int, methods: Sequence[str]) -> float:

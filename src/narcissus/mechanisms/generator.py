@@ -6,7 +6,6 @@ Source: Cohen et al. 2024, Algorithm D.12.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from scipy import sparse
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel
-from narcissus.mechanisms.stretching import GENERATORS
+from narcissus.mechanisms.stretching import GENERATORS, GeneratorName
 from narcissus.worlds.base import Array, all_tuples
 
 LARGEST = 1 << 20
@@ -47,9 +46,7 @@ class Stretched:
 
     seed_bits: int = 128
     length: int = 512
-    generator: Literal["shake-256", "sha-256", "chacha20", "congruential", "shift-register"] = (
-        "shake-256"
-    )
+    generator: GeneratorName = "shake-256"
 
     def __post_init__(self) -> None:
         one_of("generator", self.generator, tuple(GENERATORS))

@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bits = NDArray[np.uint8]
 Stretch = Callable[[Bits, int], Bits]
+GeneratorName = Literal["shake-256", "sha-256", "chacha20", "congruential", "shift-register"]
 
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
 
@@ -163,7 +165,7 @@ class StretchingRule:
     longest: int
 
 
-GENERATORS: Mapping[str, StretchingRule] = MappingProxyType(
+GENERATORS: Mapping[GeneratorName, StretchingRule] = MappingProxyType(
     {
         "shake-256": StretchingRule(shake_256, 1, 256),
         "sha-256": StretchingRule(sha_256, 1, 256),
