@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("narcissus.cli.design", "The most secure mechanism at a given loss."),
     "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
     "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
+    "complexity": ("narcissus.cli.complexity", "How short a file can be described, given another."),
     "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
     "privacy": ("narcissus.cli.privacy", "Two neighbours and an event that show what is lost."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),

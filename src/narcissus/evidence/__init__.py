@@ -11,6 +11,7 @@ from narcissus.evidence.mean import mean_limits
 from narcissus.evidence.order import median_limits
 from narcissus.evidence.planning import narrowest_limits, trials_for
 from narcissus.evidence.population import population_mean_upper, population_tail
+from narcissus.evidence.randomness import RandomnessTests, randomness_tests
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.evidence.scores import refute_scores
@@ -23,6 +24,7 @@ __all__ = [
     "Envelope",
     "Method",
     "PeopleSums",
+    "RandomnessTests",
     "Refutation",
     "RocBand",
     "advantage_limits",
@@ -39,6 +41,7 @@ __all__ = [
     "narrowest_limits",
     "population_mean_upper",
     "population_tail",
+    "randomness_tests",
     "refute",
     "refute_guesses",
     "refute_prior_scores",

@@ -35,12 +35,18 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.information import (
+    MutualInformation,
+    conditional_complexity,
+    mutual_information,
+)
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_models import (
     LocalCheckpoint,
     TrainedCharacterNgram,
 )
 from narcissus.extraction.language_prior import language_model_secret
+from narcissus.extraction.learned_verifier import LearnedVerifier
 from narcissus.extraction.membership import (
     membership_scores,
     told_apart,
@@ -108,6 +114,7 @@ from narcissus.extraction.secrets import (
 from narcissus.extraction.transformer import (
     TransformerTraining,
 )
+from narcissus.extraction.verifiers import CompressionVerifier, StatisticalVerifier
 
 __all__ = [
     "COMPRESSORS",
@@ -115,6 +122,7 @@ __all__ = [
     "CharacterNgram",
     "Close",
     "Complexity",
+    "CompressionVerifier",
     "DataSet",
     "DensestAttack",
     "Division",
@@ -129,10 +137,12 @@ __all__ = [
     "IsolationError",
     "KktAttack",
     "KktReconstruction",
+    "LearnedVerifier",
     "Limits",
     "LocalCheckpoint",
     "Memorises",
     "MixtureDiffusion",
+    "MutualInformation",
     "Near",
     "NgramDpSgd",
     "OutputRelation",
@@ -146,6 +156,7 @@ __all__ = [
     "RankingGuess",
     "SecretAttack",
     "SecretTraining",
+    "StatisticalVerifier",
     "Strings",
     "TextDocument",
     "TrainedCharacterNgram",
@@ -163,6 +174,7 @@ __all__ = [
     "check_isolation",
     "completed_documents",
     "complexity",
+    "conditional_complexity",
     "densest_samples",
     "divide",
     "eidetic_counts",
@@ -173,6 +185,7 @@ __all__ = [
     "membership_scores",
     "memorised",
     "model_prior",
+    "mutual_information",
     "named_canaries",
     "neuron_pairs",
     "noisy_guarantee",

@@ -5,16 +5,16 @@ Source: Cohen et al. 2024, Algorithm D.12.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus._validation import integer
+from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel
+from narcissus.mechanisms.stretching import GENERATORS, GeneratorName
 from narcissus.worlds.base import Array, all_tuples
 
 LARGEST = 1 << 20
@@ -25,22 +25,33 @@ LARGEST = 1 << 20
 class Stretched:
     """Release a random string for the bit 0, and one stretched from a short seed for the bit 1.
 
-    The data set is one bit. SHAKE-256 stands in for the generator, as in `prg_example`; with its
-    seed cut to a few bits, trying seeds tells the two apart, and with many it does not.
+    The data set is one bit. Whether an attacker says the bit is whether a verifier tells evidence
+    that is short to describe from evidence that is not: success less baseline is
+    ``Pr[V(G(seed)) = 1] - Pr[V(random) = 1]``, the advantage of Definition D.10. What else the
+    verifier of Lemma D.11 sees, release and program, is part of the string. With a seed of a few
+    bits, trying seeds tells the two apart, and with many it does not.
 
     Parameters
     ----------
     seed_bits
-        Length of the seed, 1 to 256: the security parameter.
+        Length of the seed, 1 to 256: the security parameter. At most 64 of a "congruential"
+        generator; 2 to 32 of a "shift-register".
     length
         Bits of the string, more than the seed has.
+    generator
+        "shake-256" as in `prg_example`, "sha-256" (of seed and counter) and "chacha20" (the seed is
+        the key) are believed to be pseudo-random; "congruential" (linear, the whole state printed)
+        and "shift-register" (linear feedback, of the longest period) are broken.
     """
 
     seed_bits: int = 128
     length: int = 512
+    generator: GeneratorName = "shake-256"
 
     def __post_init__(self) -> None:
-        integer("seed_bits", self.seed_bits, low=1, high=256)
+        one_of("generator", self.generator, tuple(GENERATORS))
+        rule = GENERATORS[self.generator]
+        integer("seed_bits", self.seed_bits, low=rule.shortest, high=rule.longest)
         integer("length", self.length, low=1, high=2**16)
         if self.length <= self.seed_bits:
             raise InputError(
@@ -50,11 +61,8 @@ class Stretched:
 
     def stretch(self, seeds: Array) -> NDArray[np.uint8]:
         """Stretch seeds, shape (count, seed_bits), to strings, shape (count, length)."""
-        size = (self.length + 7) // 8
-        packed = np.packbits(seeds.astype(np.uint8), axis=1)
-        text = b"".join(hashlib.shake_256(row.tobytes()).digest(size) for row in packed)
-        table = np.frombuffer(text, dtype=np.uint8).reshape(len(seeds), size)
-        return np.unpackbits(table, axis=1)[:, : self.length]
+        rule = GENERATORS[self.generator]
+        return rule.stretch(np.asarray(seeds, dtype=np.uint8), self.length)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
         """Give the strings, shape (trials, length)."""

@@ -7,6 +7,8 @@ from itertools import product
 
 import pytest
 
+from narcissus.game import Game
+from narcissus.mechanisms import Identity
 from narcissus.reproduce.cohen import guessing
 
 
@@ -48,9 +50,14 @@ WRONG = [
     ("Example D.4", "near", lambda f: lambda *a: 0.99 * f(*a)),
     ("Example D.5", "near", lambda f: lambda *a: 0.99 * f(*a)),
     ("Example D.6", "ball_bits", lambda f: lambda *a: 0.9 * f(*a)),
-    ("Example D.5", "WRITTEN", lambda _v: (100,)),
+    ("Example D.5", "WRITTEN", lambda _v: (100, 200)),
     ("Lemma D.11", "self_extracting", lambda _f: lambda data, method: data),
     ("Lemma D.11", "prg_example", lambda f: lambda **g: f(**{**g, "length": 256})),
+    (
+        "Definition D.10",
+        "write_out",
+        lambda f: lambda game: f(Game(game.world, Identity(), game.relation)),
+    ),
     ("footnote 8", "approximate_prg_example", lambda f: lambda **g: f(**{**g, "advantage": 0.08})),
 ]
 

@@ -11,7 +11,7 @@ def made(number):
     return ITEMS[f"003/figure-{number}"].make(Given())
 
 
-QUICK = ["composition", "covering", "pinned-bits", "generator"]
+QUICK = ["composition", "pinned-bits", "generator"]
 LONG = [pytest.param(n, marks=pytest.mark.nightly) for n in ("one-wayness", "encryption")]
 
 
@@ -38,9 +38,6 @@ WRONG = [
         "silent",
         lambda f: lambda name: {**f(name), "mechanism": IDENTITY},
     ),
-    ("covering", "near", lambda f: lambda d, share: f(d, share) * 1.01),
-    ("covering", "entropy", lambda f: lambda share: f(share) * 0.9),
-    ("covering", "sizes", lambda f: lambda d: (0, d / 2)),
     ("generator", "found_of", lambda f: lambda budget: f(2 * budget)),
 ]
 

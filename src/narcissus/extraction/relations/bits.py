@@ -13,16 +13,19 @@ from scipy import special
 
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
+from narcissus.extraction.complexity import python_string
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations.base import OutputRelation, lines_of
 
-# Prints the first words of a greedy covering code until the one numbered N, for bits D, radius R.
+# Finds the words of a greedy covering code up to the one numbered N, and prints that one.
 _COVERING = (
     "u=set(range(1<<{d}))\n"
     "for _ in range({n}+1):z=max(range(1<<{d}),key=lambda z:sum((z^x).bit_count()<={r}for x in u))"
     ";u={{x for x in u if(z^x).bit_count()>{r}}}\n"
     "print(f'{{z:0{d}b}}')"
 )
+_HEADER = "#coding:L1\n"
+_BYTES = "int.from_bytes(ord(c)^{mask} for c in"
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ class HammingBall(OutputRelation):
         """Size in bytes of the program that makes a covering code and prints one of its words.
 
         Greedy covering of ``2^d`` strings by balls of volume ``V`` needs at most
-        ``2^d / V (1 + ln V)`` words (Lovasz 1975), so that many decimal digits name one.
+        ``2^d / V (1 + ln V)`` words (Lovasz 1975), so that many decimal digits name one, or that
+        many bytes. Of the 256 ways to mask the bytes one has 7 in 256 to escape at most (on average
+        over the masks, quote, backslash and line ends cost one byte more, and nought three).
         """
         radius = math.floor(self.share * d)
         log_volume = float(
@@ -105,11 +110,26 @@ class HammingBall(OutputRelation):
         )  # fmt: skip
         log_words = d * math.log(2) - log_volume + math.log1p(log_volume)
         digits = max(1, math.ceil(log_words / math.log(10)))
-        return len(self.covering_program(d, 0)) - 1 + digits
+        size = max(1, math.ceil(log_words / math.log(256)))
+        rest = len(self._covering(d, "", "")) + len(_HEADER) + len(_BYTES.format(mask=255)) + 3
+        return min(len(self._covering(d, "", "")) + digits, rest + size + 7 * size // 256)
 
-    def covering_program(self, d: int, number: int) -> str:
-        """Write that program; it ends within a lifetime for small ``d`` only."""
-        return _COVERING.format(d=d, r=math.floor(self.share * d), n=number)
+    def covering_program(self, d: int, number: int) -> bytes:
+        """Write that program, its number in digits or bytes, whichever is shorter.
+
+        It ends within a lifetime for small ``d`` only.
+        """
+        raw = number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+        masked = [(python_string(bytes(c ^ mask for c in raw)), mask) for mask in range(256)]
+        text, mask = min(masked, key=lambda one: len(one[0]))
+        call = _BYTES.format(mask=mask) + text.decode("latin-1") + ")"
+        in_bytes = self._covering(d, _HEADER, call).encode("latin-1")
+        if number >= 10**999:  # Python reads no literal of more than 4,300 digits
+            return in_bytes
+        return min(self._covering(d, "", str(number)).encode(), in_bytes, key=len)
+
+    def _covering(self, d: int, header: str, number: str) -> str:
+        return header + _COVERING.format(d=d, r=math.floor(self.share * d), n=number)
 
     def describe(self) -> str:
         """Say how near."""

@@ -11,9 +11,16 @@ from scipy import special, stats
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction import approximate_prg_example, prg_example, self_extracting
 from narcissus.extraction.relations import HammingBall
+from narcissus.game import Game
+from narcissus.mechanisms import Stretched
+from narcissus.mechanisms.stretching import GENERATORS
+from narcissus.profiles import write_out
 from narcissus.reproduce.base import Given, Held, Item, Reproduced
-from narcissus.reproduce.cohen.cases import EXTRACT, ROOM, checked, claims, item, proved
+from narcissus.reproduce.cohen.cases import EXTRACT, ROOM, audit_of, checked, claims, item, proved
 from narcissus.reproduce.cohen.language import LENGTH, STRINGS, ball, shortest
+from narcissus.success.relations import FirstBit
+from narcissus.worlds import Pairs
+from narcissus.worlds.base import all_tuples
 
 LENGTHS = (100, 1_000, 10_000, 1_000_000)
 """Lengths ``d`` at which both limits of a complexity are computed."""
@@ -94,7 +101,8 @@ def halves(strings: int) -> tuple[Held, ...]:
     attempts, rate = 1000, 1 - entropy(0.25)
     limits = {d: sizes(d, strings, attempts) for d in LENGTHS}
     said = ", ".join(f"d = {d}: {low:.0f} to {high:.0f}" for d, (low, high) in limits.items())
-    codes = [HammingBall(0.25).covering_program_size(d) * math.log2(10) for d in WRITTEN]
+    codes = [8 * HammingBall(0.25).covering_program_size(d) for d in WRITTEN]
+    slope = (codes[-1] - codes[0]) / (WRITTEN[-1] - WRITTEN[0])
     return (
         proved(
             f"the complexity is (1 - H(1/4)) d = {rate:.3f} d but for O(log d): all but one in a "
@@ -110,9 +118,11 @@ def halves(strings: int) -> tuple[Held, ...]:
             "bits by heart to agree with three quarters of them",
         ),
         checked(
-            "`narcissus extract` knows that program: it needs fewer than d/4 bits at d = 20,000 "
-            "and 100,000, written out",
-            all(4 * size < d for size, d in zip(codes, WRITTEN, strict=True)),
+            "`narcissus extract` knows that program: written out, it needs "
+            f"{' and '.join(f'{size:,}' for size in codes)} bits at d = "
+            f"{' and '.join(f'{d:,}' for d in WRITTEN)}, {slope:.4f} more for each bit",
+            slope < 1.04 * rate
+            and all(size < 0.4 * d for size, d in zip(codes, WRITTEN, strict=True)),
         ),
     )
 
@@ -150,7 +160,19 @@ def definition_d10(_given: Given) -> Reproduced:
         return bits == stretched
 
     printed = float(says(stretched)) - float(says(d + stretched))
+    gains, images = {}, {}
+    for name, rule in GENERATORS.items():
+        game = Game(Pairs([[[0], [1]]]), Stretched(d, stretched, name), FirstBit())
+        gains[name] = write_out(game).delta(0.0)
+        made = rule.stretch(all_tuples(2, d).astype(np.uint8), stretched)
+        images[name] = len(np.unique(made, axis=0))
     return claims(
+        checked(
+            "compared with l(d) uniform bits, as is meant, the advantage of the best verifier of "
+            "all is that of the game, 1 - (strings that are made) / 2^l: "
+            + ", ".join(f"{name} {gain:.4f}" for name, gain in gains.items()),
+            all(abs(gains[name] - 1 + images[name] / 2**stretched) < ROOM for name in gains),
+        ),
         proved(
             "against verifiers without limit there is none: who knows all seeds gains "
             f"1 - 2^d / 2^l at least (d = {d}, l = {stretched}: {1 - len(outputs) / 2**stretched})",
@@ -253,9 +275,9 @@ GUESSING: tuple[Item, ...] = (
     item("Example D.6", "The same with one of many strings.", example_d6, EXTRACT),
     item(
         "Definition D.10", "A pseudo-random generator.",
-        definition_d10, EXTRACT,
+        definition_d10, audit_of("generator-short-seed"),
     ),
-    item("Lemma D.11", "Nobody can verify an extraction.", lemma_d11, EXTRACT),
+    item("Lemma D.11", "Nobody can verify an extraction.", lemma_d11, audit_of("verifiers-fooled")),
     item("footnote 8", "The same for strings that agree in part.", footnote_8, EXTRACT),
 )  # fmt: skip
 """The statements of this appendix about strings of bits."""

@@ -15,8 +15,7 @@ from narcissus.game import Game
 from narcissus.mechanisms import Sha256
 from narcissus.reproduce.base import Given, Held, Item, Line, Panel, Reproduced
 from narcissus.reproduce.cohen.cases import ROOM, checked
-from narcissus.reproduce.cohen.guessing import entropy, near, sizes
-from narcissus.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
+from narcissus.scale import Parameter, Scaled, SizeCurve, Sweep, scale
 from narcissus.scale.curves import EVERYBODY, Quantity
 from narcissus.scale.verdict import sentence, told
 from narcissus.study.shipped import shipped_study
@@ -229,62 +228,6 @@ def pinned_bits(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
-def covering(_given: Given) -> Reproduced:
-    """Agree on three quarters of more and more bits.
-
-    Source: Cohen et al. 2024, Examples D.5 and D.6.
-    """
-    share, few, many = 0.25, (4, 8), tuple(100 * 2**i for i in range(6))
-    game = {
-        "kind": "game",
-        "world": {"name": "uniform", "n": 1, "d": 4},
-        "mechanism": {"name": "identity"},
-        "success": {"name": "hamming", "gamma": share},
-        "statement": {"name": "bayesian", "epsilon": 0.0, "delta": 0.0},
-        "exact": {"when": "required"},
-    }
-    base = curve_of(swept(game, {"world.d": few}), EVERYBODY, "baseline")
-
-    def ball(d: float) -> float:
-        return near(int(d), share)
-
-    chances = [ball(d) for d in many]
-    points = [Known(d, p, p, p, exact=True) for d, p in zip(many, chances, strict=True)]
-    fitted = exponents(points)
-    rate = 1 - entropy(share)
-    codes = [sizes(d)[1] for d in many]
-    slope = (codes[-1] - codes[0]) / (many[-1] - many[0])
-    falling = fitted[0]
-    return Reproduced(
-        panels=(
-            Panel("Agreeing by chance", "bits d", "chance", [Line("a ball", many, chances)],
-                  log_y=True),
-            Panel("A program that agrees", "bits d", "bits of the program", [
-                Line("a covering code", many, codes),
-                Line("(1 - H(1/4)) d", many, [rate * d for d in many], "dashed"),
-                Line("d / 2, as printed", many, [d / 2 for d in many], "dotted")],
-                log_x=True, log_y=True),
-        ),
-        held=(
-            checked(
-                f"the chance to agree with a fresh string is that of a ball, at d = {few}, by the "
-                "exact game",
-                is_exactly(base, ball),
-            ),
-            checked(
-                f"from d = {many[0]} to {many[-1]:,} it falls like 2^(-a d), a = "
-                f"{falling.low:.4f} to {falling.high:.4f} between neighbours, towards "
-                f"1 - H(1/4) = {rate:.4f} from above",
-                rate < falling.low <= falling.high < 1.2 * rate and not fitted[1].fits,
-            ),
-            checked(
-                f"a covering code's word grows by {slope:.4f} bits for each bit, and not by 1/2",
-                abs(slope - rate) < 0.005,
-            ),
-        ),
-    )  # fmt: skip
-
-
 def generator(_given: Given) -> Reproduced:
     """Lengthen the seed of a generator. Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12."""
     budget, seeds, few = 32, (6, 7, 8, 9, 10), (2, 3, 4, 5)
@@ -320,34 +263,32 @@ def generator(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
-def _item(number: str, title: str, make: Callable[[Given], Reproduced], command: str,
-          seconds: float) -> Item:  # fmt: skip
+def scaling_item(
+    number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float
+) -> Item:
+    """Give a figure that a user draws by ``narcissus scale``."""
     return Item("003", "figure", number, title, seconds, make, command=f"narcissus scale {command}")
 
 
 SCALING: tuple[Item, ...] = (
-    _item(
+    scaling_item(
         "one-wayness", "Inverting SHA-256, by the bits that are kept.", one_wayness,
         "one-way-sha256 --over mechanism.bits=6:14:2 --with success.function.bits=6:14:2 "
         "--with attack.budget=64", 2.0,
     ),
-    _item(
+    scaling_item(
         "encryption", "Telling messages apart, by the bits of key and coins.", encryption,
         "eav-broken --over mechanism.key_bits=7:11:1 --with attack.budget=64", 6.0,
     ),
-    _item(
+    scaling_item(
         "composition", "Two halves of an exclusive or, by their bits.", composition,
         "xor-halves-together --over world.n=2:10:2 --with success.length=1:5:1", 1.0,
     ),
-    _item(
+    scaling_item(
         "pinned-bits", "Pinning bits, by how many.", pinned_bits,
         "pinned-bits --over success.k=1:6:1 --with attack.k=1:6:1 --with statement.epsilon=0", 1.0,
     ),
-    _item(
-        "covering", "Agreeing on three quarters of the bits, by their number.", covering,
-        "parity-is-safe --over world.d=40:320:x2", 1.0,
-    ),
-    _item(
+    scaling_item(
         "generator", "Telling stretched from random strings, by the seed.", generator,
         "generator-short-seed --over mechanism.seed_bits=6:10:1 --with attack.budget=32", 3.0,
     ),

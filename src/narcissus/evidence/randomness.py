@@ -1,0 +1,312 @@
+"""Statistical tests of whether bits are random, each with a p-value that is exact.
+
+What each test counts has a law for fair and independent bits that can be written out, so that
+nothing is approximated: the chance to reject random bits at a level is at most that level, whatever
+their number. Not rejecting shows nothing: a string from a good generator passes all of them.
+
+Source: Cohen et al. 2024, section D.4.2; the choice follows NIST SP 800-22 and Knuth, The Art of
+Computer Programming 2, section 3.3.2. That sums modulo two of neighbouring bits are fair and
+independent, which makes serial tests exact: Narcissus theory 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft, special
+
+from narcissus.errors import InputError
+from narcissus.evidence.linear_complexity import law_of_linear_complexity, linear_complexity
+from narcissus.results import Grade, Result
+
+Bits = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
+SHORTEST = 128
+"""Fewest bits that are tested."""
+WINDOW = 8
+"""Bits of a window of the serial test."""
+LAGS = 256
+"""How far apart bits are compared."""
+BLOCK = 64
+"""Bits of a block whose ones are counted."""
+REGISTER = 1024
+"""The first bits, whose linear complexity is found."""
+_ROUNDING = 1e-12
+_SMALLEST = 1e-300
+"""No p-value is 0; smaller ones than this cannot be told from it."""
+
+
+def fair_sum(ones: ArrayLike, bits: int) -> Floats:
+    """Give the two-sided p-value of so many ones among fair and independent bits."""
+    low = np.minimum(ones, bits - np.asarray(ones))
+    return np.minimum(1.0, 2 * special.bdtr(low.astype(np.float64), bits, 0.5))
+
+
+def _two_sided(values: NDArray[Any], law: Floats) -> Floats:
+    """Give the two-sided p-value of values 0, 1, .. of a law."""
+    below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
+    return np.minimum(1.0, 2 * np.minimum(below, above)[values])
+
+
+def _smallest(each: Floats) -> Floats:
+    """Put the p-values of several tests, last axis, together (Bonferroni)."""
+    return np.minimum(1.0, each.min(axis=-1) * each.shape[-1])
+
+
+def frequency(bits: Bits) -> Floats:
+    """Count the ones."""
+    return fair_sum(bits.sum(axis=1, dtype=np.int64), bits.shape[1])
+
+
+def runs(bits: Bits) -> Floats:
+    """Count the places where a bit differs from the one before."""
+    return fair_sum((bits[:, 1:] ^ bits[:, :-1]).sum(axis=1, dtype=np.int64), bits.shape[1] - 1)
+
+
+def window_sums(bits: Bits, width: int = WINDOW) -> tuple[NDArray[np.int64], int]:
+    """Count, for each odd mask of a window, in how many windows the masked bits sum to an odd one.
+
+    Returns
+    -------
+    tuple
+        Counts, shape (count, 2^(width - 1)), for the masks 1, 3, 5, ..; of how many windows.
+    """
+    windows = bits.shape[1] - width + 1
+    codes = np.zeros((len(bits), windows), dtype=np.int64)
+    for at in range(width):
+        codes |= bits[:, at : at + windows].astype(np.int64) << at
+    size = 1 << width
+    shifted = codes + size * np.arange(len(bits))[:, None]
+    seen = np.bincount(shifted.ravel(), minlength=size * len(bits)).reshape(-1, size)
+    masks = np.arange(1, size, 2)
+    odd = np.bitwise_count(np.arange(size)[:, None] & masks) & 1
+    return seen @ odd.astype(np.int64), windows
+
+
+def serial(bits: Bits) -> Floats:
+    """Look at windows of eight bits: the sums of every choice of bits that has the first."""
+    odd, windows = window_sums(bits)
+    return _smallest(fair_sum(odd[:, 1:], windows))  # the first is the frequency
+
+
+def disagreements(bits: Bits, lags: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the places where a bit differs from the one so far before it, shape (count, lags)."""
+    n = bits.shape[1]
+    found = np.empty((len(bits), len(lags)), dtype=np.int64)
+    for at in range(0, len(bits), 256):
+        signs = 1.0 - 2.0 * bits[at : at + 256]
+        power = np.abs(np.fft.rfft(signs, 2 * n, axis=1)) ** 2
+        agree = np.rint(np.fft.irfft(power, 2 * n, axis=1)[:, lags]).astype(np.int64)
+        found[at : at + 256] = (n - lags - agree) // 2
+    return found
+
+
+def autocorrelation(bits: Bits) -> Floats:
+    """Compare bits that are eight places apart and more, up to 256 or half of the length."""
+    n = bits.shape[1]
+    lags = np.arange(WINDOW, min(LAGS, n // 2) + 1)
+    odd = disagreements(bits, lags)
+    low = np.minimum(odd, n - lags - odd)
+    return _smallest(np.minimum(1.0, 2 * special.bdtr(low.astype(np.float64), n - lags, 0.5)))
+
+
+@cache
+def _law_of_blocks(blocks: int) -> Floats:
+    """Give the law of the sum over blocks of the squared excess of ones, by a Fourier transform."""
+    ones = np.arange(BLOCK + 1)
+    one = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
+    size = blocks * (len(one) - 1) + 1
+    room = int(fft.next_fast_len(size, real=True))
+    law = fft.irfft(fft.rfft(one, room) ** blocks, room)[:size]
+    return np.maximum(law, 0.0)
+
+
+def block_frequency(bits: Bits) -> Floats:
+    """Count the ones in blocks of 64 bits: whether they are shared out too unevenly, or evenly."""
+    blocks = bits.shape[1] // BLOCK
+    ones = bits[:, : blocks * BLOCK].reshape(len(bits), blocks, BLOCK).sum(axis=2, dtype=np.int64)
+    value = ((ones - BLOCK // 2) ** 2).sum(axis=1)
+    rounding = _ROUNDING * max(1.0, blocks / 16)
+    return np.minimum(1.0, _two_sided(value, _law_of_blocks(blocks)) + rounding)
+
+
+@cache
+def _longer(n: int, limit: int) -> float:
+    """Give the chance that some run of equal bits among ``n`` is longer than ``limit``.
+
+    Such a run is one of ``limit`` bits or more, among the ``n - 1`` changes, that are none.
+    """
+    if limit < 1:
+        return 1.0
+    first = 2.0**-limit
+    chance = [0.0] * limit + [first]
+    for m in range(limit + 1, n):
+        chance.append(chance[-1] + first / 2 * (1 - chance[m - limit - 1]))
+    return chance[n - 1]
+
+
+def longest_run(bits: Bits) -> Floats:
+    """Find the longest run of equal bits."""
+    n = bits.shape[1]
+    change = np.ones((len(bits), n + 1), dtype=bool)
+    change[:, 1:-1] = bits[:, 1:] != bits[:, :-1]
+    row, place = np.nonzero(change)
+    gaps = np.where(np.diff(row) == 0, np.diff(place), 0)
+    longest = np.zeros(len(bits), dtype=np.int64)
+    np.maximum.at(longest, row[:-1], gaps)
+    law = {
+        int(run): 2 * min(_longer(n, run - 1), 1 - _longer(n, run) + _ROUNDING)
+        for run in np.unique(longest)
+    }
+    return np.array([min(1.0, law[int(run)]) for run in longest])
+
+
+def word_length(n: int) -> int:
+    """Give the longest words of which four pairs or more are expected to be alike in ``n`` bits."""
+    size = 2
+    while (n // (size + 1)) * (n // (size + 1) - 1) / 2 / 2 ** (size + 1) >= 4:
+        size += 1
+    return size
+
+
+@cache
+def _law_of_different(words: int, kinds: int) -> Floats:
+    """Give the law of how many of some random words are different."""
+    law = np.zeros(words + 1)
+    law[0] = 1.0
+    share = np.arange(words + 1) / kinds
+    for _ in range(words):
+        law = law * share + np.concatenate([[0.0], (law * (1 - share))[:-1]])
+    return np.maximum(law, 0.0)
+
+
+def birthdays(bits: Bits) -> Floats:
+    """Cut the string into words, and count how many are different: birthdays that coincide."""
+    size = word_length(bits.shape[1])
+    words = bits.shape[1] // size
+    table = bits[:, : words * size].reshape(len(bits), words, size).astype(np.int64)
+    codes = np.sort(table @ (1 << np.arange(size)), axis=1)
+    different = 1 + (np.diff(codes, axis=1) != 0).sum(axis=1)
+    return _two_sided(different, _law_of_different(words, 1 << size))
+
+
+def linear(bits: Bits) -> Floats:
+    """Find the shortest register with linear feedback that prints the first 1,024 bits."""
+    first = np.ascontiguousarray(bits[:, :REGISTER])
+    return _two_sided(linear_complexity(first), law_of_linear_complexity(first.shape[1]))
+
+
+TESTS: Mapping[str, Callable[[Bits], Floats]] = MappingProxyType(
+    {
+        "frequency": frequency,
+        "runs": runs,
+        "serial": serial,
+        "autocorrelation": autocorrelation,
+        "block-frequency": block_frequency,
+        "longest-run": longest_run,
+        "birthdays": birthdays,
+        "linear-complexity": linear,
+    }
+)
+"""The tests by name: strings, shape (count, n), to p-values, shape (count,)."""
+
+
+@dataclass(frozen=True)
+class RandomnessTests(Result):
+    """What statistical tests say of a string of bits.
+
+    Attributes
+    ----------
+    bits
+        How many there are.
+    p_values
+        By test: the chance that random bits look as odd to it, at most.
+    adjusted
+        The same for all tests together (Holm): at most once in twenty is any of them below .05 for
+        random bits.
+    p_value
+        The smallest adjusted one.
+    """
+
+    bits: int
+    p_values: dict[str, float]
+    adjusted: dict[str, float]
+    p_value: float
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'proved': the laws are exact, of what random bits do; nothing else is said."""
+        return "proved"
+
+    def __str__(self) -> str:
+        lines = [
+            f"PROVED: {self.bits:,} random bits look as odd to any of {len(self.p_values)} tests "
+            f"with chance {self.p_value:.3g} at most"
+        ]
+        return "\n".join([*lines, *(f"  {k}: {v:.3g}" for k, v in self.adjusted.items())])
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p-values for their number, whatever their dependence (Holm 1979).
+
+    Examples
+    --------
+    >>> holm({"a": 0.25, "b": 0.01})
+    {'a': 0.25, 'b': 0.02}
+    """
+    adjusted: dict[str, float] = {}
+    least = 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = least
+    return {name: adjusted[name] for name in p_values}
+
+
+def randomness_tests(bits: ArrayLike) -> RandomnessTests:
+    """Test whether a string of bits is random.
+
+    Parameters
+    ----------
+    bits
+        Zeros and ones, shape (n,), 128 at least; of a file: ``np.unpackbits``.
+
+    Raises
+    ------
+    InputError
+        There are fewer, or others than zeros and ones.
+
+    Examples
+    --------
+    >>> randomness_tests([0, 1] * 100).p_values["runs"] < 1e-50
+    True
+    """
+    table = strings_of_bits(np.asarray(bits)[None])
+    found = {name: max(_SMALLEST, float(test(table)[0])) for name, test in TESTS.items()}
+    adjusted = holm(found)
+    return RandomnessTests(table.shape[1], found, adjusted, min(adjusted.values()))
+
+
+def strings_of_bits(given: Any) -> Bits:
+    """Take strings of bits, shape (count, n), as the tests do.
+
+    Raises
+    ------
+    InputError
+        They are too short, or no bits.
+    """
+    table = np.asarray(given)
+    if table.ndim != 2 or table.shape[1] < SHORTEST:
+        raise InputError(
+            f"tests of randomness need strings of {SHORTEST} bits at least, got an array of shape "
+            f"{table.shape}"
+        )
+    if not np.isin(table, (0, 1)).all():
+        raise InputError("tests of randomness take zeros and ones only")
+    return table.astype(np.uint8)
