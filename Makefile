@@ -5,20 +5,26 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 MUTANTS_STAMP := $(VENV)/.installed-mutants
+TORCH_STAMP := $(VENV)/.installed-torch
+# Where PyTorch keeps its builds for CPUs; that of PyPI brings gigabytes of CUDA along.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test test-models nightly mutants check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
 
 audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a report in results/
 	$(BIN)/narcissus audit $(STUDY) --out $(OUT)
 
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
+
+test-models: $(TORCH_STAMP) ## run the tests that need PyTorch and transformers, on the CPU
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models
 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
@@ -62,6 +68,10 @@ lock:                 ## resolve the locked versions anew
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
+	$(BIN)/uv pip compile -q --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
+		--generate-hashes --no-header --no-annotate --index $(TORCH_INDEX) \
+		--index-strategy unsafe-best-match -c requirements/dev.lock --extra language \
+		pyproject.toml requirements/torch.in -o requirements/torch.lock
 	$(BIN)/python requirements/sbom.py
 
 clean:                ## remove the environment and what was built
@@ -83,4 +93,12 @@ $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
 
 $(MUTANTS_STAMP): $(DEV_STAMP) requirements/mutants.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/mutants.lock
+	touch $@
+
+# A folder that pip is told of (PIP_FIND_LINKS) may hold the build; else it comes from its index.
+LOCKED_TORCH := $(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements/torch.lock
+$(TORCH_STAMP): $(DEV_STAMP) requirements/torch.lock
+	@$(BIN)/python -c 'import platform as p, sys; sys.exit(0 if sys.version_info[:2] == (3, 11) and (p.system(), p.machine()) == ("Linux", "x86_64") else "requirements/torch.lock holds PyTorch for Python 3.11 on Linux (x86-64) alone: elsewhere install the extra (pip install -e .[language]) and run `pytest -m models`")'
+	$(LOCKED_TORCH) 2>/dev/null || $(LOCKED_TORCH) --extra-index-url $(TORCH_INDEX) || { \
+		echo "PyTorch for CPUs is at $(TORCH_INDEX): reach it, or name a folder with its file in PIP_FIND_LINKS" >&2; exit 1; }
 	touch $@

@@ -1,8 +1,8 @@
 """Write the software bill of materials from the lock files, as CycloneDX JSON.
 
 What `make audit` installs (run.lock) has the scope "required"; what only tests and checks need
-(dev.lock, mutants.lock) has the scope "excluded", for it never runs with the product. The file
-follows from the lock files alone, so that the same lock gives the same bytes.
+(dev.lock, mutants.lock, torch.lock) has the scope "excluded", for it never runs with the product.
+The file follows from the lock files alone, so that the same lock gives the same bytes.
 
     python requirements/sbom.py            # write
     python requirements/sbom.py --check    # exit 1 if it is out of date
@@ -18,6 +18,7 @@ import tomllib
 import uuid
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 FOLDER = Path(__file__).resolve().parent
 TARGET = FOLDER / "sbom.cdx.json"
@@ -42,7 +43,7 @@ def locked(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 def component(name: str, version: str, entry: dict[str, Any], scope: str) -> dict[str, Any]:
     """Describe one package."""
-    purl = f"pkg:pypi/{name}@{version}"
+    purl = f"pkg:pypi/{name}@{quote(version)}"  # a local version has a plus
     hashes = " ".join(entry["hashes"])
     properties = [{"name": "narcissus:distributions:sha256", "value": hashes}]
     if entry["marker"]:
@@ -65,7 +66,7 @@ def bill() -> str:
     about = project["project"]
     run = locked(FOLDER / "run.lock")
     every = run
-    for name in ("build.lock", "dev.lock", "mutants.lock"):
+    for name in ("build.lock", "dev.lock", "mutants.lock", "torch.lock"):
         every = locked(FOLDER / name) | every
     components = [
         component(*key, entry, "required" if key in run else "excluded")

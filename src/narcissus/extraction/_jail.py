@@ -282,8 +282,8 @@ def _threads_of_user() -> int:
 # --- the run -----------------------------------------------------------------------------------
 
 
-def _lock(config: dict[str, Any]) -> list[str]:
-    """Put up every layer that the machine has; name them."""
+def place(config: dict[str, Any]) -> list[str]:
+    """Enter the folders and become the user that a program has; name the layers."""
     layers: list[str] = []
     inside_bubblewrap = config["method"] == "inside bubblewrap"
     if inside_bubblewrap:
@@ -304,8 +304,13 @@ def _lock(config: dict[str, Any]) -> list[str]:
     if not inside_bubblewrap:  # which ends all that is in it
         _die_with_guard(config)
     os.chdir(config["box"])
+    return layers
+
+
+def confine(config: dict[str, Any]) -> list[str]:
+    """Limit what this process uses and may call; name the layers."""
     _resource_limits(config)
-    layers.append("resource limits")
+    layers = ["resource limits"]
     try:
         layers.append(f"Landlock (version {_landlock(config['readable'], config['tmp'])})")
     except OSError as error:
@@ -332,16 +337,17 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
         os.chdir(config["box"])
         layers = ["none"]
     else:
-        layers = _lock(config)
+        layers = [*place(config), *confine(config)]
     os.write(report, json.dumps(layers).encode())
     os.close(report)
     if config["method"] != "inside bubblewrap":
         os.close(config["alive"])
-    return _run
+    return run
 
 
-def _run() -> None:
-    with open("program.py", "rb") as file:
+def run(name: str = "program.py") -> None:
+    """Run the program, as the main module of this interpreter."""
+    with open(name, "rb") as file:
         source = file.read()
     code = compile(source, "program.py", "exec")
     sys.argv = ["program.py", "release"]

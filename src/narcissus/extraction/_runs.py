@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from narcissus._guarded import Stop, isolated_python, run_guarded
+from narcissus._guarded import GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import integer, positive
 from narcissus.errors import NarcissusError
@@ -138,6 +138,43 @@ def run_once(
     stop: Stop | None = None,
 ) -> ProgramRun:
     """Run a program with one method of isolation; `narcissus.extraction.sandbox` chooses it."""
+    run = run_in_box(program, release, limits, method, beside=beside, stop=stop)
+    layers, _, code = run.report.partition(b"\n")
+    ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
+    if ending == "crashed" and run.seconds >= limits.seconds:
+        ending = "timeout"
+    return ProgramRun(
+        run.output,
+        run.error.decode("utf-8", "replace"),
+        ending,
+        run.seconds,
+        tuple(json.loads(layers)) if layers else (),
+    )
+
+
+def run_in_box(
+    program: bytes | Path,
+    release: bytes | Path,
+    limits: Limits,
+    method: str,
+    *,
+    beside: Mapping[str, bytes],
+    stop: Stop | None,
+    told: Mapping[str, Any] = MappingProxyType({}),
+    seconds: float | None = None,
+    output: int | None = None,
+) -> GuardedRun:
+    """Make a folder for a program, and run it there by way of the guard.
+
+    Parameters
+    ----------
+    program, release, limits, method, beside, stop
+        As `run_once` takes them.
+    told
+        What the jail is told otherwise than for one run.
+    seconds, output
+        Of all together; None: those of ``limits``.
+    """
     if os.name != "posix":
         raise NarcissusError(
             "programs are run on Linux, and with --no-isolation on other Unix systems; not here"
@@ -158,25 +195,14 @@ def run_once(
             if config["uid"] is not None:
                 _hand_over(folder, config["uid"])
 
-        run = run_guarded(
-            config,
+        return run_guarded(
+            {**config, **told},
             fill,
-            seconds=limits.seconds,
-            output=limits.output,
+            seconds=limits.seconds if seconds is None else seconds,
+            output=limits.output if output is None else output,
             environment=_environment(folder),
             stop=stop,
         )
-    layers, _, code = run.report.partition(b"\n")
-    ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
-    if ending == "crashed" and run.seconds >= limits.seconds:
-        ending = "timeout"
-    return ProgramRun(
-        run.output,
-        run.error.decode("utf-8", "replace"),
-        ending,
-        run.seconds,
-        tuple(json.loads(layers)) if layers else (),
-    )
 
 
 def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Limits, check_isolation, check_source
+from narcissus.extraction.sandbox import Limits, can_serve, check_isolation, check_source
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
@@ -50,6 +50,7 @@ def assess_extraction(
     confidence: float = 0.95,
     limits: Limits | None = None,
     workers: int = 1,
+    served: bool = False,
     rng: RandomSource = None,
     observer: Observer = SILENT,
 ) -> ExtractionEvidence:
@@ -78,6 +79,9 @@ def assess_extraction(
         A public text that programs may read, as the file ``reference``.
     confidence, limits, workers
         Level of the limits; what each run may use; runs at the same time.
+    served
+        Whether the runs of a worker are forked from one jailed process that has imported what the
+        program needs, where the machine can do that safely (`can_serve`).
     rng, observer
         Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
 
@@ -101,6 +105,7 @@ def assess_extraction(
         isolation=check_isolation(),
         reference=reference,
         workers=workers,
+        served=served and can_serve(),
         observer=observer,
     )
     replaced = _stand_ins(release, other_releases, rng)
@@ -185,6 +190,7 @@ def _weigh(
         more=ruling.more,
         would_change=would_change(found, ruling),
         not_assessed=tuple(missing),
+        served=bench.served,
     )
 
 

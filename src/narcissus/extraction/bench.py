@@ -10,7 +10,14 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Isolation, Limits, ProgramRun, Stop, run_program
+from narcissus.extraction.sandbox import (
+    Isolation,
+    Limits,
+    ProgramRun,
+    Stop,
+    run_program,
+    run_programs,
+)
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
 
@@ -81,8 +88,9 @@ class Bench:
         As `run_program` takes them.
     reference
         A public text that programs find as the file ``reference``.
-    workers, observer
-        Runs at the same time; hears of every run.
+    workers, served, observer
+        Runs at the same time; whether those of a worker are forked from one process
+        (`run_programs`); hears of every run.
     """
 
     data: DataSet
@@ -95,6 +103,7 @@ class Bench:
     isolation: Isolation
     reference: bytes | None = None
     workers: int = 1
+    served: bool = False
     observer: Observer = SILENT
     stop: Stop = field(default_factory=Stop)
 
@@ -102,25 +111,40 @@ class Bench:
         """Run a program on a release, and hold its outputs against the data."""
         beside = {} if self.reference is None else {"reference": self.reference}
 
-        def once(_: int) -> ProgramRun:
-            done = run_program(
-                program,
-                release,
-                self.limits,
-                beside=beside,
-                isolation=self.isolation,
-                stop=self.stop,
-            )
-            self.observer.advance()
+        def some(runs: int) -> list[ProgramRun]:
+            if self.served:
+                done = run_programs(
+                    program, release, self.limits, runs, beside=beside, stop=self.stop
+                )
+            else:
+                done = [
+                    run_program(
+                        program,
+                        release,
+                        self.limits,
+                        beside=beside,
+                        isolation=self.isolation,
+                        stop=self.stop,
+                    )
+                    for _ in range(runs)
+                ]
+            self.observer.advance(runs)
             return done
 
         with ThreadPoolExecutor(self.workers) as pool:
             try:
-                done = list(pool.map(once, range(self.runs)))
+                done = [run for found in pool.map(some, self._shares()) for run in found]
             except BaseException:
                 self.stop.end()  # or the pool would wait until all that run have ended
                 raise
         return self.against(self.data, done)
+
+    def _shares(self) -> list[int]:
+        """Divide the runs: one by one, or as evenly as may be among servers."""
+        if not self.served:
+            return [1] * self.runs
+        each, more = divmod(self.runs, self.workers)
+        return [n for i in range(self.workers) if (n := each + (i < more))]
 
     def against(self, data: DataSet, runs: list[ProgramRun]) -> Tried:
         """Hold outputs against data, each different one once."""

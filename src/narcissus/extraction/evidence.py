@@ -63,6 +63,8 @@ class ExtractionEvidence(Result):
         How the runs with the release ended.
     isolation
         The walls around the program.
+    served
+        Whether runs were forked from one process, and share the start of the interpreter.
     """
 
     verdict: Verdict
@@ -88,6 +90,7 @@ class ExtractionEvidence(Result):
     would_change: tuple[str, ...] = ()
     not_assessed: tuple[NotAssessed, ...] = ()
     caveat: str = CAVEAT
+    served: bool = False
 
     @property
     def grade(self) -> Grade:

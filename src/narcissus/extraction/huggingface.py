@@ -6,14 +6,16 @@ since the older formats are pickles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import file_size
+from narcissus._files import file_size, parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
@@ -25,6 +27,70 @@ FloatArray = NDArray[np.float64]
 LARGEST_TEXT = 2**26
 """Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 _TEXTS = {".json", ".txt", ".jinja", ".model"}
+
+
+def check_model_folder(path: Path) -> int:
+    """Refuse a folder that is no model whose weights are read safely; give the bytes of weights.
+
+    Raises
+    ------
+    InputError
+        It is missing, has no ``config.json`` or no ``*.safetensors``, or asks for code of its own.
+    TooLargeError
+        A configuration or tokenizer has more than `LARGEST_TEXT` bytes.
+    """
+    if not path.is_dir():
+        raise InputError(f"no such model folder: {path}")
+    if not (path / "config.json").is_file():
+        raise InputError(f"the folder {path} is no model: it has no config.json")
+    weights = sorted(path.glob("*.safetensors"))
+    if not weights:
+        raise InputError(
+            f"the model folder {path} has no weights: *.safetensors is needed "
+            "(a .bin file is a pickle and is not read; save the model with "
+            "`save_pretrained(folder, safe_serialization=True)`)"
+        )
+    for file in weights:
+        refuse_pickle(file)
+    for file in path.iterdir():  # configuration and tokenizer, which are read whole
+        if file.suffix in _TEXTS:
+            file_size(file, largest=LARGEST_TEXT)
+    for name in ("config.json", "tokenizer_config.json"):
+        if (path / name).is_file() and "auto_map" in _settings(path / name):
+            raise InputError(
+                f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
+                "never run here: use a model of an architecture that transformers knows"
+            )
+    return sum(file.stat().st_size for file in weights)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    with parsing(path, "a configuration"):
+        found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is no configuration: it must be an object in JSON")
+    return cast("dict[str, Any]", found)
+
+
+def libraries(purpose: str) -> tuple[Any, Any]:
+    """Import torch and transformers, or say which extra brings them."""
+    torch = optional("torch", extra="language", purpose=purpose)
+    return torch, optional("transformers", extra="language", purpose=purpose)
+
+
+@contextmanager
+def silent(transformers: Any) -> Generator[None]:
+    """Keep transformers from writing on standard error: the library never prints."""
+    logging = transformers.utils.logging
+    level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shows:
+            logging.enable_progress_bar()
 
 
 class HuggingFaceGenerator:
@@ -49,31 +115,18 @@ class HuggingFaceGenerator:
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
         path = Path(folder)
-        if not path.is_dir():
-            raise InputError(f"no such model folder: {path}")
-        if not (path / "config.json").is_file():
-            raise InputError(f"the folder {path} is no model: it has no config.json")
-        weights = sorted(path.glob("*.safetensors"))
-        if not weights:
-            raise InputError(
-                f"the model folder {path} has no weights: *.safetensors is needed "
-                "(a .bin file is a pickle and is not read; save the model with "
-                "`save_pretrained(folder, safe_serialization=True)`)"
-            )
-        for file in weights:
-            refuse_pickle(file)
-        for file in path.iterdir():  # configuration and tokenizer, which are read whole
-            if file.suffix in _TEXTS:
-                file_size(file, largest=LARGEST_TEXT)
-        purpose = "A Hugging Face model"
-        self._torch: Any = optional("torch", extra="language", purpose=purpose)
-        transformers: Any = optional("transformers", extra="language", purpose=purpose)
+        check_model_folder(path)
+        self._torch, self._transformers = libraries("A Hugging Face model")
+        transformers = self._transformers
         local = {"local_files_only": True, "trust_remote_code": False}
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(path), **local)
-            self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                str(path), use_safetensors=True, **local
-            )
+            with silent(transformers):
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
+                    str(path), **local
+                )
+                self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(
+                    str(path), use_safetensors=True, **local
+                )
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the model in {path}: {error}") from error
         self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
@@ -92,7 +145,7 @@ class HuggingFaceGenerator:
         count, length = integer("count", count, low=1), integer("length", length, low=1)
         texts: list[str] = []
         seed = int(generator(rng).integers(2**63))
-        with torch.no_grad(), torch.random.fork_rng():
+        with torch.no_grad(), torch.random.fork_rng(), silent(self._transformers):
             torch.manual_seed(seed)
             while len(texts) < count:
                 rows = min(self._batch, count - len(texts))
@@ -110,30 +163,93 @@ class HuggingFaceGenerator:
                 texts += self._tokenizer.batch_decode(drawn[:, 1:], skip_special_tokens=True)
         return texts
 
-    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Score texts, each after the start token; arrays of shape (texts,)."""
+    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+        """Give the likeliest continuation of each prompt, token by token (greedily).
+
+        Parameters
+        ----------
+        prompts
+            Texts, each put after the start token; one that is longer than the model's context
+            loses its beginning.
+        length
+            The most tokens of a continuation.
+        """
         torch = self._torch
-        sums, tokens = np.zeros(len(texts)), np.zeros(len(texts))
-        longest = int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
-        for begin in range(0, len(texts), self._batch):
-            batch = texts[begin : begin + self._batch]
-            ids: list[list[int]] = [
-                self._tokenizer(t, add_special_tokens=False)["input_ids"][:longest] for t in batch
-            ]
-            if any(not row for row in ids):
-                raise InputError("`texts` must not be empty for the tokenizer")
+        length = integer("length", length, low=1)
+        texts: list[str] = []
+        kept = max(1, self.context - length)
+        for begin in range(0, len(prompts), self._batch):
+            ids = [self._ids(text)[-kept:] for text in prompts[begin : begin + self._batch]]
             width = max(map(len, ids))
-            padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])
-            mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
-            padded, mask = padded.to(self.device), mask.to(self.device)
-            first = torch.full((len(ids), 1), self._start, device=self.device)
-            with torch.no_grad():
-                logits = self._model(
-                    torch.cat([first, padded], 1),
-                    attention_mask=torch.cat([torch.ones_like(first), mask], 1),
-                ).logits
-            chosen = torch.log_softmax(logits[:, :-1].double(), -1)
-            chosen = chosen.gather(2, padded[:, :, None])[:, :, 0]
-            sums[begin : begin + len(ids)] = -(chosen * mask).sum(1).cpu().numpy()
-            tokens[begin : begin + len(ids)] = mask.sum(1).cpu().numpy()
+            # on the left, so that what is generated follows the prompt
+            padding = [[self._start] * (width - len(row)) for row in ids]
+            rows = [[*pad, self._start, *row] for pad, row in zip(padding, ids, strict=True)]
+            mask = [
+                [0] * len(pad) + [1] * (len(row) + 1) for pad, row in zip(padding, ids, strict=True)
+            ]
+            with torch.no_grad(), silent(self._transformers):
+                found = self._model.generate(
+                    torch.tensor(rows, device=self.device),
+                    attention_mask=torch.tensor(mask, device=self.device),
+                    do_sample=False,
+                    max_new_tokens=length,
+                    pad_token_id=self._start,
+                )
+            texts += self._tokenizer.batch_decode(found[:, width + 1 :], skip_special_tokens=True)
+        return texts
+
+    @property
+    def context(self) -> int:
+        """The most tokens that it looks at, besides the start token."""
+        return int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers it has."""
+        return sum(int(one.numel()) for one in self._model.parameters())
+
+    def _ids(self, text: str) -> list[int]:
+        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Score texts, each after the start token; arrays of shape (texts,).
+
+        A text that is longer than the model's context is scored in pieces, each after the start
+        token.
+        """
+        sums, tokens = np.zeros(len(texts)), np.zeros(len(texts))
+        owners: list[int] = []
+        pieces: list[list[int]] = []
+        for number, text in enumerate(texts):
+            ids = self._ids(text)
+            if not ids:
+                raise InputError("`texts` must not be empty for the tokenizer")
+            cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
+            pieces += cut
+            owners += [number] * len(cut)
+        # those of about the same length together: little is lost on padding
+        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
+        for begin in range(0, len(order), self._batch):
+            batch = order[begin : begin + self._batch]
+            found = self._score([pieces[place] for place in batch])
+            for place, loss in zip(batch, found, strict=True):
+                sums[owners[place]] += loss
+                tokens[owners[place]] += len(pieces[place])
         return sums, tokens
+
+    def _score(self, ids: Sequence[list[int]]) -> FloatArray:
+        """Score lists of tokens in one pass, each after the start token."""
+        torch = self._torch
+        width = max(map(len, ids))
+        padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])
+        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
+        padded, mask = padded.to(self.device), mask.to(self.device)
+        first = torch.full((len(ids), 1), self._start, device=self.device)
+        with torch.no_grad(), silent(self._transformers):
+            logits = self._model(
+                torch.cat([first, padded], 1),
+                attention_mask=torch.cat([torch.ones_like(first), mask], 1),
+            ).logits
+        chosen = torch.log_softmax(logits[:, :-1].double(), -1)
+        chosen = chosen.gather(2, padded[:, :, None])[:, :, 0]
+        return -(chosen * mask).sum(1).cpu().numpy()

@@ -86,6 +86,11 @@ class CharacterNgram:
         stream = self._encode(texts)
         self._orders = [self._count(stream, k) for k in range(self.order)]
 
+    @property
+    def parameters(self) -> int:
+        """How many counts it has."""
+        return sum(order.keys.size for order in self._orders)
+
     def _encode(self, texts: Sequence[str]) -> IntArray:
         """Lay the texts end to end, each behind ``order - 1`` zeros and with one at its end."""
         parts: list[int] = []
@@ -176,6 +181,44 @@ class CharacterNgram:
                 break
         letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
         return ["".join(row) for row in letters[drawn[:, width:]]]
+
+    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+        """Continue each prompt by what most often follows the longest context that was seen.
+
+        Parameters
+        ----------
+        prompts
+            Texts.
+        length
+            The most characters of a continuation.
+        """
+        length = integer("length", length, low=1)
+        width = max(1, self.order - 1)
+        rows = np.zeros((len(prompts), width + length), dtype=np.int64)
+        for row, prompt in zip(rows, prompts, strict=True):
+            ends = [self._number.get(c, self._base - 1) for c in prompt[-width:]]
+            row[width - len(ends) : width] = ends
+        for position in range(width, width + length):
+            going = np.flatnonzero((position == width) | (rows[:, position - 1] != 0))
+            rows[going, position] = self._likeliest(rows[going, position - width : position])
+        letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
+        return ["".join(row) for row in letters[rows[:, width:]]]
+
+    def _likeliest(self, history: IntArray) -> IntArray:
+        character = np.full(history.shape[0], -1, dtype=np.int64)
+        for k in range(self.order - 1, -1, -1):
+            left = np.flatnonzero(character < 0)
+            order = self._orders[k]
+            context = np.zeros(left.size, dtype=np.int64)
+            for back in range(k, 0, -1):
+                context = context * self._base + history[left, history.shape[1] - back]
+            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
+            known = order.contexts[place] == context
+            for row, at in zip(left[known], place[known], strict=True):
+                first = order.first[at]
+                counts = order.counts[first : first + int(order.followers[at])]
+                character[row] = order.characters[first + int(np.argmax(counts))]
+        return character
 
     def _draw(self, history: IntArray, random: np.random.Generator) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from narcissus._guarded import Stop
 from narcissus.errors import InputError, NarcissusError
-from narcissus.extraction._burglars import BURGLARS
+from narcissus.extraction._burglars import BURGLARS, Burglar
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
     Limits,
@@ -29,6 +29,7 @@ from narcissus.extraction._runs import (
     readable_paths,
     run_once,
 )
+from narcissus.extraction._served import METHOD, run_served
 
 __all__ = [
     "Isolation",
@@ -36,10 +37,12 @@ __all__ = [
     "Limits",
     "ProgramRun",
     "Stop",
+    "can_serve",
     "check_isolation",
     "check_source",
     "readable_paths",
     "run_program",
+    "run_programs",
     "without_isolation",
 ]
 
@@ -188,14 +191,7 @@ def _try_method(method: str) -> Isolation:
     checks: list[tuple[str, str]] = []
     layers: tuple[str, ...] = ()
     for burglar in BURGLARS:
-        limits = replace(
-            DEFAULT_LIMITS,
-            seconds=burglar.seconds,
-            memory=burglar.memory,
-            output=burglar.output,
-            disk=burglar.disk,
-        )
-        run = run_once(burglar.source.encode(), b"the release", limits, method)
+        run = run_once(burglar.source.encode(), b"the release", _limits_of(burglar), method)
         if run.ending == "crashed" and not run.layers:
             raise IsolationError(f"it did not start ({run.error.strip()[-200:]})")
         layers = run.layers
@@ -204,8 +200,7 @@ def _try_method(method: str) -> Isolation:
         walls = {"namespaces": "namespaces", "Landlock": "Landlock"}.get(method, "")
         if not any(layer.startswith(walls) for layer in layers):
             raise IsolationError(next(x for x in layers if x.startswith(f"!{walls}"))[1:])
-        was_ended = burglar.or_ended and run.ending == "crashed" and not run.output
-        if was_ended or (burglar.expected == run.ending and burglar.says == run.output.strip()):
+        if _is_stopped(burglar, run):
             checks.append((burglar.name, burglar.stopped))
         else:
             raise IsolationError(
@@ -219,6 +214,52 @@ def _try_method(method: str) -> Isolation:
         tuple(checks),
         NOT_HIDDEN if method == "Landlock" else (),
     )
+
+
+def _limits_of(burglar: Burglar) -> Limits:
+    return replace(
+        DEFAULT_LIMITS,
+        seconds=burglar.seconds,
+        memory=burglar.memory,
+        output=burglar.output,
+        disk=burglar.disk,
+    )
+
+
+def _is_stopped(burglar: Burglar, run: ProgramRun) -> bool:
+    was_ended = burglar.or_ended and run.ending == "crashed" and not run.output
+    return was_ended or (burglar.expected == run.ending and burglar.says == run.output.strip())
+
+
+@lru_cache(maxsize=1)
+def can_serve() -> bool:
+    """Say whether many runs can be served by one jailed process (`run_served`).
+
+    The same programs try to break out, each forked from the server; where one succeeds, or the
+    walls are others than `narcissus.extraction._served.METHOD`, programs are run one by one.
+    """
+    if _unprotected.get() or _checked().method != METHOD:
+        return False
+    tried = [(one.source.encode(), _limits_of(one)) for one in BURGLARS]
+    runs = run_served(tried, b"the release")
+    return all(_is_stopped(one, run) for one, run in zip(BURGLARS, runs, strict=True))
+
+
+def run_programs(
+    program: bytes,
+    release: bytes | Path,
+    limits: Limits,
+    runs: int,
+    *,
+    beside: Mapping[str, bytes] | None = None,
+    stop: Stop | None = None,
+) -> list[ProgramRun]:
+    """Run a program many times on a release, each run forked from one that is started once.
+
+    What it imports is imported once, the release is copied once; otherwise as `run_program`. Runs
+    share the start of the interpreter, and with it the seed of its hashes. Ask `can_serve` first.
+    """
+    return run_served([(program, limits)] * runs, release, beside=beside or {}, stop=stop)
 
 
 def check_source(source: bytes, name: str = "the program") -> None:

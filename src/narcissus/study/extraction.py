@@ -53,6 +53,12 @@ class ExtractionRun(SeededRun):
     """How it is run."""
 
     workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+    server: bool = Field(
+        False,
+        exclude=True,  # what came of it is in the results, as `served`
+        description="Fork the runs from one jailed process that has imported what the program "
+        "needs (numpy, torch, transformers and the like): a start of seconds is paid once.",
+    )
 
 
 class ExtractionStudy(FileSection):
@@ -132,6 +138,7 @@ class ExtractionKind:
             confidence=settings.confidence,
             limits=limits,
             workers=workers,
+            served=settings.run.server,
             rng=child(options.entropy, 0),
             observer=options.observer,
         )
@@ -147,14 +154,14 @@ class ExtractionKind:
             status=_status(evidence, settings.threshold),
             verdict=_words(evidence),
             grade=evidence.grade,
-            assumptions=_assumptions(evidence),
-            results=_results(evidence, settings.relation.build()),
+            assumptions=program_assumptions(evidence),
+            results=extraction_results(evidence, settings.relation.build()),
             assessed=[
                 "success of the program with and without the release",
                 "complexity of an output that counts, from above",
                 *(["success on shadow data"] if settings.shadows else []),
             ],
-            not_assessed=_not_assessed(evidence),
+            not_assessed=program_not_assessed(evidence),
             not_covered=[
                 "Other programs: that this one fails says nothing about the next.",
                 "The true complexity, which nobody can compute; only estimates from above.",
@@ -209,11 +216,13 @@ def _words(evidence: ExtractionEvidence) -> str:
     return text
 
 
-def _assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
+def program_assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
     """Say what the verdict takes as given; no run of a program can be traced to another."""
     if evidence.grade == "proved":
         return ()
-    runs = ("runs of a program are independent of one another",)
+    shared = ", and draw nothing from the start of the interpreter that they share"
+    own = shared if evidence.served else ""
+    runs = (f"runs of a program are independent of one another{own}",)
     if evidence.verdict != "extraction":
         return runs
     return (
@@ -223,7 +232,8 @@ def _assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
     )
 
 
-def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
+def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
+    """Say what the runs of a program left open, and what would answer it."""
     missing = list(evidence.not_assessed)
     if isinstance(evidence.success_on_shadow, NotAssessed):
         missing.append(evidence.success_on_shadow)
@@ -247,7 +257,8 @@ def _not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
     return missing
 
 
-def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
+def extraction_results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
+    """Give the results of a record, of evidence."""
     shadow, walls = evidence.success_on_shadow, evidence.isolation
     return ExtractionResults(
         verdict=evidence.verdict,
@@ -283,6 +294,7 @@ def _results(evidence: ExtractionEvidence, relation: OutputRelation) -> Extracti
         caveat=evidence.caveat,
         relation=relation.describe(),
         needed=2 / 3,
+        served=evidence.served,
     )
 
 

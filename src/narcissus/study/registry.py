@@ -176,6 +176,11 @@ SECRET_ATTACK = {
     "posterior": "narcissus.extraction:PosteriorGuess",
     "ranking": "narcissus.extraction:RankingGuess",
 }
+LANGUAGE_MODEL = {
+    "folder": "narcissus.extraction.language_models:LocalCheckpoint",
+    "ngram": "narcissus.extraction.language_models:TrainedCharacterNgram",
+    "transformer": "narcissus.extraction.transformer:TransformerTraining",
+}
 EXTRACTION_RELATION = {
     "close": "narcissus.extraction:Close",
     "exact": "narcissus.extraction:Verbatim",
@@ -267,6 +272,7 @@ ROOMS: dict[str, Room] = {
         SECRET_ATTACK,
         of_function="narcissus.attacks:OwnAttack",
     ),
+    "language-model": Room("[model] of a language model", LANGUAGE_MODEL, own=False),
     "extraction-relation": Room(
         "[relation] of an extraction", EXTRACTION_RELATION, default="exact", own=False
     ),

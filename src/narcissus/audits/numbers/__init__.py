@@ -19,8 +19,10 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 
 # kind -> module
 KINDS: dict[str, str] = {
-    kind: f"{__name__}.{kind}"
-    for kind in ("channel", "extraction", "game", "secrets", "synthetic", "table")
+    kind: f"{__name__}.{kind.partition('-')[0]}"
+    for kind in (
+        *("channel", "extraction", "game", "language-model", "secrets", "synthetic", "table"),
+    )
 }
 
 

@@ -13,6 +13,7 @@ PAGES: dict[str, str] = {
     "channel": "narcissus.report.kinds.channel",
     "extraction": "narcissus.report.kinds.extraction",
     "game": "narcissus.report.kinds.game",
+    "language-model": "narcissus.report.kinds.language",
     "secrets": "narcissus.report.kinds.secrets",
     "synthetic": "narcissus.report.kinds.synthetic",
     "table": "narcissus.report.kinds.table",

@@ -35,12 +35,29 @@ def page(record: Record) -> Page:
         verdict=_verdict(record, results),
         sections=[
             Section("What was asked", _question(record, results)),
-            Section("Success", [_success_table(results)]),
-            Section("Complexity", _complexity(results)),
-            Section("What would change the verdict", [_changes(results)]),
-            Section("The sandbox", _sandbox(results)),
+            *evidence_sections(results),
         ],
     )
+
+
+def evidence_sections(results: ExtractionResults, of: str = "") -> list[Section]:
+    """Give the sections on a program's success, its complexity and its sandbox.
+
+    Parameters
+    ----------
+    results
+        What came of the program.
+    of
+        Put before each title: a page may be about more than a program.
+    """
+    titles = ("Success", "Complexity", "What would change the verdict", "The sandbox")
+    blocks = (
+        [_success_table(results)],
+        _complexity(results),
+        [_changes(results)],
+        _sandbox(results),
+    )
+    return [Section(f"{of}{title}", own) for title, own in zip(titles, blocks, strict=True)]
 
 
 def _share(label: str, value: SampledShare | None) -> tuple[str, str, str, Grade]:

@@ -41,6 +41,7 @@ LATER = frozenset(
         "precision",
         "share_of_columns",
         "reached",
+        "served",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

@@ -75,6 +75,10 @@ class ExtractionResults(ResultModel):
     caveat: str
     relation: str = Field(description="When an output counts.")
     needed: Share = Field(description="Share of runs that an extractor must succeed in.")
+    served: bool = Field(
+        False, description="Whether runs were forked from one process; left out if not."
+    )
+    later = frozenset({"served"})
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -1,0 +1,66 @@
+"""The numbers of a study of a language model.
+
+``quantity`` is "recovered" (share of documents trained on; ``baseline`` is that of fresh ones),
+"fresh", "reference" (the same attack on a model trained without them), "gain", "above a fresh one"
+(by a score), "told" (at ``rate`` false alarms), "canaries named" (``baseline`` is exact) or, of a
+program, what a study of extraction has. Besides the columns of every kind: ``copies`` (0 is all),
+``rate``, ``trials``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from narcissus.audits.numbers import extraction
+from narcissus.audits.numbers.game import sampled
+from narcissus.report.format import percent
+from narcissus.study.results.language import DocumentGroup, LanguageResults
+
+Row = dict[str, Any]
+
+
+def rows(results: LanguageResults) -> Iterator[Row]:
+    """Yield the attacks, the scores, the canaries, the program."""
+    for attack in results.attacks:
+        for group in attack.groups:
+            for row in _group(group):
+                yield {**row, "name": attack.name, "copies": group.copies}
+    for one in results.membership:
+        yield {"quantity": "above a fresh one", "name": one.score, **sampled(one.above)}
+        for rate in one.rates:
+            said = {"value": rate.told, "baseline": rate.rate, "rate": rate.rate}
+            grade = "not assessed" if rate.told is None else "sampled"
+            yield {"quantity": "told", "name": one.score, **said, "grade": grade}
+    for group in results.canaries:
+        said = {"value": group.named / group.canaries, "baseline": group.guess}
+        at = {"copies": group.copies, "trials": group.canaries, "grade": "proved"}
+        yield {"quantity": "canaries named", "name": "likelihood", **said, **at}
+    if results.program is not None:
+        yield from extraction.rows(results.program)
+
+
+def _group(group: DocumentGroup) -> Iterator[Row]:
+    baseline = {} if group.fresh is None else {"baseline": group.fresh.value}
+    yield {"quantity": "recovered", "value": group.share, **baseline, "grade": "proved"}
+    if group.fresh is not None:
+        yield {"quantity": "fresh", **sampled(group.fresh)}
+    if group.reference is not None:
+        yield {"quantity": "reference", **sampled(group.reference)}
+    if (gain := group.gain) is not None:
+        values = {"value": gain.value, "low": gain.low, "high": gain.high}
+        yield {"quantity": "gain", **values, "grade": gain.grade}
+
+
+def headline(results: LanguageResults) -> list[str]:
+    """Give the best attack, its baseline, and the best score."""
+    best = results.best
+    said = [f"{best.name} recovers {percent(best.whole.share)} of documents"]
+    if best.whole.fresh is not None:
+        said.append(f"{percent(best.whole.fresh.value)} of fresh ones")
+    if results.membership:
+        top = max(results.membership, key=lambda one: one.above.value)
+        said.append(f"{top.score} tells them {percent(top.above.value)} of the time")
+    if results.program is not None:
+        said += extraction.headline(results.program)[:1]
+    return said

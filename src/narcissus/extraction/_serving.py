@@ -1,0 +1,172 @@
+"""The inside of the sandbox for many runs: import once what they need, then fork for each.
+
+Loaded by `_guard.py` in place of `_jail.py`, whose walls it puts up: this process enters the
+namespaces and becomes a user who owns nothing; it never runs anything of the program. For each run
+it forks a process that puts up what is left (limits, Landlock, seccomp) and only then runs the
+program, so that no run can reach this process or another run: each has pipes of its own, and the
+private folder is emptied between them. Standard library only.
+
+What each run came to is written on standard output: a line of JSON, then what was printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_JAIL: dict[str, Any] = runpy.run_path(os.path.join(_HERE, "_jail.py"), run_name="jail")
+_REMOVE: Callable[[str], None] = sys.modules["__main__"].__dict__["remove"]
+_KEPT = 4096  # bytes of what is written on standard error
+_LEAST_WAIT = 0.05
+
+unshare: Callable[[], str] = _JAIL["unshare"]
+"""As the guard asks for it."""
+
+
+def enter(config: dict[str, Any]) -> Callable[[], None]:
+    """Put up the outer walls, import, and serve; returns in the process of each run only."""
+    layers: list[str] = _JAIL["place"](config)
+    os.write(config["report"], json.dumps(layers).encode())
+    os.close(config["report"])
+    answers = os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):  # what an import prints is no answer
+        os.dup2(null, stream)
+    for name in config["modules"]:
+        _import(name)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)  # threads that wait for each other cost more than they give
+    for name, limits in config["runs"]:
+        program = _fork(config, name, limits, layers, answers)
+        if program is not None:
+            return program
+    os._exit(0)
+
+
+def _import(name: str) -> None:
+    """Import ``module`` or ``module:attribute``; what fails here fails in the program as well."""
+    module, _, attribute = name.partition(":")
+    with contextlib.suppress(Exception):
+        found = importlib.import_module(module)
+        if attribute:
+            getattr(found, attribute)
+
+
+def _fork(
+    config: dict[str, Any], name: str, limits: dict[str, Any], layers: list[str], answers: int
+) -> Callable[[], None] | None:
+    """Run a program in a process of its own; give it in that process, None in this one."""
+    printed, error, report = os.pipe(), os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        _own_streams(config, printed[1], error[1], report[1])
+        _new_chance()
+        config = {**config, **limits}
+        os.write(3, json.dumps(_JAIL["confine"](config)).encode())
+        os.close(3)
+        return lambda: _JAIL["run"](name)
+    for _, end in (printed, error, report):
+        os.close(end)
+    said = _attend(child, printed[0], error[0], limits)
+    with os.fdopen(report[0], "rb") as file:
+        inner = file.read()
+    said["layers"] = [*layers, *(json.loads(inner) if inner else [])]
+    output, errors = said.pop("output"), said.pop("error")
+    head = json.dumps({**said, "output": len(output), "error": len(errors)}).encode()
+    for part in (head + b"\n", bytes(output), bytes(errors)):
+        _write(answers, part)
+    _empty(config["tmp"])
+    return None
+
+
+def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -> None:
+    """Keep the streams of this run, the report as descriptor 3, and nothing else that is open."""
+    given = os.open(config["stdin"], os.O_RDONLY)
+    high = 200  # above whatever they are now
+    kept = (given, output, error, report)
+    for place, handle in enumerate(kept):
+        os.dup2(handle, high + place)
+    for place in range(len(kept)):
+        os.dup2(high + place, place, inheritable=True)
+    os.closerange(4, 4096)
+
+
+def _new_chance() -> None:
+    """Give this run random numbers of its own, where a library drew its seed before the fork.
+
+    Python's own generator does so by itself; PyTorch starts every process alike.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _attend(child: int, printed: int, error: int, limits: dict[str, Any]) -> dict[str, Any]:
+    """Collect what a run prints until its end, its deadline or its output limit."""
+    begun = time.monotonic()
+    deadline = begun + limits["seconds"]
+    output, errors = bytearray(), bytearray()
+    stopped, status = "", None
+    with selectors.DefaultSelector() as selector:
+        for stream in (printed, error):
+            selector.register(stream, selectors.EVENT_READ)
+        while status is None or selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0 and not stopped and status is None:
+                stopped = "timeout"
+            if len(output) > limits["output"] and not stopped:
+                stopped = "output limit"
+            if stopped and status is None:
+                os.kill(child, signal.SIGKILL)
+            if status is None:
+                pid, found = os.waitpid(child, 0 if stopped else os.WNOHANG)
+                status = found if pid else None
+            wait = min(max(left, 0), _LEAST_WAIT)
+            if not selector.get_map():
+                time.sleep(0 if status is not None else wait)
+            for key, _ in selector.select(wait) if selector.get_map() else ():
+                _read(selector, key.fd, output if key.fd == printed else errors)
+            del errors[:-_KEPT]
+    for stream in (printed, error):
+        os.close(stream)
+    return {
+        "output": output[: limits["output"]],
+        "error": errors,
+        "stopped": stopped,
+        "code": os.waitstatus_to_exitcode(status),
+        "seconds": time.monotonic() - begun,
+    }
+
+
+def _read(selector: selectors.BaseSelector, stream: int, held: bytearray) -> None:
+    chunk = os.read(stream, 65536)
+    if chunk:
+        held += chunk
+    else:
+        selector.unregister(stream)
+
+
+def _write(stream: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(stream, content) :]
+
+
+def _empty(folder: str) -> None:
+    """Remove all that a run has left; the folder is a mount of root's, and stays."""
+    for entry in list(os.scandir(folder)):
+        if entry.is_dir(follow_symlinks=False):
+            _REMOVE(entry.path)
+        else:
+            os.unlink(entry.path)
+    if os.listdir(folder):  # then the next run would not begin as this one did
+        os._exit(1)

@@ -1,0 +1,210 @@
+"""Canaries in a training text: secrets drawn at random, planted a known number of times.
+
+What a model that never saw a canary makes of it is known exactly: its digits are fair coins to it,
+so that the true secret has any rank among others drawn alike with the same chance.
+
+Source: exposure after Carlini et al. 2019; the exact baseline is Narcissus theory 1 with a known
+prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from narcissus._random import RandomSource, generator
+from narcissus._validation import fraction, integer
+from narcissus.errors import InputError
+from narcissus.extraction.documents import Document
+from narcissus.extraction.ngram import Generator
+from narcissus.extraction.recovered import Completes, completed_documents
+
+IntArray = NDArray[np.int64]
+NUMBER, SECRET = "{number}", "{secret}"
+
+
+@dataclass(frozen=True)
+class CanaryPlan:
+    """Which canaries are planted.
+
+    Parameters
+    ----------
+    each
+        Canaries for each number of copies.
+    copies
+        How often each of them stands in the training text.
+    digits
+        Of a secret.
+    text
+        The document around it: ``{number}`` is the number of the canary, ``{secret}`` its secret.
+    """
+
+    each: int = 20
+    copies: tuple[int, ...] = (1, 4, 16)
+    digits: int = 8
+    text: str = "The code of safe {number} is {secret}."
+
+    def __post_init__(self) -> None:
+        integer("each", self.each, low=1)
+        integer("digits", self.digits, low=1, high=100)
+        if not self.copies or len(set(self.copies)) != len(self.copies):
+            raise InputError(f"`copies` must be different numbers, got {list(self.copies)}")
+        for one in self.copies:
+            integer("copies", one, low=1)
+        before, _, _ = self.text.partition(SECRET)
+        if SECRET not in self.text or NUMBER not in before or not before.strip():
+            raise InputError(
+                "`text` of canaries must hold '{number}', and '{secret}' after it, each as such: "
+                f"got {self.text!r}"
+            )
+
+    def secrets(self, count: int, rng: np.random.Generator) -> list[str]:
+        """Draw secrets."""
+        return ["".join(map(str, row)) for row in rng.integers(0, 10, (count, self.digits))]
+
+    def plant(self, rng: RandomSource = None) -> tuple[PlantedCanary, ...]:
+        """Draw the canaries."""
+        drawn = self.secrets(self.each * len(self.copies), generator(rng))
+        copies = np.repeat(self.copies, self.each)
+        return tuple(
+            PlantedCanary(self.text.replace(NUMBER, str(number)), secret, int(one))
+            for number, (secret, one) in enumerate(zip(drawn, copies, strict=True), start=1)
+        )
+
+
+@dataclass(frozen=True)
+class PlantedCanary:
+    """A canary: the text around its secret, the secret, its copies."""
+
+    template: str
+    secret: str
+    copies: int
+
+    def text(self, secret: str | None = None) -> str:
+        """Give the document, with another secret where one is given."""
+        return self.template.replace(SECRET, self.secret if secret is None else secret)
+
+    @property
+    def document(self) -> Document:
+        """Give it as a document."""
+        return Document(self.text(), self.copies)
+
+
+@dataclass(frozen=True)
+class NamedCanaries:
+    """What a model gives away of canaries with as many copies.
+
+    Attributes
+    ----------
+    copies, canaries
+        How often each was planted; how many there are.
+    ranks
+        Of each true secret among ``alternatives`` others and itself by likelihood; 1 is the
+        likeliest, ties count against it.
+    alternatives
+        Other secrets that it was compared with.
+    completed
+        Canaries whose secret the model prints when it is given what stands before it.
+    digits
+        Of a secret.
+    """
+
+    copies: int
+    canaries: int
+    ranks: tuple[int, ...]
+    alternatives: int
+    completed: int
+    digits: int
+
+    @property
+    def named(self) -> int:
+        """Canaries whose secret is likelier than every other."""
+        return sum(rank == 1 for rank in self.ranks)
+
+    @property
+    def guess(self) -> float:
+        """Chance that a model that never saw a canary names it: exact, ties can only lower it."""
+        return 1 / (self.alternatives + 1)
+
+    @property
+    def guess_completed(self) -> float:
+        """Chance that a model that never saw a canary prints its secret: no guess has more."""
+        return 10.0**-self.digits
+
+    @property
+    def exposure(self) -> float:
+        """Median over canaries of ``log2(alternatives + 1) - log2(rank)``, in bits."""
+        return float(np.median(np.log2(self.alternatives + 1) - np.log2(self.ranks)))
+
+    def chance(self, completed: bool = False) -> float:
+        """Probability that a model that never saw them names (or prints) as many or more.
+
+        Secrets are independent of each other, so for such a model their number is binomial.
+        """
+        seen, rate = (
+            (self.completed, self.guess_completed) if completed else (self.named, self.guess)
+        )
+        return float(stats.binom.sf(seen - 1, self.canaries, rate))
+
+    def by_chance(self, confidence: float = 0.95) -> int:
+        """Give how many a model that never saw them names at most, at this level."""
+        level = fraction("confidence", confidence)
+        return int(stats.binom.ppf(level, self.canaries, self.guess))
+
+
+def named_canaries(
+    model: Generator,
+    planted: Sequence[PlantedCanary],
+    plan: CanaryPlan,
+    *,
+    alternatives: int = 99,
+    completes: Completes | None = None,
+    rng: RandomSource = None,
+) -> tuple[NamedCanaries, ...]:
+    """Rank each true secret among others, and ask the model for it.
+
+    Parameters
+    ----------
+    model
+        The model.
+    planted, plan
+        The canaries, and how they were drawn.
+    alternatives
+        Other secrets that each is compared with.
+    completes
+        The model again where it can continue a prompt; None leaves that out.
+    rng
+        Draws the other secrets.
+
+    Returns
+    -------
+    tuple
+        One for each number of copies.
+    """
+    count = integer("alternatives", alternatives, low=1)
+    random = generator(rng)
+    found: list[NamedCanaries] = []
+    for copies in plan.copies:
+        alike = [one for one in planted if one.copies == copies]
+        ranks: list[int] = []
+        for one in alike:
+            others = plan.secrets(count, random)
+            texts = [one.text(), *(one.text(secret) for secret in others)]
+            loss, _ = model.negative_log_likelihood(texts)
+            ranks.append(1 + int((loss[1:] <= loss[0]).sum()))
+        printed = 0 if completes is None else _completed(completes, alike, plan)
+        found.append(NamedCanaries(copies, len(alike), tuple(ranks), count, printed, plan.digits))
+    return tuple(found)
+
+
+def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
+    """Count the canaries whose secret follows when the model is given what stands before it."""
+    return sum(
+        bool(completed_documents(model, [one.text()], prefix=place, window=plan.digits)[0])
+        for one in alike
+        if (place := one.template.index(SECRET))
+    )

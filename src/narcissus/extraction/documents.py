@@ -1,0 +1,123 @@
+"""Documents of a language model: what it was trained on, and what it has never seen.
+
+A document that comes several times counts as one, with its copies: how often a text was trained on
+decides how well it is learnt by heart. All copies of a document are on the same side of a division.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from narcissus._files import file_size, read_bytes
+from narcissus._validation import integer
+from narcissus.errors import InputError
+
+Unit = Literal["line", "paragraph"]
+LARGEST_TEXT = 2**30
+"""Most bytes of a file of documents (1 GiB)."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text, and how often it comes."""
+
+    text: str
+    copies: int = 1
+
+    def __post_init__(self) -> None:
+        integer("copies", self.copies, low=1)
+
+
+def counted(texts: Sequence[str]) -> tuple[Document, ...]:
+    """Give the different texts in the order in which they first come, with their copies.
+
+    Examples
+    --------
+    >>> counted(["b", "a", "b"])
+    (Document(text='b', copies=2), Document(text='a', copies=1))
+    """
+    return tuple(Document(text, copies) for text, copies in Counter(texts).items())
+
+
+def read_documents(path: Path, unit: Unit = "line") -> tuple[Document, ...]:
+    """Read documents from a text file (UTF-8), one a line or separated by blank lines.
+
+    Raises
+    ------
+    InputError
+        The file is missing, no text, or holds no document.
+    TooLargeError
+        It has more than `LARGEST_TEXT` bytes.
+    """
+    file_size(path, largest=LARGEST_TEXT)
+    try:
+        text = read_bytes(path, largest=LARGEST_TEXT).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start})") from error
+    text = text.replace("\r\n", "\n")
+    parts = text.split("\n") if unit == "line" else text.split("\n\n")
+    found = counted([part.strip() for part in parts if part.strip()])
+    if not found:
+        raise InputError(f"{path} holds no documents")
+    return found
+
+
+@dataclass(frozen=True)
+class Division:
+    """Which documents a model was trained on.
+
+    Attributes
+    ----------
+    trained
+        Those that it was trained on.
+    fresh
+        Documents of the same source that neither model has seen.
+    reference
+        Those that the reference model was trained on, and no other model here.
+    by_chance
+        Whether chance decided which documents are which.
+    """
+
+    trained: tuple[Document, ...]
+    fresh: tuple[Document, ...]
+    reference: tuple[Document, ...] = ()
+    by_chance: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an empty side, and a document on two sides."""
+        for name, side in (("trained", self.trained), ("fresh", self.fresh)):
+            if not side:
+                raise InputError(f"there are no {name} documents")
+        seen = {one.text for one in self.trained}
+        for name, side in (("fresh", self.fresh), ("reference", self.reference)):
+            if both := next((one.text for one in side if one.text in seen), None):
+                raise InputError(
+                    f"a document is among those trained on and among the {name} ones "
+                    f"({both[:40]!r}): leave it out of one of them"
+                )
+            seen |= {one.text for one in side}
+
+
+def divide(documents: Sequence[Document], rng: np.random.Generator) -> Division:
+    """Divide documents by chance into three equal parts: trained on, fresh, for the reference.
+
+    Which part a document is in depends on nothing else, so that documents which are independent
+    draws of one source are so in each part.
+
+    Raises
+    ------
+    InputError
+        There are fewer than three documents.
+    """
+    if len(documents) < 3:
+        raise InputError(f"dividing needs at least 3 different documents, got {len(documents)}")
+    order = [documents[place] for place in rng.permutation(len(documents))]
+    third = len(order) // 3
+    trained, fresh = order[third : 2 * third], order[:third]
+    return Division(tuple(trained), tuple(fresh), tuple(order[2 * third :]), by_chance=True)

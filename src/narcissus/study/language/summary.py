@@ -1,0 +1,187 @@
+"""From what attacks did to numbers with limits, all of which hold at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.evidence import each_confidence
+from narcissus.extraction.canaries import NamedCanaries
+from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.membership import told_apart, told_at
+from narcissus.extraction.recovered import BoolArray, recovered_documents
+from narcissus.study.language.schema import LanguageStudy
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.extraction import ExtractionResults
+from narcissus.study.results.language import (
+    CanaryGroup,
+    DocumentAttack,
+    DocumentGroup,
+    GainOverFresh,
+    LanguageResults,
+    MembershipScore,
+    RankedBy,
+    ToldAtRate,
+)
+
+Scores = Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class AttackedDocuments:
+    """What one attack did.
+
+    Attributes
+    ----------
+    name, rule
+        What it is called, and when a document counts.
+    trained, fresh
+        The documents that it could have recovered, by side.
+    recovered, recovered_fresh
+        Whether it did, in their order.
+    by_reference
+        Whether the same attack on the reference model recovered those trained on.
+    ranked
+        The best texts by score, where it ranked any.
+    """
+
+    name: str
+    rule: str
+    trained: Sequence[Document]
+    fresh: Sequence[Document]
+    recovered: BoolArray
+    recovered_fresh: BoolArray
+    by_reference: BoolArray | None
+    ranked: tuple[RankedBy, ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundAboutModel:
+    """Everything that was done to a model, before limits are made."""
+
+    words: str
+    parameters: int
+    division: Division
+    attacked: Sequence[AttackedDocuments]
+    trained_scores: Scores
+    fresh_scores: Scores
+    canaries: Sequence[NamedCanaries]
+    program: ExtractionResults | None
+    has_reference: bool
+
+
+def summarised(study: LanguageStudy, found: FoundAboutModel) -> LanguageResults:
+    """Make the limits, each for all of them together (Bonferroni), and the status."""
+    rates = study.membership.false_alarms if study.membership else []
+    groups = [_groups(one) for one in found.attacked]
+    claims = len(found.trained_scores) * (1 + len(rates)) + len(found.canaries)
+    for one, own in zip(found.attacked, groups, strict=True):
+        claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
+        claims += len(own) * (one.by_reference is not None)
+    each = each_confidence(study.run.confidence, claims)
+    threshold = study.threshold
+    results = LanguageResults.model_construct(
+        model=found.words,
+        parameters=found.parameters,
+        has_reference=found.has_reference,
+        trained=len(found.division.trained),
+        trained_copies=sum(one.copies for one in found.division.trained),
+        fresh=len(found.division.fresh),
+        by_chance=found.division.by_chance,
+        confidence=study.run.confidence,
+        claims=claims,
+        claim_confidence=each,
+        attacks=tuple(
+            _attack(one, own, each) for one, own in zip(found.attacked, groups, strict=True)
+        ),
+        membership=tuple(
+            _score(name, found.trained_scores[name], found.fresh_scores[name], rates, each)
+            for name in found.trained_scores
+        ),
+        canaries=tuple(_canaries(one, each) for one in found.canaries),
+        program=found.program,
+        most_gain=None if threshold is None else threshold.gain,
+        most_quality=None if threshold is None else threshold.quality,
+    )
+    status, grade = results.status_by_numbers
+    return LanguageResults(**dict(results), status=status, grade=grade)
+
+
+def _groups(one: AttackedDocuments) -> list[int]:
+    """Give the numbers of copies that are told apart; 0 is all documents."""
+    several = sorted({document.copies for document in one.trained})
+    return [0, *(several if len(several) > 1 else [])]
+
+
+def _among(documents: Sequence[Document], copies: int) -> BoolArray:
+    return np.array([copies in (0, one.copies) for one in documents], dtype=np.bool_)
+
+
+def _attack(one: AttackedDocuments, groups: Sequence[int], each: float) -> DocumentAttack:
+    return DocumentAttack.model_validate(
+        {
+            "name": one.name,
+            "rule": one.rule,
+            "groups": tuple(_group(one, copies, each) for copies in groups),
+            "ranked": one.ranked,
+        }
+    )
+
+
+def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
+    trained, fresh = _among(one.trained, copies), _among(one.fresh, copies)
+    found = recovered_documents(
+        one.recovered[trained],
+        one.recovered_fresh[fresh],
+        None if one.by_reference is None else one.by_reference[trained],
+        confidence=each,
+    )
+    gain = found.gain
+    return DocumentGroup(
+        copies=copies,
+        documents=found.documents,
+        recovered=found.recovered,
+        share=found.share,
+        fresh=None if found.fresh is None else SampledShare.of(found.fresh),
+        reference=None if found.reference is None else SampledShare.of(found.reference),
+        gain=None
+        if gain is None
+        else GainOverFresh(value=gain[0], low=gain[1], high=gain[2], grade="sampled"),
+        chance=found.chance,
+    )
+
+
+def _score(
+    name: str,
+    trained: NDArray[np.float64],
+    fresh: NDArray[np.float64],
+    rates: Sequence[float],
+    each: float,
+) -> MembershipScore:
+    quantity = f"chance that a document trained on scores above a fresh one, by {name}"
+    told = [told_at(trained, fresh, rate, confidence=each) for rate in rates]
+    return MembershipScore(
+        score=name,
+        above=SampledShare.of(told_apart(trained, fresh, confidence=each, quantity=quantity)),
+        rates=tuple(ToldAtRate(rate=one.rate, told=one.told, needed=one.needed) for one in told),
+    )
+
+
+def _canaries(one: NamedCanaries, each: float) -> CanaryGroup:
+    return CanaryGroup(
+        copies=one.copies,
+        canaries=one.canaries,
+        alternatives=one.alternatives,
+        named=one.named,
+        guess=one.guess,
+        by_chance=one.by_chance(each),
+        chance=one.chance(),
+        completed=one.completed,
+        guess_completed=one.guess_completed,
+        exposure=one.exposure,
+        most_exposure=math.log2(one.alternatives + 1),
+    )

@@ -1,0 +1,229 @@
+"""What a study of a language model finds: documents recovered, told and planted, beside chance."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from narcissus.results import Grade
+from narcissus.study.results.base import (
+    SLACK,
+    Count,
+    Level,
+    NonNegative,
+    Positive,
+    ResultModel,
+    SampledShare,
+    Share,
+    Signed,
+)
+from narcissus.study.results.extraction import ExtractionResults
+
+LanguageStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
+
+
+class GainOverFresh(ResultModel):
+    """The share recovered of documents trained on, beyond that of documents never seen."""
+
+    value: Signed
+    low: Signed
+    high: Signed
+    grade: Literal["sampled"]
+
+
+class DocumentGroup(ResultModel):
+    """Documents with so many copies, or all of them: how many were recovered, and how many anyway.
+
+    ``recovered`` is a count for this model and what the attack printed, no sample.
+    """
+
+    copies: Count = Field(description="Of each in the training text; 0: all documents.")
+    documents: Positive = Field(description="Different ones that the model was trained on.")
+    recovered: Count
+    share: Share
+    fresh: SampledShare | None = Field(
+        description="Share of documents never seen that the same rule counts; null: there are none."
+    )
+    reference: SampledShare | None = Field(
+        description="Share of these documents recovered from a model that was not trained on them; "
+        "null: there is none."
+    )
+    gain: GainOverFresh | None
+    chance: Share | None = Field(
+        description="That as many or more of those recovered would be documents trained on if "
+        "chance alone had decided (Fisher's exact test)."
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if abs(self.share - self.recovered / self.documents) > SLACK:
+            raise ValueError("`share` is not `recovered` of `documents`")
+        if (self.gain is None) != (self.fresh is None) or (self.chance is None) != (
+            self.fresh is None
+        ):
+            raise ValueError("a gain is said without fresh documents, or none with them")
+        if self.gain is not None and self.fresh is not None:
+            assert self.fresh.low is not None
+            assert self.fresh.high is not None
+            wanted = (
+                self.share - self.fresh.value,
+                self.share - self.fresh.high,
+                self.share - self.fresh.low,
+            )
+            said = (self.gain.value, self.gain.low, self.gain.high)
+            if any(abs(a - b) > SLACK for a, b in zip(wanted, said, strict=True)):
+                raise ValueError("`gain` is not the share beyond that of fresh documents")
+        return self
+
+
+class RankedBy(ResultModel):
+    """The best texts by one score: how many hold a stretch of a document."""
+
+    score: str
+    texts: Positive
+    trained: Count = Field(description="Hold a rare stretch of a document trained on.")
+    fresh: Count = Field(description="Hold a rare stretch of a fresh document.")
+
+
+class DocumentAttack(ResultModel):
+    """One attack that recovers documents."""
+
+    name: Literal["generation", "completion"]
+    rule: str = Field(description="When a document counts as recovered.")
+    groups: tuple[DocumentGroup, ...] = Field(min_length=1)
+    ranked: tuple[RankedBy, ...] = Field(description="By score; empty where nothing is ranked.")
+
+    @property
+    def whole(self) -> DocumentGroup:
+        """All documents."""
+        return self.groups[0]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        parts = self.groups[1:]
+        if self.whole.copies != 0 or any(one.copies == 0 for one in parts):
+            raise ValueError("all documents must come first, and once")
+        if parts and (
+            sum(p.recovered for p in parts) != self.whole.recovered
+            or sum(p.documents for p in parts) != self.whole.documents
+        ):
+            raise ValueError("the groups do not add up to all documents")
+        return self
+
+
+class ToldAtRate(ResultModel):
+    """Documents told from fresh ones, with few false alarms."""
+
+    rate: Share = Field(description="False alarms, at most, at the level of a claim.")
+    told: Share | None = Field(description="Of documents trained on; null: too few fresh ones.")
+    needed: Positive = Field(description="Fresh documents that it takes.")
+
+    @property
+    def times(self) -> float | None:
+        """How many times as often as chance."""
+        return None if self.told is None else self.told / self.rate
+
+
+class MembershipScore(ResultModel):
+    """How far one score tells documents trained on from fresh ones."""
+
+    score: str
+    above: SampledShare = Field(
+        description="Chance that a document trained on scores above a fresh one (area under ROC)."
+    )
+    rates: tuple[ToldAtRate, ...]
+
+
+class CanaryGroup(ResultModel):
+    """Canaries with as many copies; what a model that never saw them does is known exactly."""
+
+    copies: Positive
+    canaries: Positive
+    alternatives: Positive = Field(description="Secrets that each was compared with.")
+    named: Count = Field(description="Whose secret is likelier than every other one.")
+    guess: Share = Field(description="Chance that a model that never saw one names it, exact.")
+    by_chance: Count = Field(description="As many such a model names at most, at a claim's level.")
+    chance: Share = Field(description="That such a model names as many or more.")
+    completed: Count = Field(description="Whose secret is printed after the text before it.")
+    guess_completed: Share = Field(description="Chance of that without having seen it, at most.")
+    exposure: NonNegative = Field(description="Median, in bits.")
+    most_exposure: NonNegative = Field(description="What it can be with so many alternatives.")
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if max(self.named, self.completed) > self.canaries:
+            raise ValueError("there are more canaries named than planted")
+        if abs(self.guess - 1 / (self.alternatives + 1)) > SLACK:
+            raise ValueError("`guess` does not follow from `alternatives`")
+        return self
+
+
+class LanguageResults(ResultModel):
+    """Everything found about a language model."""
+
+    model: str = Field(description="What it is, in words.")
+    parameters: Positive
+    has_reference: bool
+    trained: Positive = Field(description="Different documents that it was trained on.")
+    trained_copies: Positive = Field(description="The same with their copies.")
+    fresh: Positive
+    by_chance: bool = Field(description="Whether chance decided on which documents it was trained.")
+    confidence: Level
+    claims: Positive = Field(description="Limits that hold at once, each at `claim_confidence`.")
+    claim_confidence: Level
+    attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
+    membership: tuple[MembershipScore, ...]
+    canaries: tuple[CanaryGroup, ...]
+    program: ExtractionResults | None
+    most_gain: Share | None = Field(description="That is accepted; null: not asked.")
+    most_quality: Share | None = Field(description="The same, of the program.")
+    status: LanguageStatus
+    grade: Grade
+
+    @property
+    def best(self) -> DocumentAttack:
+        """The attack that gains most over fresh documents; the first of equals."""
+        return max(self.attacks, key=lambda one: _gain(one.whole)[0])
+
+    @property
+    def program_exceeds(self) -> bool:
+        """Whether the program is an extraction of more quality than is accepted."""
+        found = self.program
+        return (
+            found is not None
+            and self.most_quality is not None
+            and found.verdict == "extraction"
+            and found.quality > self.most_quality
+        )
+
+    @property
+    def status_by_numbers(self) -> tuple[LanguageStatus, Grade]:
+        """Status and grade that the numbers have: attacks that fail prove nothing."""
+        gains = [_gain(one.whole) for one in self.attacks]
+        if self.most_gain is None and self.most_quality is None:
+            return "no threshold", "sampled"
+        if self.most_gain is not None and max(low for _, low in gains) > self.most_gain:
+            return "exceeded", "sampled"
+        if self.program_exceeds:
+            return "exceeded", "approximate"
+        beyond = self.most_gain is not None and max(v for v, _ in gains) > self.most_gain
+        return ("too few trials" if beyond else "inconclusive"), "sampled"
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if (self.status, self.grade) != self.status_by_numbers:
+            raise ValueError(f"status and grade are {self.status_by_numbers} by the numbers")
+        claims = sum(
+            (g.fresh is not None) + (g.reference is not None)
+            for one in self.attacks
+            for g in one.groups
+        )
+        claims += sum(1 + len(one.rates) for one in self.membership) + len(self.canaries)
+        if self.claims != claims:
+            raise ValueError(f"there are {claims} claims")
+        return self
+
+
+def _gain(group: DocumentGroup) -> tuple[float, float]:
+    return (-1.0, -1.0) if group.gain is None else (group.gain.value, group.gain.low)
