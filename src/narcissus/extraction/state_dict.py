@@ -73,7 +73,7 @@ def read_dense_net(
             raise InputError(
                 f"{path}: `{name}.weight` has the shape {weight.shape}, and a dense layer behind "
                 f"{before} numbers has (outputs, {before})"
-                + ("" if weight.ndim != 2 else "; is `transposed` what is meant?")
+                + ("; is `transposed` what is meant?" if weight.shape[:1] == (before,) else "")
             )
         bias = f"{name}.bias"
         found = _named(arrays, bias, path) if bias in arrays else np.zeros(weight.shape[0])
@@ -95,8 +95,8 @@ def read_dense_net(
 def _named(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float64]:
     if name not in arrays:
         raise InputError(
-            f"{path} has no array `{name}`{did_you_mean(name, arrays)}; it has "
-            f"{', '.join(sorted(arrays)[:12]) or 'none'}"
+            f"{path} has no array `{name}`; it has {', '.join(sorted(arrays)[:12]) or 'none'}"
+            f"{did_you_mean(name, arrays)}"
         )
     found = arrays[name].astype(np.float64)
     if not np.isfinite(found).all():

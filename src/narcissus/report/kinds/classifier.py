@@ -175,6 +175,13 @@ def _attack(one: ImageAttack) -> Iterator[Block]:
                 "keep them, or make it with `pictures = 0`."
             ]
         )
+    else:
+        yield Text(
+            [
+                "No image is shown. `pictures = 6` in the study shows the best reconstructions "
+                "beside training images, in the record and here."
+            ]
+        )
 
 
 def _row(shown: ShownReconstruction, place: int) -> list[Picture]:

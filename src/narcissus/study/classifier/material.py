@@ -122,10 +122,6 @@ def _divided(
     middle = n + (len(order) - n) // 2
     trained, others, fresh = order[:n], order[n:middle], order[middle:]
     _, classes = np.unique(found.classes, return_inverse=True)
-    if np.unique(classes[trained]).size < 2:
-        raise InputError(
-            f"the {n} images that chance took are all of one class: take more, or another seed"
-        )
     rows = found.rows
     offset = np.zeros(rows.shape[1])
     if study.data.offset == "mean":
@@ -169,6 +165,15 @@ class TrainsNetworks:
     training: TrainingSection
     sides: ImageSides
     entropy: int
+
+    def __post_init__(self) -> None:
+        """Refuse images that are all of one class."""
+        assert self.sides.classes is not None
+        if np.unique(self.sides.classes).size < 2:
+            raise InputError(
+                f"the {self.training.images} images that chance took are all of one class: take "
+                "more, or another seed"
+            )
 
     @property
     def keys(self) -> list[str]:

@@ -156,11 +156,11 @@ class ClassifierStudy(FileSection):
         "range of all images if left out.",
     )
     pictures: int = Field(
-        6,
+        0,
         ge=0,
         le=100,
         description="Reconstructions of each attack that the record and the report show, each "
-        "beside a training image; 0 keeps training images out of both.",
+        "beside a training image and a fresh one; 0 keeps single images out of both.",
     )
     threshold: ClassifierThreshold | None = None
     run: ClassifierRun = ClassifierRun()  # pyright: ignore[reportCallIssue] (has defaults)
