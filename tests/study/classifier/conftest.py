@@ -13,9 +13,9 @@ DIGITS = Path(__file__).parents[3] / "examples" / "classifiers" / "digits.npz"
 TRAINED = {
     "kind": "classifier",
     "data": {"images": "digits.npz", "offset": "mean", "scale": 8.0},
-    "training": {"images": 12, "hidden": [60], "steps": 1500, "shadows": 3},
-    "reconstruction": {"starts": 1, "steps": 150},
-    "informed": {"targets": 3, "steps": 60},
+    "training": {"images": 12, "hidden": [40], "steps": 1000, "shadows": 2},
+    "reconstruction": {"starts": 1, "steps": 100},
+    "informed": {"targets": 3, "steps": 50},
     "pictures": 2,
     "threshold": {"gain": 0.05},
     "run": {"seed": 4},
@@ -57,9 +57,7 @@ def folder(tmp_path_factory):
     np.savez(place / "fresh.npz", images=images[12:200])
     for name, begin in (("net", 0), ("shadow", 200), ("other", 212)):
         some = slice(begin, begin + 12)
-        net = train_dense(
-            rows[some], labels[some], hidden=(40,), steps=1000, kinds=10, rng=begin
-        )
+        net = train_dense(rows[some], labels[some], hidden=(40,), steps=1000, kinds=10, rng=begin)
         np.savez(place / f"{name}.npz", **state_dict(net))
     return place
 

@@ -94,7 +94,7 @@ def _reconstruction(
               for other in pooled[1:]]  # fmt: skip
     found = recovered_documents(nearest.correlation >= least, fresh, confidence=each)
     assert found.chance is not None
-    pairs = [(i, points[nearest.point[i]]) for i in _best(nearest.correlation, study.pictures)]
+    best = _best(nearest.correlation, study.pictures) if len(points) else []
     return _attack(
         nearest.correlation >= least,
         fresh,
@@ -109,7 +109,7 @@ def _reconstruction(
         named=None,
         shadows=tuple(beside),
         shadow_chance=lead_over_shadows(found.recovered, beside) if beside else None,
-        shown=_shown(sides, pairs if len(points) else []),
+        shown=_shown(sides, [(i, points[nearest.point[i]]) for i in best]),
     )
 
 
