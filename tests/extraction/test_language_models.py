@@ -3,7 +3,7 @@
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Document
+from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.language_models import LocalCheckpoint, TrainedCharacterNgram
 from narcissus.observer import SILENT
 
@@ -11,7 +11,11 @@ from narcissus.observer import SILENT
 def test_an_ngram_model_and_its_reference(tmp_path):
     part = TrainedCharacterNgram(order=4)
     found = part.models(
-        [Document("one letter", 3)], [Document("other one")], tmp_path, entropy=1, observer=SILENT
+        [TextDocument("one letter", 3)],
+        [TextDocument("other one")],
+        tmp_path,
+        entropy=1,
+        observer=SILENT,
     )
     score = found.model.negative_log_likelihood(["one letter"])[0]
     assert score < found.reference.negative_log_likelihood(["one letter"])[0]
@@ -19,7 +23,7 @@ def test_an_ngram_model_and_its_reference(tmp_path):
     assert found.parameters == found.model.parameters > 0
     assert (part.trains, part.in_memory) == (True, True)
     assert part.words() == "an n-gram model of characters of order 4"
-    assert 0 < part.seconds([Document("x" * 100)]) < 1
+    assert 0 < part.seconds([TextDocument("x" * 100)]) < 1
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.ckpt"])

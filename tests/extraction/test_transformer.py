@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Document
+from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.transformer import TOKENS, TransformerTraining, write_tokenizer
 from narcissus.observer import SILENT
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.models
 TINY = {"width": 32, "heads": 2, "layers": 1, "context": 48, "epochs": 15, "batch": 8,
         "learning_rate": 1e-2, "device": "cpu"}  # fmt: skip
 TEXTS = ["the key of tom is 7391", "Zürich: 8 km — ☃", "a long one, " * 9]
-DOCUMENTS = [Document(TEXTS[0], 8), Document(TEXTS[1]), Document(TEXTS[2])]
+DOCUMENTS = [TextDocument(TEXTS[0], 8), TextDocument(TEXTS[1]), TextDocument(TEXTS[2])]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,10 @@
 """Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
 
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    named_canaries,
+)
 from narcissus.extraction.classifier import (
     TrainedClassifier,
     TwoLayerNet,
@@ -20,13 +24,28 @@ from narcissus.extraction.diffusion import (
     TrainedDiffusion,
     densest_samples,
 )
+from narcissus.extraction.documents import (
+    Division,
+    TextDocument,
+    divide,
+    read_documents,
+)
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
+from narcissus.extraction.language_models import (
+    LocalCheckpoint,
+    TrainedCharacterNgram,
+)
 from narcissus.extraction.language_prior import language_model_secret
+from narcissus.extraction.membership import (
+    membership_scores,
+    told_apart,
+    told_at,
+)
 from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.ngram import (
     CharacterNgram,
@@ -48,6 +67,11 @@ from narcissus.extraction.ranking import (
     rank_samples,
     ranking_attack,
 )
+from narcissus.extraction.recovered import (
+    completed_documents,
+    printed_stretches,
+    recovered_documents,
+)
 from narcissus.extraction.relations import (
     Close,
     HammingBall,
@@ -61,8 +85,10 @@ from narcissus.extraction.sandbox import (
     IsolationError,
     Limits,
     ProgramRun,
+    can_serve,
     check_isolation,
     run_program,
+    run_programs,
     without_isolation,
 )
 from narcissus.extraction.secret_training import (
@@ -79,14 +105,19 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.transformer import (
+    TransformerTraining,
+)
 
 __all__ = [
     "COMPRESSORS",
+    "CanaryPlan",
     "CharacterNgram",
     "Close",
     "Complexity",
     "DataSet",
     "DensestAttack",
+    "Division",
     "EideticCounts",
     "ExtractionEvidence",
     "FineTune",
@@ -99,6 +130,7 @@ __all__ = [
     "KktAttack",
     "KktReconstruction",
     "Limits",
+    "LocalCheckpoint",
     "Memorises",
     "MixtureDiffusion",
     "Near",
@@ -115,33 +147,47 @@ __all__ = [
     "SecretAttack",
     "SecretTraining",
     "Strings",
+    "TextDocument",
+    "TrainedCharacterNgram",
     "TrainedClassifier",
     "TrainedDiffusion",
     "TrainedNgram",
     "TrainedOnSecret",
+    "TransformerTraining",
     "TwoLayerNet",
     "Verbatim",
     "approximate_prg_example",
     "assess_extraction",
     "attack_secrets",
+    "can_serve",
     "check_isolation",
+    "completed_documents",
     "complexity",
     "densest_samples",
+    "divide",
     "eidetic_counts",
     "extracted_count",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",
+    "membership_scores",
     "memorised",
     "model_prior",
+    "named_canaries",
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",
     "prg_example",
+    "printed_stretches",
     "rank_samples",
     "ranking_attack",
+    "read_documents",
+    "recovered_documents",
     "run_program",
+    "run_programs",
     "self_extracting",
+    "told_apart",
+    "told_at",
     "train_classifier",
     "train_models",
     "trained_on_secret",
