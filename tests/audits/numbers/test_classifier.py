@@ -30,4 +30,4 @@ def test_rows_are_the_numbers_of_the_record():
     rows = frame[frame["name"] == "informed"].set_index("quantity")
     assert rows.loc["named", "value"] == informed.named / 2
     assert rows.loc["named", "baseline"] == 1 / (audit.record.results.fresh + 1)
-    assert "of training images" in repr(audit)
+    assert "of 10 training images" in repr(audit)

@@ -56,6 +56,6 @@ def headline(results: ClassifierResults) -> list[str]:
     """Give the best attack and its baseline."""
     best = results.best
     return [
-        f"{best.name} gets {percent(best.share)} of training images",
+        f"{best.name} gets {best.recovered:,} of {best.images:,} training images",
         f"{percent(best.fresh.value)} of fresh ones",
     ]

@@ -135,7 +135,7 @@ def _counts(results: ClassifierResults) -> Figure:
     best = results.best
     grades: list[Grade] = ["sampled" for _ in rows]
     return Figure(
-        f"{ATTACKS[best.name]} gets {percent(best.share)} of training images, "
+        f"{ATTACKS[best.name]} gets {best.recovered:,} of {best.images:,} training images, "
         f"{percent(best.fresh.value)} of fresh ones",
         "For each attack a dot for the share of training images that it reconstructs, and an open "
         "square for that of images the network never saw.",
@@ -160,7 +160,7 @@ def _attack(one: ImageAttack) -> Iterator[Block]:
             f" {one.named:,} of {one.images:,} images that were left out are more like their "
             "reconstruction than every fresh image is."
         )
-    yield Text([said, f"The chance of as many is by {one.chance_by}: at most {one.chance:.2g}."])
+    yield Text([said, f"Chance of as many: at most {one.chance:.2g} ({one.chance_by})."])
     if one.shown:
         yield Pictures(
             "The reconstructions nearest to a training image, the best first",

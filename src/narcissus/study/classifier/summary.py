@@ -104,8 +104,7 @@ def _reconstruction(
         "with it",
         points=len(points),
         chance=found.chance,
-        chance_by="Fisher's exact test: which of all images that are reconstructed are training "
-        "images would be chance",
+        chance_by="Fisher's exact test of training images against fresh ones",
         named=None,
         shadows=tuple(beside),
         shadow_chance=lead_over_shadows(found.recovered, beside) if beside else None,
