@@ -17,17 +17,14 @@ def test_the_point_is_found_where_the_network_was_trained_on_it(kinds):
         known, theirs = np.delete(rows, target, 0), np.delete(classes, target)
         return informed_reconstruct(net, known, theirs, box=1, steps=200)
 
-    net = train_dense(rows, classes, hidden=(60,), steps=3000, rng=2)
-    for target in (1, 2):
-        found = guess(net, target)
-        assert np.corrcoef(found.point, rows[target])[0, 1] > 0.95
-        assert found.of_class == classes[target]
-        assert found.loss < 0.1
-        keep = np.arange(6) != target
-        without = train_dense(
-            rows[keep], classes[keep], hidden=(60,), steps=3000, kinds=kinds, rng=2
-        )
-        assert np.corrcoef(guess(without, target).point, rows[target])[0, 1] < 0.9
+    net = train_dense(rows, classes, hidden=(60,), steps=2000, rng=2)
+    found = guess(net, 1)
+    assert np.corrcoef(found.point, rows[1])[0, 1] > 0.95
+    assert found.of_class == classes[1]
+    assert found.loss < 0.1
+    keep = np.arange(6) != 1
+    without = train_dense(rows[keep], classes[keep], hidden=(60,), steps=2000, kinds=kinds, rng=2)
+    assert np.corrcoef(guess(without, 1).point, rows[1])[0, 1] < 0.9
 
 
 def test_what_does_not_fit_is_refused():

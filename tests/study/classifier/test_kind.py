@@ -8,7 +8,6 @@ import pytest
 import narcissus
 from narcissus.errors import InputError, LongWorkError, StoreError, StudyError
 from narcissus.study.classifier.attacking import AttacksNetworks
-from narcissus.study.record import read_record
 
 from .conftest import GIVEN
 
@@ -72,11 +71,6 @@ def test_a_run_that_was_stopped_goes_on(load, tmp_path, monkeypatch, audit):
     assert again == ["informed/3"]
     with pytest.raises(StoreError, match="training"):
         narcissus.run(load(training={"steps": 9}), folder=tmp_path)
-
-
-def test_the_record_is_read_again(audit, tmp_path):
-    audit.save(tmp_path)
-    assert read_record(tmp_path / "record.json").results == audit.record.results
 
 
 def test_a_network_of_ones_own(load):
