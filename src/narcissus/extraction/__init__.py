@@ -17,6 +17,7 @@ from narcissus.extraction.complexity import (
     complexity,
     self_extracting,
 )
+from narcissus.extraction.dense_net import DenseNet, train_dense
 from narcissus.extraction.diffusion import (
     DensestAttack,
     ImageGenerator,
@@ -35,6 +36,7 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.informed import InformedGuess, informed_reconstruct
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_models import (
     LocalCheckpoint,
@@ -105,6 +107,7 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.state_dict import read_dense_net
 from narcissus.extraction.transformer import (
     TransformerTraining,
 )
@@ -116,6 +119,7 @@ __all__ = [
     "Close",
     "Complexity",
     "DataSet",
+    "DenseNet",
     "DensestAttack",
     "Division",
     "EideticCounts",
@@ -125,6 +129,7 @@ __all__ = [
     "HammingBall",
     "HuggingFaceGenerator",
     "ImageGenerator",
+    "InformedGuess",
     "Isolation",
     "IsolationError",
     "KktAttack",
@@ -167,6 +172,7 @@ __all__ = [
     "divide",
     "eidetic_counts",
     "extracted_count",
+    "informed_reconstruct",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",
@@ -181,6 +187,7 @@ __all__ = [
     "printed_stretches",
     "rank_samples",
     "ranking_attack",
+    "read_dense_net",
     "read_documents",
     "recovered_documents",
     "run_program",
@@ -189,6 +196,7 @@ __all__ = [
     "told_apart",
     "told_at",
     "train_classifier",
+    "train_dense",
     "train_models",
     "trained_on_secret",
     "without_isolation",
