@@ -4,17 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from narcissus.errors import StoreError
-from narcissus.extraction.classifier import (
-    TrainedClassifier,
-    TwoLayerNet,
-    noisy_guarantee,
-    train_classifier,
-)
+from narcissus.extraction.classifier import TrainedClassifier, noisy_guarantee, train_classifier
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.kkt import KktAttack, kkt_loss, kkt_reconstruct
+from narcissus.extraction.kkt import KktAttack, kkt_reconstruct
 from narcissus.extraction.pool import Pool
 from narcissus.extraction.ranking import lead_over_shadows
 from narcissus.extraction.relations import Close
@@ -75,25 +69,6 @@ def test_strong_noise_leaves_nothing(world):
     hits = count(rows, found.points)
     assert hits == 0
     assert lead_over_shadows(hits, [count(s, found.points) for s in shadows]) > 0.05
-
-
-def test_gradient():
-    rng = np.random.default_rng(4)
-    net = TwoLayerNet(rng.normal(size=(7, 3)), rng.normal(size=7), rng.normal(size=7))
-    labels = np.array([1.0, -1, 1, -1])
-
-    def split(flat):
-        return flat[:12].reshape(4, 3), flat[12:]
-
-    def loss(flat):
-        return kkt_loss(net, *split(flat), labels, steepness=3.0)[0]
-
-    def gradient(flat):
-        _, by_points, by_roots = kkt_loss(net, *split(flat), labels, steepness=3.0)
-        return np.concatenate([by_points.ravel(), by_roots])
-
-    for _ in range(5):
-        assert optimize.check_grad(loss, gradient, rng.normal(size=16)) < 1e-3
 
 
 def test_an_interrupted_run_continues(world, tmp_path):

@@ -17,6 +17,7 @@ from narcissus.study.record import read_record
 STUDIES = Path(__file__).parents[1] / "study"
 RECORDS = [
     *sorted((STUDIES / "records" / "last").glob("*.json")),
+    STUDIES / "results" / "records" / "classifier.json",
     STUDIES / "results" / "records" / "secrets.json",
     STUDIES / "results" / "records" / "synthetic.json",
 ]

@@ -9,16 +9,14 @@ import jsonschema
 import pytest
 
 from narcissus.cli.schema import study_schema
+from narcissus.study.kinds import KINDS
 from narcissus.study.listing import as_page, as_text, listed
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STUDIES = [*EXAMPLES.rglob("*.toml"), *(study.path for study in shipped_studies())]
-SCHEMAS = {
-    kind: study_schema(kind)
-    for kind in ("table", "game", "channel", "extraction", "secrets", "synthetic", "language-model")
-}
+SCHEMAS = {kind: study_schema(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)

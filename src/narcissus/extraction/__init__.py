@@ -17,6 +17,7 @@ from narcissus.extraction.complexity import (
     complexity,
     self_extracting,
 )
+from narcissus.extraction.dense_net import DenseNet, train_dense
 from narcissus.extraction.diffusion import (
     DensestAttack,
     ImageGenerator,
@@ -40,6 +41,7 @@ from narcissus.extraction.information import (
     conditional_complexity,
     mutual_information,
 )
+from narcissus.extraction.informed import InformedGuess, informed_reconstruct
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_models import (
     LocalCheckpoint,
@@ -111,6 +113,7 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.state_dict import read_dense_net
 from narcissus.extraction.transformer import (
     TransformerTraining,
 )
@@ -124,6 +127,7 @@ __all__ = [
     "Complexity",
     "CompressionVerifier",
     "DataSet",
+    "DenseNet",
     "DensestAttack",
     "Division",
     "EideticCounts",
@@ -133,6 +137,7 @@ __all__ = [
     "HammingBall",
     "HuggingFaceGenerator",
     "ImageGenerator",
+    "InformedGuess",
     "Isolation",
     "IsolationError",
     "KktAttack",
@@ -179,6 +184,7 @@ __all__ = [
     "divide",
     "eidetic_counts",
     "extracted_count",
+    "informed_reconstruct",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",
@@ -194,6 +200,7 @@ __all__ = [
     "printed_stretches",
     "rank_samples",
     "ranking_attack",
+    "read_dense_net",
     "read_documents",
     "recovered_documents",
     "run_program",
@@ -202,6 +209,7 @@ __all__ = [
     "told_apart",
     "told_at",
     "train_classifier",
+    "train_dense",
     "train_models",
     "trained_on_secret",
     "without_isolation",

@@ -20,6 +20,7 @@ from scipy import special
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, non_negative, positive
 from narcissus.errors import InputError
+from narcissus.extraction.dense_net import DenseNet
 from narcissus.extraction.files import DataSet
 from narcissus.guarantees import GaussianDP
 from narcissus.observer import SILENT, Observer
@@ -54,6 +55,11 @@ class TwoLayerNet:
         """Give the same classifier with weights of another norm."""
         factor = norm / self.norm
         return TwoLayerNet(self.W * factor, self.b * factor, self.v * factor)
+
+    @property
+    def dense(self) -> DenseNet:
+        """The same network as layers."""
+        return DenseNet((self.W, self.v[None]), (self.b, np.zeros(1)))
 
 
 def noisy_guarantee(steps: int, noise: float) -> GaussianDP:

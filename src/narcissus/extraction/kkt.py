@@ -1,13 +1,14 @@
 """Reconstruct training points of a classifier from the conditions that its weights satisfy.
 
-Unknowns are points ``x_i``, multipliers ``lambda_i >= 0`` and labels; what is minimised is how far
-the weights are from ``sum_i lambda_i y_i grad f(x_i)``. Departing from theory 10: the network has
-two layers; multipliers are squares instead of penalised; L-BFGS takes the place of momentum SGD
-(some hundred times fewer steps, in double precision on a CPU); the sigmoid that stands for the
-derivative of the ReLU gets steeper in stages; and the first start is not random but read off pairs
-of neurons (`neuron_pairs`).
+Unknowns are points ``x_i``, multipliers and classes; what is minimised is how far the weights are
+from what the points explain of them (`explanation`). Departing from theory 10: multipliers are
+squares instead of penalised; L-BFGS takes the place of momentum SGD (some hundred times fewer
+steps, in double precision on a CPU); the sigmoid that stands for the derivative of the ReLU gets
+steeper in stages; and the first start is not random but read off the weights in closed form
+(`first_points`).
 
-Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
+Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
+Narcissus theory 10.
 """
 
 from __future__ import annotations
@@ -19,19 +20,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import optimize
 
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import integer, positive
 from narcissus.errors import StoreError
 from narcissus.extraction.classifier import TwoLayerNet
+from narcissus.extraction.dense_net import DenseNet
+from narcissus.extraction.explanation import by_roots, coefficients, unexplained
 from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.relations.rows import printed
+from narcissus.extraction.single_neurons import single_neurons
 from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
 
-_STEEPNESS = (20.0, 100.0)
+STEEPNESS = (20.0, 100.0)
+"""Of the sigmoid that stands for the derivative of the ReLU, by stage."""
+
 _NORM = 10.0  # the weights are scaled to it, so that steps and tolerances mean the same everywhere
 
 
@@ -54,83 +60,100 @@ class KktReconstruction:
     losses: tuple[float, ...]
 
 
-def kkt_loss(
-    net: TwoLayerNet, points: FloatArray, roots: FloatArray, labels: FloatArray, *, steepness: float
-) -> tuple[float, FloatArray, FloatArray]:
-    """Give the squared distance of the weights to their explanation, and its gradient.
+@dataclass(frozen=True)
+class KktSearch:
+    """A search for the points that explain the weights of a network; its starts differ.
 
-    Parameters
+    Attributes
     ----------
     net
-        The classifier.
-    points, roots, labels
-        ``x_i`` of shape (m, d); ``sqrt(lambda_i)`` and ``y_i`` of shape (m,).
-    steepness
-        Of the sigmoid that stands for the derivative of the ReLU.
-
-    Returns
-    -------
-    loss, gradient by points, gradient by roots
+        The network; its weights are scaled to a norm of their own.
+    box
+        Largest absolute value of an entry of a training point.
+    points
+        Points of each start.
+    steps
+        Steps of L-BFGS in each of two stages.
     """
-    c = roots**2 * labels
-    z = points @ net.W.T + net.b
-    gate = special.expit(steepness * z)
-    weighted = c[:, None] * gate * net.v
-    error_w = weighted.T @ points - net.W
-    error_b = weighted.sum(axis=0) - net.b
-    relu = np.maximum(z, 0.0)
-    error_v = c @ relu - net.v
-    loss = float((error_w**2).sum() + (error_b**2).sum() + (error_v**2).sum())
-    along = points @ error_w.T + error_b
-    by_c = 2 * ((gate * net.v * along).sum(axis=1) + relu @ error_v)
-    slope = steepness * gate * (1 - gate)
-    by_z = 2 * c[:, None] * (net.v * along * slope + error_v * (z > 0))
-    by_points = 2 * weighted @ error_w + by_z @ net.W
-    return loss, by_points, 2 * by_c * labels * roots
 
-
-@dataclass(frozen=True)
-class _Problem:
-    """What all starts share."""
-
-    net: TwoLayerNet
+    net: DenseNet
     box: float
     points: int
     steps: int
 
+    def __post_init__(self) -> None:
+        """Scale the weights."""
+        positive("box", self.box)
+        integer("points", self.points, low=2)
+        integer("steps", self.steps, low=1)
+        object.__setattr__(self, "net", self.net.scaled(_NORM))
 
-def _explain(
-    problem: _Problem, start: FloatArray, labels: FloatArray, random: np.random.Generator
-) -> tuple[FloatArray, FloatArray, float]:
-    """Improve one start by L-BFGS, the sigmoid steeper in each stage."""
-    m, d = start.shape
-    net, box, steps = problem.net, problem.box, problem.steps
+    def first_points(self, rng: RandomSource) -> FloatArray:
+        """Read points off the weights in closed form, shape (at most ``points``, d).
 
-    def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
-        points, roots = flat[: m * d].reshape(m, d), flat[m * d :]
-        loss, by_points, by_roots = kkt_loss(net, points, roots, labels, steepness=steepness)
-        outside = np.maximum(np.abs(points) - box, 0.0)
-        loss += float((outside**2).sum())
-        by_points += 2 * outside * np.sign(points)
-        return loss, np.concatenate([by_points.ravel(), by_roots])
+        Off pairs of neurons where a network of two layers tells two classes apart, else off single
+        neurons of the first layer.
+        """
+        net = self.net
+        if len(net.weights) == 2 and net.outputs <= 2:
+            v = net.weights[1]
+            two = TwoLayerNet(net.weights[0], net.biases[0], v[0] if len(v) == 1 else v[1] - v[0])
+            return neuron_pairs(two, box=self.box, keep=self.points, rng=rng)
+        return single_neurons(net, box=self.box, keep=self.points, rng=rng)
 
-    flat = np.concatenate([start.ravel(), random.uniform(0.1, 0.5, m)])
-    loss = np.inf
-    for steepness in _STEEPNESS:
-        found = optimize.minimize(
-            objective,
-            flat,
-            args=(steepness,),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
-        )
-        flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
-    return flat[: m * d].reshape(m, d), flat[m * d :] ** 2, loss / _NORM**2
+    def start(
+        self, number: int, first: FloatArray, random: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Improve one start: number 0 begins at the first points, the others at noise.
+
+        Returns
+        -------
+        points, multipliers, loss
+            Shapes (points, d) and (points,); the loss relative to the weights.
+        """
+        m, net = self.points, self.net
+        kinds = max(2, net.outputs)
+        classes = (kinds - 1 - np.arange(m)) % kinds
+        start = random.normal(0.0, self.box * (0.1, 0.25)[number % 2], (m, net.inputs))
+        if number == 0:
+            start[: first.shape[0]] = first
+            classes[: first.shape[0]] = net.classes(first)
+        return self._explain(start, classes, random)
+
+    def _explain(
+        self, start: FloatArray, classes: NDArray[np.intp], random: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Improve one start by L-BFGS, the sigmoid steeper in each stage."""
+        m, d = start.shape
+        net, box, steps = self.net, self.box, self.steps
+
+        def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
+            points, roots = flat[: m * d].reshape(m, d), flat[m * d :].reshape(m, -1)
+            c = coefficients(roots, classes)
+            loss, by_points, by_c = unexplained(net, points, c, steepness=steepness)
+            outside = np.maximum(np.abs(points) - box, 0.0)
+            loss += float((outside**2).sum())
+            by_points += 2 * outside * np.sign(points)
+            return loss, np.concatenate([by_points.ravel(), by_roots(by_c, roots, classes).ravel()])
+
+        flat = np.concatenate([start.ravel(), random.uniform(0.1, 0.5, m * net.outputs)])
+        loss = np.inf
+        for steepness in STEEPNESS:
+            found = optimize.minimize(
+                objective,
+                flat,
+                args=(steepness,),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
+            )
+            flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
+        c = coefficients(flat[m * d :].reshape(m, -1), classes)
+        return flat[: m * d].reshape(m, d), np.abs(c).max(axis=1), loss / _NORM**2
 
 
 def kkt_reconstruct(
-    net: TwoLayerNet,
+    net: DenseNet | TwoLayerNet,
     *,
     box: float,
     points: int = 80,
@@ -151,7 +174,7 @@ def kkt_reconstruct(
     points
         Points of each start; about twice as many as there are training points.
     starts
-        0: only what pairs of neurons give. 1: improved from there. More: from noise.
+        0: only what is read off in closed form. 1: improved from there. More: from noise.
     steps
         Steps of L-BFGS in each of two stages.
     folder
@@ -166,25 +189,20 @@ def kkt_reconstruct(
     StoreError
         The folder holds starts of another network or another seed.
     """
-    positive("box", box)
-    m = integer("points", points, low=2)
-    starts, steps = integer("starts", starts, low=0), integer("steps", steps, low=1)
+    search = KktSearch(net.dense if isinstance(net, TwoLayerNet) else net, box, points, steps)
+    starts = integer("starts", starts, low=0)
     # A fresh seed could not be continued: without one, the folder says which it was.
     store = None if folder is None else Path(folder)
     entropy = _entropy(rng, store)
-    scaled = net.scaled(_NORM)
-    problem = _Problem(scaled, box, m, steps)
-    pairs = neuron_pairs(scaled, box=box, keep=m, rng=child(entropy, 0))
-    pool, weights, losses = [pairs], [np.zeros(pairs.shape[0])], []
+    first = search.first_points(child(entropy, 0))
+    pool, weights, losses = [first], [np.zeros(first.shape[0])], []
     observer.start("reconstruct from the weights", starts)
     for number in range(starts):
-        kept = None if store is None else _load(store, number, scaled, m)
+        kept = None if store is None else _load(store, number, search)
         if kept is None:
-            random = child(entropy, 1, number)
-            start, labels = _start(problem, pairs, number, random)
-            kept = _explain(problem, start, labels, random)
+            kept = search.start(number, first, child(entropy, 1, number))
             if store is not None:
-                _save(store, number, scaled, kept)
+                _save(store, number, search.net, kept)
         pool.append(kept[0])
         weights.append(kept[1])
         losses.append(kept[2])
@@ -229,19 +247,6 @@ class KktAttack:
         ]
 
 
-def _start(
-    problem: _Problem, pairs: FloatArray, number: int, random: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Give where a start begins: the first at the neuron pairs' points, the others at noise."""
-    m, net, box = problem.points, problem.net, problem.box
-    labels = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
-    start = random.normal(0.0, box * (0.1, 0.25)[number % 2], (m, net.W.shape[1]))
-    if number == 0:
-        start[: pairs.shape[0]] = pairs
-        labels[: pairs.shape[0]] = np.where(net(pairs) >= 0, 1.0, -1.0)
-    return start, labels
-
-
 def _entropy(rng: RandomSource, store: Path | None) -> int:
     """Give the seed of the run; an unseeded one continues with the seed of the folder."""
     note = None if store is None else store / "seed"
@@ -257,12 +262,13 @@ def _entropy(rng: RandomSource, store: Path | None) -> int:
     return entropy
 
 
-def _fingerprint(net: TwoLayerNet) -> FloatArray:
-    return np.array([net.W.sum(), np.abs(net.W).sum(), net.v.sum(), net.W.shape[0]])
+def _fingerprint(net: DenseNet) -> FloatArray:
+    first, last = net.weights[0], net.weights[-1]
+    return np.array([first.sum(), np.abs(first).sum(), last.sum(), first.shape[0]])
 
 
 def _save(
-    store: Path, number: int, net: TwoLayerNet,
+    store: Path, number: int, net: DenseNet,
     kept: tuple[FloatArray, FloatArray, float],
 ) -> None:  # fmt: skip
     partial, final = store / f".start-{number}.npz", store / f"start-{number}.npz"
@@ -271,12 +277,14 @@ def _save(
 
 
 def _load(
-    store: Path, number: int, net: TwoLayerNet, m: int
+    store: Path, number: int, search: KktSearch
 ) -> tuple[FloatArray, FloatArray, float] | None:
     path = store / f"start-{number}.npz"
     if not path.exists():
         return None
     with np.load(path, allow_pickle=False) as kept:
-        if not np.array_equal(kept["net"], _fingerprint(net)) or kept["points"].shape[0] != m:
+        if not np.array_equal(kept["net"], _fingerprint(search.net)) or (
+            kept["points"].shape[0] != search.points
+        ):
             raise StoreError(f"{store} belongs to another network; choose another folder")
         return kept["points"], kept["multipliers"], float(kept["loss"])

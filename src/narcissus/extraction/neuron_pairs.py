@@ -74,11 +74,19 @@ def neuron_pairs(
     if candidates.shape[0] > sample:
         chosen = generator(rng).choice(candidates.shape[0], sample, replace=False)
         candidates = candidates[np.sort(chosen)]
-    return _most_confirmed(candidates, keep)
+    return most_confirmed(candidates, keep)
 
 
-def _most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
-    """Take the candidate with the most others like it, average them, drop them, and again."""
+def most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
+    """Take the candidate with the most others like it, average them, drop them, and again.
+
+    Parameters
+    ----------
+    candidates
+        Points, shape (n, d).
+    keep
+        Most points that are returned.
+    """
     unit = normalised(candidates).astype(np.float32)
     alike = unit @ unit.T > 0.95
     open_rows = np.ones(candidates.shape[0], dtype=np.bool_)

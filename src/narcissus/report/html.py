@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Text
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
 from narcissus.study.record import Record
 
@@ -21,6 +21,7 @@ _TEMPLATES: dict[type[Block], str] = {
     Items: "items.html",
     Grid: "table.html",
     Figure: "figure.html",
+    Pictures: "pictures.html",
 }
 
 
@@ -50,6 +51,11 @@ class _Blocks:
 
     def __init__(self) -> None:
         self.figures = 0
+
+    @staticmethod
+    def has_pictures(page: Page) -> bool:
+        """Say whether a page shows images, which its policy must allow then."""
+        return any(isinstance(b, Pictures) for section in page.sections for b in section.blocks)
 
     def html(self, block: Block, level: int = 3) -> Markup:
         """Draw one block; ``level`` is the rank of its heading, if it has one."""

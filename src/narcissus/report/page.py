@@ -104,7 +104,51 @@ class Figure:
     name: str = "figure"
 
 
-Block = Text | Facts | Items | Grid | Figure
+@dataclass(frozen=True)
+class Picture:
+    """An image of the record.
+
+    Attributes
+    ----------
+    png
+        A PNG file in base64.
+    alt
+        What it shows, for a reader who cannot see it.
+    """
+
+    png: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Images in rows, each row of them to be compared.
+
+    Attributes
+    ----------
+    caption
+        What they show, as a sentence.
+    columns
+        What each column of images is.
+    rows
+        For each row its images, one a column, and a note.
+    note
+        What the notes are: the heading of the last column.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[Sequence[Picture], str]]
+    note: str
+
+    @property
+    def table(self) -> Grid:
+        """The notes alone, for where images cannot be shown."""
+        rows = [[place, text] for place, (_, text) in enumerate(self.rows, 1)]
+        return Grid(self.caption, ("Row", self.note), rows)
+
+
+Block = Text | Facts | Items | Grid | Figure | Pictures
 
 
 @dataclass(frozen=True)

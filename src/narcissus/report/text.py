@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
-from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Text, Verdict
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 
@@ -140,6 +140,8 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Figure):
         yield from _wrap(block.title)
         yield ""
+        yield from _table(block.table)
+    elif isinstance(block, Pictures):
         yield from _table(block.table)
     else:
         yield from _table(block)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # kind -> module:attribute
 KINDS: dict[str, str] = {
     "channel": "narcissus.study.channel:KIND",
+    "classifier": "narcissus.study.classifier:KIND",
     "extraction": "narcissus.study.extraction:KIND",
     "game": "narcissus.study.game:KIND",
     "language-model": "narcissus.study.language:KIND",

@@ -1,8 +1,8 @@
 """The record: the product of a study, as data. The report is one view of it.
 
 A record is a JSON object with the same envelope for every kind of study; what a kind found is
-under ``results``, typed by the kind. It holds aggregates only. The digest covers everything else
-in it.
+under ``results``, typed by the kind. It holds aggregates only, unless a study asks for pictures.
+The digest covers everything else in it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,16 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 KINDS: dict[str, str] = {
     kind: f"{__name__}.{kind.partition('-')[0]}"
     for kind in (
-        *("channel", "extraction", "game", "language-model", "secrets", "synthetic", "table"),
+        *(
+            "channel",
+            "classifier",
+            "extraction",
+            "game",
+            "language-model",
+            "secrets",
+            "synthetic",
+            "table",
+        ),
     )
 }
 

@@ -11,6 +11,7 @@ from narcissus.study.record import Record
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
     "channel": "narcissus.report.kinds.channel",
+    "classifier": "narcissus.report.kinds.classifier",
     "extraction": "narcissus.report.kinds.extraction",
     "game": "narcissus.report.kinds.game",
     "language-model": "narcissus.report.kinds.language",

@@ -1,0 +1,194 @@
+"""The kind "classifier": train or read a network, reconstruct, hold it against fresh images."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from narcissus._files import read_bytes
+from narcissus.errors import InputError
+from narcissus.extraction.dense_net import DenseNet
+from narcissus.observer import Observer
+from narcissus.study.classifier.attacking import AttacksNetworks
+from narcissus.study.classifier.material import (
+    ImageSides,
+    TrainsNetworks,
+    given_networks,
+    net_of_arrays,
+    sides_of,
+)
+from narcissus.study.classifier.schema import ClassifierStudy
+from narcissus.study.classifier.summary import ReconstructedPoints, summarised
+from narcissus.study.classifier.words import (
+    NOT_COVERED,
+    assessed,
+    assumptions,
+    not_assessed,
+    verdict_words,
+)
+from narcissus.study.engines import executor_of
+from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.pool import play_all
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.store import Payload, TrialStore
+from narcissus.study.work import agree
+
+_TRAINED = 5e-10  # seconds for an image, a number of the network and a step
+_EXPLAINED = 2e-9  # the same of a search
+
+
+class ClassifierKind:
+    """The kind "classifier"."""
+
+    model: type[BaseModel] = ClassifierStudy
+    results: TypeAdapter[Any] = TypeAdapter(ClassifierResults)
+
+    def check(self, study: Any, folder: Path, observer: Observer) -> None:
+        """Refuse files that are missing or not usable, and images that do not fit the network."""
+        settings: ClassifierStudy = study
+        sides = sides_of(settings, folder, 0)
+        if settings.weights is not None:
+            given_networks(settings.weights, folder, sides.trained.shape[1])
+
+    def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
+        """Train, attack, summarise."""
+        settings: ClassifierStudy = study
+        if options.policy is not None:
+            raise InputError("`--policy` is not for studies of classifiers: use [threshold]")
+        if options.internal is not None:
+            raise InputError("`--records` is not for studies of classifiers: see `pictures`")
+        sides = sides_of(settings, folder, options.entropy)
+        digests = {name: _digest(folder / path) for name, path in _files(settings).items()}
+        given = list[DenseNet]()
+        if settings.weights is not None:
+            given = given_networks(settings.weights, folder, sides.trained.shape[1])
+        _agree(settings, sides, given, options)
+        nets, made = _played(settings, sides, given, digests, options)
+        results = summarised(settings, nets[0], len(nets) - 1, sides, made)
+        return Outcome(
+            title=settings.title or "A classifier",
+            status=results.status,
+            verdict=verdict_words(results),
+            grade=results.grade,
+            assumptions=assumptions(settings),
+            results=results,
+            assessed=assessed(results),
+            not_assessed=not_assessed(settings, results),
+            not_covered=NOT_COVERED,
+            digests=digests,
+        )
+
+
+KIND = ClassifierKind()
+
+
+def _played(
+    study: ClassifierStudy,
+    sides: ImageSides,
+    nets: list[DenseNet],
+    digests: dict[str, str],
+    options: RunOptions,
+) -> tuple[list[DenseNet], ReconstructedPoints]:
+    """Play what the store does not hold; the numbers depend on the study and the seed alone."""
+    with ExitStack() as stack:
+        store = None
+        if options.folder is not None:
+            store = stack.enter_context(
+                TrialStore(
+                    options.folder,
+                    _identity(study, digests, options.entropy),
+                    restart=options.restart,
+                    observer=options.observer,
+                )
+            )
+        executor = stack.enter_context(
+            executor_of(options, study.run, workers=study.run.workers or 1)
+        )
+
+        def play(
+            job: Callable[[str], Payload], keys: Sequence[str], what: str
+        ) -> dict[str, Payload]:
+            return play_all(
+                job, keys, store=store, executor=executor, what=what, observer=options.observer
+            )
+
+        if study.training is not None:
+            trains = TrainsNetworks(study.training, sides, options.entropy)
+            trained = play(trains, trains.keys, "training networks")
+            nets = [net_of_arrays(trained[key]) for key in trains.keys]
+        attacks = AttacksNetworks.of(study, nets, sides, options.entropy)
+        found = play(attacks, attacks.keys, "reconstructions")
+        return nets, ReconstructedPoints(
+            [attacks.pooled(found, net) for net in range(len(nets))]
+            if study.reconstruction
+            else [],
+            attacks.guessed(found) if study.informed else None,
+        )
+
+
+def _identity(study: ClassifierStudy, digests: dict[str, str], entropy: int) -> dict[str, object]:
+    """Say what pieces depend on: how many starts, targets and shadows can be raised later."""
+    settings = study.model_dump(mode="json")
+    for section, key in (
+        ("reconstruction", "starts"),
+        ("informed", "targets"),
+        ("training", "shadows"),
+    ):
+        if settings[section]:
+            settings[section].pop(key)
+    return {
+        **{part: settings[part] for part in ("data", "training", "weights", "box")},
+        "reconstruction": settings["reconstruction"],
+        "informed": settings["informed"],
+        "files": digests,
+        "seed": str(entropy),
+        "version": metadata.version("narcissus"),
+    }
+
+
+def _files(study: ClassifierStudy) -> dict[str, Path]:
+    found = {"images": study.data.images}
+    if study.data.fresh is not None:
+        found["fresh images"] = study.data.fresh
+    if study.weights is not None:
+        found["network"] = study.weights.file
+        found |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
+    return found
+
+
+def _digest(path: Path) -> str:
+    return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def _agree(
+    study: ClassifierStudy, sides: ImageSides, given: Sequence[DenseNet], options: RunOptions
+) -> None:
+    """Say how long it takes, by the numbers of the network and what is done with each."""
+    n, d = sides.trained.shape
+    seconds = 0.0
+    if (training := study.training) is not None:
+        assert sides.classes is not None
+        kinds = int(max(sides.classes.max(), sides.other_classes.max())) + 1
+        widths = [d, *training.hidden, 1 if kinds == 2 else kinds]
+        size = sum(a * b for a, b in pairwise(widths))
+        nets = 1 + training.shadows
+        seconds += _TRAINED * nets * training.steps * n * size
+    else:
+        size, kinds, nets = given[0].parameters, max(2, given[0].outputs), len(given)
+    work = [f"{nets} networks of {size:,} numbers"]
+    if (one := study.reconstruction) is not False:
+        points = one.points or 2 * n
+        seconds += _EXPLAINED * nets * one.starts * 2 * one.steps * points * size
+        work.append(f"{nets * one.starts} searches for {points:,} points")
+    if (other := study.informed) is not False:
+        targets = min(other.targets, n)
+        seconds += _EXPLAINED * targets * kinds * 2 * other.steps * n * size
+        work.append(f"{targets * kinds} searches for one")
+    agree(seconds, ", ".join(work), hours=options.hours, observer=options.observer)
