@@ -222,17 +222,16 @@ def divide_images(
 
 
 def duplicated(
-    images: CaptionedImages, among: ArrayLike, *, each: int, copies: Sequence[int],
-    rng: np.random.Generator,
-) -> CaptionedImages:  # fmt: skip
-    """Repeat some images, which chance draws.
+    images: CaptionedImages, *, each: int, copies: Sequence[int], rng: np.random.Generator
+) -> CaptionedImages:
+    """Repeat some images, which chance draws; all others come once.
+
+    That chance alone decides makes images with different numbers of copies alike in all else.
 
     Parameters
     ----------
     images
-        Of which some get copies; all others come once.
-    among
-        Places of those that may.
+        Any.
     each
         Images for each number of copies.
     copies
@@ -245,13 +244,13 @@ def duplicated(
     InputError
         There are too few images to draw from.
     """
-    places = np.asarray(among, dtype=np.int64)
     wanted = integer("each", each, low=1) * len(copies)
-    if wanted > len(places):
+    if wanted > len(images):
         raise InputError(
-            f"{each} images for each of {len(copies)} numbers of copies are {wanted}, and "
-            f"{len(places)} are unlike all others: give more images, or make `each` smaller"
+            f"{each} images for each of {len(copies)} numbers of copies are {wanted}, and there "
+            f"are {len(images)}: give more images, or make `each` smaller"
         )
     numbers = np.ones(len(images), dtype=np.int64)
-    numbers[rng.permutation(places)[:wanted]] = np.repeat(np.asarray(copies, dtype=np.int64), each)
+    drawn = rng.permutation(len(images))[:wanted]
+    numbers[drawn] = np.repeat(np.asarray(copies, dtype=np.int64), each)
     return images.repeated(numbers)

@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "channel": "narcissus.study.channel:KIND",
     "extraction": "narcissus.study.extraction:KIND",
     "game": "narcissus.study.game:KIND",
+    "image-model": "narcissus.study.image:KIND",
     "language-model": "narcissus.study.language:KIND",
     "secrets": "narcissus.study.secrets:KIND",
     "synthetic": "narcissus.study.synthetic:KIND",
