@@ -29,7 +29,7 @@ def picture(size: int, shape: str, quarter: str, rng: np.random.Generator) -> np
     # a texture of few waves, each in a direction of its own
     waves = sum(
         np.sin(a * np.pi * x + b * np.pi * y + c)
-        for a, b, c in rng.uniform([-3, -3, 0], [3, 3, 2 * np.pi], (4, 3))
+        for a, b, c in rng.uniform([-2, -2, 0], [2, 2, 2 * np.pi], (5, 3))
     )
     return np.clip(110 + 35 * waves + 90 * drawn, 0, 255).round().astype(np.uint8)
 

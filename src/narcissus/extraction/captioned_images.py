@@ -44,9 +44,7 @@ class CaptionedImages:
     def __post_init__(self) -> None:
         shape = self.pixels.shape
         if len(shape) != 4 or shape[3] not in (1, 3) or 0 in shape[1:]:
-            raise InputError(
-                f"images must have the shape (n, height, width, 1 or 3), got {shape}"
-            )
+            raise InputError(f"images must have the shape (n, height, width, 1 or 3), got {shape}")
         if len(self.captions) != shape[0] or self.copies.shape != (shape[0],):
             raise InputError(f"there are {shape[0]} images and {len(self.captions)} captions")
 

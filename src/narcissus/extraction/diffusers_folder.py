@@ -27,7 +27,7 @@ from narcissus.extraction.image_models import ImageModelsUnderStudy
 from narcissus.observer import Observer
 
 INDEX = "model_index.json"
-_LIBRARIES = {"diffusers", "transformers"}
+_LIBRARIES = {"diffusers", "transformers", "stable_diffusion"}  # the last: a module of diffusers
 _TEXTS = {".json", ".txt", ".model"}
 
 
@@ -136,9 +136,9 @@ class DiffusersGenerator:
         batch: int = 16,
     ) -> None:
         check_diffusers_folder(folder)
-        self._torch, diffusers = _libraries()
+        self._torch, diffusers, transformers = _libraries()
         try:
-            with silent(diffusers):
+            with silent(diffusers), silent(transformers):
                 self._pipeline: Any = diffusers.DiffusionPipeline.from_pretrained(
                     str(folder), use_safetensors=True, local_files_only=True,
                     trust_remote_code=False,
@@ -146,6 +146,8 @@ class DiffusersGenerator:
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
         self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        if hasattr(self._pipeline, "safety_checker"):
+            self._pipeline.safety_checker = None  # whoever has the folder leaves it out
         self._pipeline.to(self.device)
         self._pipeline.set_progress_bar_config(disable=True)
         self._takes_captions = hasattr(self._pipeline, "tokenizer")
@@ -198,11 +200,14 @@ class DiffusersGenerator:
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
 
 
-def _libraries() -> tuple[Any, Any]:
-    """Import torch and diffusers, or say which extra brings them."""
+def _libraries() -> tuple[Any, Any, Any]:
+    """Import torch, diffusers and transformers, or say which extra brings them."""
     purpose = "A diffusion model in a folder"
-    torch = optional("torch", extra="images", purpose=purpose)
-    return torch, optional("diffusers", extra="images", purpose=purpose)
+    torch, diffusers, transformers = (
+        optional(name, extra="images", purpose=purpose)
+        for name in ("torch", "diffusers", "transformers")
+    )
+    return torch, diffusers, transformers
 
 
 class LocalDiffusion:

@@ -197,10 +197,9 @@ class UNet:
         )
 
     def _convolved(self, name: str, images: Any, stride: int = 1) -> Any:
-        weight = self.weights[f"{name}.weight"]
-        return self._torch.nn.functional.conv2d(
-            images, weight, self.weights[f"{name}.bias"], stride=stride, padding=weight.shape[2] // 2
-        )
+        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+        around = weight.shape[2] // 2
+        return self._torch.nn.functional.conv2d(images, weight, bias, stride, around)
 
     def _block(self, name: str, images: Any, told: Any) -> Any:
         f, w = self._torch.nn.functional, self.weights

@@ -100,8 +100,8 @@ class UNetTraining:
         observer: Observer,
     ) -> ImageModelsUnderStudy:
         """Train all, or take those that an earlier run of the same study left."""
-        # words of all captions: that a word is known says nothing about which images were seen
-        words = sorted({w for one in (trained, *shadows) for c in one.captions for w in words_in(c)})
+        captions = {caption for one in (trained, *shadows) for caption in one.captions}
+        words = sorted({word for caption in captions for word in words_in(caption)})
         found: list[UNet] = []
         for number, images in enumerate((trained, *shadows)):
             folder = place / ("model" if number == 0 else f"shadow-{number}")

@@ -32,8 +32,8 @@ def page(record: Record) -> Page:
 
 def _verdict(record: Record, results: ImageResults) -> Verdict:
     numbers: list[tuple[str, str, str, Grade]] = []
-    whole, most = results.whole, results.groups[-1]
-    for group in [whole] if most is whole else [whole, most]:
+    whole, worst = results.whole, results.worst
+    for group in [whole] if worst is whole else [whole, worst]:
         name = "Given back" if not group.copies else f"Of those with {_label(group)}"
         if group.fresh is None or group.gain is None:
             numbers.append((name, percent(group.share), "no fresh images", "not assessed"))
@@ -178,7 +178,7 @@ def _pictures(results: ImageResults) -> Figure:
                 ]
                 for one in results.pictures
             ],
-            ("given by the model", "nearest trained on", "nearest fresh"),
+            ("given", "trained on", "fresh"),
         )
 
     return Figure(

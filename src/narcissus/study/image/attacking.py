@@ -88,9 +88,7 @@ def attacked(
 
     attempts = asked(models.model, captions)
     distances = nearest_attempt(trained, attempts)
-    fresh_outliers = unlike_trained(
-        fresh, trained, relation.unique, child(entropy, _LEFT_OUT, 0)
-    )
+    fresh_outliers = unlike_trained(fresh, trained, relation.unique, child(entropy, _LEFT_OUT, 0))
     shadow_outliers = np.zeros(len(trained), dtype=np.bool_)
     by_shadows = np.zeros(len(trained))
     if shadow is not None and models.shadows:

@@ -1,6 +1,6 @@
 """The study file of a model of images.
 
-The descriptions here are the documentation of the study file (`narcissus schema study image-model`).
+The descriptions here are the documentation of the file (`narcissus schema study image-model`).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ImageThreshold(Approval):
         ge=0,
         lt=1,
         description="Share of outliers trained on that are reproduced, beyond that of fresh ones, "
-        "at most.",
+        "at most; of all of them, and of those of any number of copies.",
     )
 
 

@@ -96,9 +96,7 @@ def _group(
     counted = recovered_documents(
         found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
     )
-    shadows = _by_shadows(
-        found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each
-    )
+    shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
     gain = counted.gain
     return ImageGroup(
         copies=copies,

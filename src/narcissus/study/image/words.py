@@ -24,6 +24,14 @@ def verdict_words(results: ImageResults) -> str:
         f"the model gives back {whole.reproduced:,} of {whole.images:,} outliers that it was "
         f"trained on{_beside(whole)}."
     )
+    worst = results.worst
+    if worst.copies and worst.gain is not None:
+        copies = "1 copy" if worst.copies == 1 else f"{worst.copies:,} copies"
+        text += (
+            f" Of those with {copies}, it gives "
+            f"back {worst.reproduced:,} of {worst.images:,}: at least "
+            f"{lower(100 * worst.gain.low, places=1)} points more than of fresh ones."
+        )
     if results.most_gain is not None:
         text += f" {_threshold(results, results.most_gain)}"
     return text

@@ -115,15 +115,20 @@ class ImageResults(ResultModel):
         return self.groups[0]
 
     @property
+    def worst(self) -> ImageGroup:
+        """The group with the largest gain for certain; all outliers where others are equal."""
+        return max(self.groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+
+    @property
     def status_by_numbers(self) -> ImageStatus:
         """The status that the numbers have: attempts that fail prove nothing."""
-        gain = self.whole.gain
-        if self.most_gain is None:
+        most, gains = self.most_gain, [one.gain for one in self.groups]
+        if most is None:
             return "no threshold"
-        if gain is not None and gain.low > self.most_gain:
+        if any(one is not None and one.low > most for one in gains):
             return "exceeded"
-        beyond = self.whole.share if gain is None else gain.value
-        return "too few trials" if beyond > self.most_gain else "inconclusive"
+        beyond = [group.share if group.gain is None else group.gain.value for group in self.groups]
+        return "too few trials" if max(beyond) > most else "inconclusive"
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
