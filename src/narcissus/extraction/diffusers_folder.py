@@ -247,12 +247,11 @@ class LocalDiffusion:
         self._folder = Path(folder) / model
         self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
         self._device = device
-        self.check()
-
-    def check(self) -> None:
-        """Look at the files, and for the libraries."""
         check_diffusers_folder(self._folder)
         _libraries()
+
+    def check(self, images: CaptionedImages) -> None:
+        """Take any images: which ones fit is known once the model has given one."""
 
     def seconds(self, images: CaptionedImages) -> float:
         """Nothing is trained."""

@@ -46,8 +46,8 @@ class HasImageModels(Protocol):
         """Whether the models are trained here, so that chance decides on which images."""
         ...
 
-    def check(self) -> None:
-        """Refuse what cannot be used, before any work."""
+    def check(self, images: CaptionedImages) -> None:
+        """Refuse what cannot be used for such images, before any work."""
         ...
 
     def seconds(self, images: CaptionedImages) -> float:
@@ -114,8 +114,8 @@ class MixtureTraining:
     def __post_init__(self) -> None:
         integer("components", self.components, low=1)
 
-    def check(self) -> None:
-        """Need nothing."""
+    def check(self, images: CaptionedImages) -> None:
+        """Take any images."""
 
     def seconds(self, images: CaptionedImages) -> float:
         """Count distances."""

@@ -66,11 +66,11 @@ class UNetTraining:
             integer(name, getattr(self, name), low=1)
         positive("learning_rate", self.learning_rate)
         self.settings((4, 4, 1))
-        self.check()
-
-    def check(self) -> None:
-        """Look for the library."""
         torch_of("Training a U-Net")
+
+    def check(self, images: CaptionedImages) -> None:
+        """Refuse images whose sides do not fit."""
+        self.settings(images.shape)
 
     def settings(self, shape: tuple[int, int, int], words: Sequence[str] = ()) -> UNetSettings:
         """Give what a U-Net for such images is made for."""

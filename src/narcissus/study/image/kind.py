@@ -43,8 +43,7 @@ class ImageKind:
         settings: ImageStudy = study
         part: HasImageModels = settings.model.build()
         settings.relation.build()
-        part.check()
-        part.seconds(settings.division(folder, part, child(0, _DIVISION)).trained)
+        part.check(settings.division(folder, part, child(0, _DIVISION)).trained)
 
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Train, ask, summarise."""
