@@ -203,11 +203,11 @@ class DiffusersGenerator:
 def _libraries() -> tuple[Any, Any, Any]:
     """Import torch, diffusers and transformers, or say which extra brings them."""
     purpose = "A diffusion model in a folder"
-    torch, diffusers, transformers = (
-        optional(name, extra="images", purpose=purpose)
-        for name in ("torch", "diffusers", "transformers")
+    return (
+        optional("torch", extra="images", purpose=purpose),
+        optional("diffusers", extra="images", purpose=purpose),
+        optional("transformers", extra="images", purpose=purpose),
     )
-    return torch, diffusers, transformers
 
 
 class LocalDiffusion:

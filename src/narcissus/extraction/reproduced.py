@@ -72,7 +72,7 @@ class CloseUnlike:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _OneCaption:
     """A model that is asked for one caption."""
 
     model: CaptionedGenerator
@@ -117,7 +117,7 @@ def attempts_of(
     for caption in sorted(set(captions)):
         key = int.from_bytes(hashlib.sha256(caption.encode()).digest()[:4], "little")
         found[caption] = densest_samples(
-            _Asked(model, caption),
+            _OneCaption(model, caption),
             samples=integer("samples", samples, low=1),
             radius=relation.close * math.sqrt(pixels),
             keep=integer("keep", keep, low=1),
