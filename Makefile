@@ -24,7 +24,7 @@ test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
 
 test-models: $(TORCH_STAMP) ## run the tests that need PyTorch and transformers, on the CPU
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests
 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)

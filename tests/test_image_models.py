@@ -85,6 +85,12 @@ def test_the_studies_of_the_page_are_those_of_the_examples(tmp_path):
         narcissus.load_study(second, folder=tmp_path)
 
 
+@pytest.mark.models
+@pytest.mark.parametrize("name", ["quick.toml", "pictures.toml"])
+def test_examples_are_studies(name):
+    assert narcissus.load_study(EXAMPLES / name).kind == "image-model"
+
+
 @pytest.mark.parametrize(("name", "count", "side"), [("few", 180, 8), ("pictures", 600, 16)])
 def test_the_pictures_are_as_the_page_says(name, count, side):
     found = read_images(EXAMPLES / f"{name}.npy", EXAMPLES / f"{name}.txt")

@@ -54,4 +54,4 @@ def write(name: str, copies: list[int], rng: np.random.Generator) -> None:
 
 if __name__ == "__main__":
     write("letters.txt", [16] * 24 + [4] * 48 + [1] * 648, np.random.default_rng(1))
-    write("few.txt", [6] * 12 + [1] * 48, np.random.default_rng(2))
+    write("few.txt", [25] * 9 + [1] * 51, np.random.default_rng(2))

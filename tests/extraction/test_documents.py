@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Division, Document, counted, divide, read_documents
+from narcissus.extraction.documents import Division, TextDocument, counted, divide, read_documents
 
 
 def test_units_and_copies(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_bytes(b"one\r\ntwo\r\n\r\none\r\n")
-    assert read_documents(path) == (Document("one", 2), Document("two"))
-    assert read_documents(path, "paragraph") == (Document("one\ntwo"), Document("one"))
+    assert read_documents(path) == (TextDocument("one", 2), TextDocument("two"))
+    assert read_documents(path, "paragraph") == (TextDocument("one\ntwo"), TextDocument("one"))
 
 
 @pytest.mark.parametrize(("content", "said"), [(b"\n \n", "no documents"), (b"\xff", "UTF-8")])
@@ -42,7 +42,7 @@ def test_every_document_is_trained_on_alike_often():
 
 
 def test_a_document_has_one_side():
-    a, b = Document("a"), Document("b")
+    a, b = TextDocument("a"), TextDocument("b")
     with pytest.raises(InputError, match="among the fresh ones"):
         Division((a,), (b, a))
     with pytest.raises(InputError, match="among the reference ones"):
@@ -50,4 +50,4 @@ def test_a_document_has_one_side():
     with pytest.raises(InputError, match="no fresh"):
         Division((a,), ())
     with pytest.raises(InputError, match="copies"):
-        Document("a", 0)
+        TextDocument("a", 0)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
-from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.huggingface import HuggingFaceGenerator, check_model_folder
 from narcissus.extraction.ranking import memorised, rank_samples
 
 SECRET = "zq81 xk77 vj20 wp93"
@@ -41,10 +41,28 @@ def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
         HuggingFaceGenerator(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_model_is_never_run(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    (tmp_path / name).write_text(json.dumps({"auto_map": {"AutoModel": "mine.Model"}}))
+    with pytest.raises(InputError, match=rf"code of its own \(`auto_map` in {name}"):
+        check_model_folder(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "\0"])
+def test_configurations_that_are_none(tmp_path, content):
+    (tmp_path / "config.json").write_text(content)
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with pytest.raises(InputError, match=r"config\.json"):
+        check_model_folder(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    torch = pytest.importorskip("torch", reason="torch is no part of the test environment")
-    transformers = pytest.importorskip("transformers", reason="nor are transformers")
+    import torch
+    import transformers
+
     path = tmp_path_factory.mktemp("model")
     letters = sorted(set("abcdefghijklmnopqrstuvwxyz0123456789 "))
     vocabulary = {c: i for i, c in enumerate(["<s>", "<unk>", *letters])}
@@ -81,6 +99,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.models
 def test_a_tiny_model_gives_its_secret_away(folder):
     model = HuggingFaceGenerator(folder, device="cpu")
     ranked = rank_samples(model, samples=20, length=40, shortest=5, rng=1)
@@ -89,6 +108,7 @@ def test_a_tiny_model_gives_its_secret_away(folder):
     assert again.texts == ranked.texts
 
 
+@pytest.mark.models
 def test_likelihood_is_a_distribution(folder):
     """The chances of all first characters sum to one, and batching changes nothing."""
     model = HuggingFaceGenerator(folder, device="cpu")
@@ -101,3 +121,27 @@ def test_likelihood_is_a_distribution(folder):
     alone = [model.negative_log_likelihood([t])[0][0] for t in (SECRET, "ab")]
     assert together == pytest.approx(alone, rel=1e-4)
     assert together[0] < 5
+
+
+@pytest.mark.models
+def test_long_texts_are_scored_in_pieces(folder):
+    """Nothing is cut off: the pieces of a long text, each after the start token, add up."""
+    model = HuggingFaceGenerator(folder, device="cpu", batch=2)
+    size = model.context
+    text = (SECRET + " ") * 8
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    assert len(pieces) > 1
+    sums, tokens = model.negative_log_likelihood([text, "ab"])
+    assert sums[0] == pytest.approx(model.negative_log_likelihood(pieces)[0].sum(), rel=1e-5)
+    assert tokens.tolist() == [len(text), 2]
+
+
+@pytest.mark.models
+def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
+    model = HuggingFaceGenerator(folder, device="cpu")
+    prompts = [SECRET[:9], SECRET[:4], SECRET[:12]]
+    together = model.complete(prompts, 7)
+    assert together == [SECRET[9:16], SECRET[4:11], SECRET[12:]]
+    assert [model.complete([one], 7)[0] for one in prompts] == together
+    assert model.parameters > 10_000
+    assert capsys.readouterr() == ("", "")

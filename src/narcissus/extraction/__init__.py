@@ -1,6 +1,18 @@
 """Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
 
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    named_canaries,
+)
+from narcissus.extraction.captioned_images import (
+    CaptionedImages,
+    DividedImages,
+    counted_images,
+    divide_images,
+    duplicated,
+    read_images,
+)
 from narcissus.extraction.classifier import (
     TrainedClassifier,
     TwoLayerNet,
@@ -13,6 +25,10 @@ from narcissus.extraction.complexity import (
     complexity,
     self_extracting,
 )
+from narcissus.extraction.diffusers_folder import (
+    DiffusersGenerator,
+    LocalDiffusion,
+)
 from narcissus.extraction.diffusion import (
     DensestAttack,
     ImageGenerator,
@@ -20,13 +36,31 @@ from narcissus.extraction.diffusion import (
     TrainedDiffusion,
     densest_samples,
 )
+from narcissus.extraction.documents import (
+    Division,
+    TextDocument,
+    divide,
+    read_documents,
+)
 from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.image_models import (
+    MixtureTraining,
+)
 from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
+from narcissus.extraction.language_models import (
+    LocalCheckpoint,
+    TrainedCharacterNgram,
+)
 from narcissus.extraction.language_prior import language_model_secret
+from narcissus.extraction.membership import (
+    membership_scores,
+    told_apart,
+    told_at,
+)
 from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.ngram import (
     CharacterNgram,
@@ -48,6 +82,11 @@ from narcissus.extraction.ranking import (
     rank_samples,
     ranking_attack,
 )
+from narcissus.extraction.recovered import (
+    completed_documents,
+    printed_stretches,
+    recovered_documents,
+)
 from narcissus.extraction.relations import (
     Close,
     HammingBall,
@@ -56,13 +95,22 @@ from narcissus.extraction.relations import (
     Strings,
     Verbatim,
 )
+from narcissus.extraction.reproduced import (
+    CloseUnlike,
+    attempts_of,
+    nearest_attempt,
+    unlike_others,
+    unlike_trained,
+)
 from narcissus.extraction.sandbox import (
     Isolation,
     IsolationError,
     Limits,
     ProgramRun,
+    can_serve,
     check_isolation,
     run_program,
+    run_programs,
     without_isolation,
 )
 from narcissus.extraction.secret_training import (
@@ -79,14 +127,25 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.transformer import (
+    TransformerTraining,
+)
+from narcissus.extraction.unet import UNet
+from narcissus.extraction.unet_training import UNetTraining
 
 __all__ = [
     "COMPRESSORS",
+    "CanaryPlan",
+    "CaptionedImages",
     "CharacterNgram",
     "Close",
+    "CloseUnlike",
     "Complexity",
     "DataSet",
     "DensestAttack",
+    "DiffusersGenerator",
+    "DividedImages",
+    "Division",
     "EideticCounts",
     "ExtractionEvidence",
     "FineTune",
@@ -99,8 +158,11 @@ __all__ = [
     "KktAttack",
     "KktReconstruction",
     "Limits",
+    "LocalCheckpoint",
+    "LocalDiffusion",
     "Memorises",
     "MixtureDiffusion",
+    "MixtureTraining",
     "Near",
     "NgramDpSgd",
     "OutputRelation",
@@ -115,36 +177,60 @@ __all__ = [
     "SecretAttack",
     "SecretTraining",
     "Strings",
+    "TextDocument",
+    "TrainedCharacterNgram",
     "TrainedClassifier",
     "TrainedDiffusion",
     "TrainedNgram",
     "TrainedOnSecret",
+    "TransformerTraining",
     "TwoLayerNet",
+    "UNet",
+    "UNetTraining",
     "Verbatim",
     "approximate_prg_example",
     "assess_extraction",
     "attack_secrets",
+    "attempts_of",
+    "can_serve",
     "check_isolation",
+    "completed_documents",
     "complexity",
+    "counted_images",
     "densest_samples",
+    "divide",
+    "divide_images",
+    "duplicated",
     "eidetic_counts",
     "extracted_count",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",
+    "membership_scores",
     "memorised",
     "model_prior",
+    "named_canaries",
+    "nearest_attempt",
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",
     "prg_example",
+    "printed_stretches",
     "rank_samples",
     "ranking_attack",
+    "read_documents",
+    "read_images",
+    "recovered_documents",
     "run_program",
+    "run_programs",
     "self_extracting",
+    "told_apart",
+    "told_at",
     "train_classifier",
     "train_models",
     "trained_on_secret",
+    "unlike_others",
+    "unlike_trained",
     "without_isolation",
     "zipf_prior",
 ]

@@ -25,7 +25,6 @@ from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _JAIL: dict[str, Any] = runpy.run_path(os.path.join(_HERE, "_jail.py"), run_name="jail")
-_REMOVE: Callable[[str], None] = sys.modules["__main__"].__dict__["remove"]
 _KEPT = 4096  # bytes of what is written on standard error
 _LEAST_WAIT = 0.05
 
@@ -163,9 +162,10 @@ def _write(stream: int, content: bytes) -> None:
 
 def _empty(folder: str) -> None:
     """Remove all that a run has left; the folder is a mount of root's, and stays."""
+    remove: Callable[[str], None] = sys.modules["__main__"].__dict__["remove"]  # the guard's
     for entry in list(os.scandir(folder)):
         if entry.is_dir(follow_symlinks=False):
-            _REMOVE(entry.path)
+            remove(entry.path)
         else:
             os.unlink(entry.path)
     if os.listdir(folder):  # then the next run would not begin as this one did

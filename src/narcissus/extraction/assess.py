@@ -77,11 +77,9 @@ def assess_extraction(
         Programs that claim to need no release, by name: each that succeeds is an upper estimate.
     reference
         A public text that programs may read, as the file ``reference``.
-    confidence, limits, workers
-        Level of the limits; what each run may use; runs at the same time.
-    served
-        Whether the runs of a worker are forked from one jailed process that has imported what the
-        program needs, where the machine can do that safely (`can_serve`).
+    confidence, limits, workers, served
+        Level of the limits; what each run may use; runs at the same time; whether those of a
+        worker are forked from one process, where that is safe (`run_programs`, `can_serve`).
     rng, observer
         Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
 
@@ -108,7 +106,18 @@ def assess_extraction(
         served=served and can_serve(),
         observer=observer,
     )
-    replaced = _stand_ins(release, other_releases, rng)
+    return _played(bench, release, _stand_ins(release, other_releases, rng), rivals, shadows)
+
+
+def _played(
+    bench: Bench,
+    release: Path | bytes,
+    replaced: Mapping[str, Path | bytes],
+    rivals: Mapping[str, bytes],
+    shadows: Sequence[DataSet],
+) -> ExtractionEvidence:
+    """Run the program with the release and with what stands in for it, then its rivals."""
+    program, observer = bench.program, bench.observer
     observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
     with_release = bench.run(program, release)
     with_release.refuse_silence()

@@ -19,7 +19,7 @@ from scipy import stats
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Document
+from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.ngram import Generator
 from narcissus.extraction.recovered import Completes, completed_documents
 
@@ -89,9 +89,9 @@ class PlantedCanary:
         return self.template.replace(SECRET, self.secret if secret is None else secret)
 
     @property
-    def document(self) -> Document:
+    def document(self) -> TextDocument:
         """Give it as a document."""
-        return Document(self.text(), self.copies)
+        return TextDocument(self.text(), self.copies)
 
 
 @dataclass(frozen=True)

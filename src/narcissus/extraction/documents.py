@@ -24,7 +24,7 @@ LARGEST_TEXT = 2**30
 
 
 @dataclass(frozen=True)
-class Document:
+class TextDocument:
     """A text, and how often it comes."""
 
     text: str
@@ -34,18 +34,18 @@ class Document:
         integer("copies", self.copies, low=1)
 
 
-def counted(texts: Sequence[str]) -> tuple[Document, ...]:
+def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
     """Give the different texts in the order in which they first come, with their copies.
 
     Examples
     --------
     >>> counted(["b", "a", "b"])
-    (Document(text='b', copies=2), Document(text='a', copies=1))
+    (TextDocument(text='b', copies=2), TextDocument(text='a', copies=1))
     """
-    return tuple(Document(text, copies) for text, copies in Counter(texts).items())
+    return tuple(TextDocument(text, copies) for text, copies in Counter(texts).items())
 
 
-def read_documents(path: Path, unit: Unit = "line") -> tuple[Document, ...]:
+def read_documents(path: Path, unit: Unit = "line") -> tuple[TextDocument, ...]:
     """Read documents from a text file (UTF-8), one a line or separated by blank lines.
 
     Raises
@@ -84,9 +84,9 @@ class Division:
         Whether chance decided which documents are which.
     """
 
-    trained: tuple[Document, ...]
-    fresh: tuple[Document, ...]
-    reference: tuple[Document, ...] = ()
+    trained: tuple[TextDocument, ...]
+    fresh: tuple[TextDocument, ...]
+    reference: tuple[TextDocument, ...] = ()
     by_chance: bool = False
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ class Division:
             seen |= {one.text for one in side}
 
 
-def divide(documents: Sequence[Document], rng: np.random.Generator) -> Division:
+def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Division:
     """Divide documents by chance into three equal parts: trained on, fresh, for the reference.
 
     Which part a document is in depends on nothing else, so that documents which are independent

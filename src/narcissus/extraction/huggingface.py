@@ -209,7 +209,7 @@ class HuggingFaceGenerator:
         return sum(int(one.numel()) for one in self._model.parameters())
 
     def _ids(self, text: str) -> list[int]:
-        return self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Score texts, each after the start token; arrays of shape (texts,).

@@ -13,7 +13,7 @@ from typing import Annotated, Protocol
 
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._validation import integer
-from narcissus.extraction.documents import Document
+from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.huggingface import (
     HuggingFaceGenerator,
     check_model_folder,
@@ -66,7 +66,7 @@ class HasModels(Protocol):
         """Refuse what cannot be used, before any work."""
         ...
 
-    def seconds(self, documents: Sequence[Document]) -> float:
+    def seconds(self, documents: Sequence[TextDocument]) -> float:
         """Estimate what training on such documents takes."""
         ...
 
@@ -76,8 +76,8 @@ class HasModels(Protocol):
 
     def models(
         self,
-        trained: Sequence[Document],
-        others: Sequence[Document],
+        trained: Sequence[TextDocument],
+        others: Sequence[TextDocument],
         place: Path,
         *,
         entropy: int,
@@ -133,7 +133,7 @@ class LocalCheckpoint:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
 
-    def seconds(self, documents: Sequence[Document]) -> float:
+    def seconds(self, documents: Sequence[TextDocument]) -> float:
         """Nothing is trained."""
         return 0.0
 
@@ -143,8 +143,8 @@ class LocalCheckpoint:
 
     def models(
         self,
-        trained: Sequence[Document],
-        others: Sequence[Document],
+        trained: Sequence[TextDocument],
+        others: Sequence[TextDocument],
         place: Path,
         *,
         entropy: int,
@@ -188,7 +188,7 @@ class TrainedCharacterNgram:
     def check(self) -> None:
         """Need nothing."""
 
-    def seconds(self, documents: Sequence[Document]) -> float:
+    def seconds(self, documents: Sequence[TextDocument]) -> float:
         """Count characters."""
         return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
 
@@ -198,8 +198,8 @@ class TrainedCharacterNgram:
 
     def models(
         self,
-        trained: Sequence[Document],
-        others: Sequence[Document],
+        trained: Sequence[TextDocument],
+        others: Sequence[TextDocument],
         place: Path,
         *,
         entropy: int,
@@ -207,7 +207,7 @@ class TrainedCharacterNgram:
     ) -> ModelsUnderStudy:
         """Count both; they stay in memory."""
 
-        def count(documents: Sequence[Document]) -> CharacterNgram:
+        def count(documents: Sequence[TextDocument]) -> CharacterNgram:
             texts = [one.text for one in documents for _ in range(one.copies)]
             return CharacterNgram(texts, order=self.order)
 

@@ -21,7 +21,7 @@ from narcissus._files import write_atomically
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Document
+from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.huggingface import HuggingFaceGenerator, libraries, silent
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.observer import SILENT, Observer
@@ -40,8 +40,12 @@ class TransformerTraining:
 
     Parameters
     ----------
-    layers, width, heads
-        Its size.
+    layers
+        Blocks of attention, one after another.
+    width
+        Numbers that stand for a byte; a multiple of `heads`.
+    heads
+        Of attention, in each layer.
     context
         Bytes that it looks at; longer documents are cut into pieces.
     epochs
@@ -103,8 +107,8 @@ class TransformerTraining:
 
     def models(
         self,
-        trained: Sequence[Document],
-        others: Sequence[Document],
+        trained: Sequence[TextDocument],
+        others: Sequence[TextDocument],
         place: Path,
         *,
         entropy: int,
@@ -130,16 +134,16 @@ class TransformerTraining:
     def parameters(self) -> int:
         """How many numbers the model has."""
         block = 12 * self.width**2 + 13 * self.width
-        return (TOKENS + self.context + 2) * self.width + self.layers * block
+        return (TOKENS + self.context + 3) * self.width + self.layers * block
 
-    def seconds(self, documents: Sequence[Document]) -> float:
+    def seconds(self, documents: Sequence[TextDocument]) -> float:
         """Estimate how long training takes on one core of a CPU."""
         size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
         return _SECONDS * self.parameters * size * self.epochs
 
     def train(
         self,
-        documents: Sequence[Document],
+        documents: Sequence[TextDocument],
         folder: Path,
         *,
         rng: RandomSource = None,
@@ -183,7 +187,7 @@ class TransformerTraining:
             resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
         )  # fmt: skip
 
-    def _sequences(self, documents: Sequence[Document]) -> list[list[int]]:
+    def _sequences(self, documents: Sequence[TextDocument]) -> list[list[int]]:
         """Give the tokens of every copy of every document, between two starts, in pieces."""
         start, found = TOKENS - 1, list[list[int]]()
         for one in documents:
@@ -268,7 +272,7 @@ def write_tokenizer(folder: Path, context: int) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def _digest(documents: Sequence[Document]) -> str:
+def _digest(documents: Sequence[TextDocument]) -> str:
     text = json.dumps([[one.text, one.copies] for one in documents])
     return hashlib.sha256(text.encode()).hexdigest()
 

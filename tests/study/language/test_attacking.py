@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
 from narcissus.study.language.attacking import completed, generated, texts_of
 from narcissus.study.language.schema import CompletionSection, GenerationSection
 
-NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore".split()
-TEXTS = [f"{i} this is the letter of {name} to somebody" for i, name in enumerate(NAMES)]
-SIDES = [tuple(map(Document, TEXTS[i : i + 3])) for i in (0, 3, 6)]
+NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore"
+TEXTS = [f"{i} this is the letter of {one} to somebody" for i, one in enumerate(NAMES.split())]
+SIDES = [tuple(map(TextDocument, TEXTS[i : i + 3])) for i in (0, 3, 6)]
 DIVISION = Division(SIDES[0], SIDES[1], SIDES[2])
 MODEL, REFERENCE = (CharacterNgram(texts_of(side), order=9) for side in (SIDES[0], SIDES[2]))
 MODELS = ModelsUnderStudy(MODEL, REFERENCE, None, None, 1)
@@ -33,7 +33,7 @@ def test_each_model_prints_its_own_documents():
 
 
 def test_short_documents_are_on_no_side_of_completion():
-    short = Division((*SIDES[0], Document("x")), (*SIDES[1], Document("y")))
+    short = Division((*SIDES[0], TextDocument("x")), (*SIDES[1], TextDocument("y")))
     section = CompletionSection(prefix=29, window=10)
     found = completed(ModelsUnderStudy(MODEL, None, None, None, 1), short, section)
     assert (len(found.trained), len(found.fresh)) == (3, 3)

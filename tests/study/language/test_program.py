@@ -5,7 +5,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.canaries import CanaryPlan
-from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import ModelsUnderStudy, TrainedCharacterNgram
 from narcissus.extraction.sandbox import IsolationError, check_isolation
 from narcissus.observer import SILENT
@@ -34,10 +34,17 @@ def test_a_program_is_held_against_the_reference_model_and_fresh_documents(load,
         np.save(tmp_path / name / "text.npy", np.frombuffer(text.encode(), np.uint8))
         folders.append(tmp_path / name)
     settings = load().settings
-    section = {"path": "read.py", "runs": 10, "server": False, "relation": {"name": "strings", "bytes_each": 40}}
+    section = {
+        "path": "read.py",
+        "runs": 10,
+        "server": False,
+        "relation": {"name": "strings", "bytes_each": 40},
+    }
     model = type(settings).model_fields["program"].annotation.__args__[0]
     study = settings.model_copy(update={"program": model.model_validate(section)})
-    division = Division((Document(texts[0]),), (Document(texts[1]),), (Document(texts[2]),))
+    division = Division(
+        (TextDocument(texts[0]),), (TextDocument(texts[1]),), (TextDocument(texts[2]),)
+    )
     models = ModelsUnderStudy(None, None, folders[0], folders[1], 1)
     planted = CanaryPlan(each=1, copies=(1,)).plant(1)
     options = RunOptions(1, SILENT)

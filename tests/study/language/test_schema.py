@@ -17,7 +17,7 @@ class Given:
 def test_a_given_model_needs_fresh_documents_and_takes_no_canaries(load, tmp_path):
     study = load(canaries=None).settings
     rng = np.random.default_rng(1)
-    with pytest.raises(InputError, match="needs `data.fresh`"):
+    with pytest.raises(InputError, match=r"needs `data\.fresh`"):
         study.division(tmp_path, Given(), rng)
     (tmp_path / "fresh.txt").write_text("another one\n")
     both = {"documents": "letters.txt", "fresh": "fresh.txt"}

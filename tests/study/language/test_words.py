@@ -1,6 +1,6 @@
 """The words agree with the numbers, and say what they rest on."""
 
-from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.study.language.words import assumptions, verdict_words
 
 
@@ -16,7 +16,7 @@ def test_the_verdict_names_attack_counts_and_gain(audit):
 
 
 def test_what_others_trained_on_is_taken_on_trust():
-    sides = (Document("a"),), (Document("b"),)
+    sides = (TextDocument("a"),), (TextDocument("b"),)
     assert len(assumptions(Division(*sides, by_chance=True), None)) == 1
     given = assumptions(Division(*sides), None)
     assert "was not trained on them" in given[1]

@@ -10,6 +10,7 @@ from narcissus.report.format import MISSING, between_points, limits, number, per
 from narcissus.report.kinds.extraction import evidence_sections
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Page, Section, Text, Verdict
 from narcissus.results import Grade
+from narcissus.study.language.words import attack_words, program_words
 from narcissus.study.record import Record
 from narcissus.study.results.language import (
     DocumentAttack,
@@ -73,11 +74,17 @@ def _verdict(record: Record, results: LanguageResults) -> Verdict:
         numbers.append(
             ("The program succeeds", percent(program.success.value), text, program.verdict_grade)
         )
-    is_over = record.status == "exceeded"
+    most = results.most_gain
+    against = [
+        attack_words(one)
+        for one in results.attacks
+        if most is not None and one.whole.gain is not None and one.whole.gain.low > most
+    ]
+    against += [program_words(results)] if results.program_exceeds else []
     return Verdict(
         status=record.status,
         headline=record.verdict,
-        evidence_against=[record.verdict] if is_over else [],
+        evidence_against=against,
         evidence_for=[],  # an attack that fails proves nothing
         numbers=numbers,
     )

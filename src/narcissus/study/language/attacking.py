@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import LanguageModel, ModelsUnderStudy
 from narcissus.extraction.ranking import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
@@ -21,7 +21,7 @@ from narcissus.study.language.summary import AttackedDocuments
 from narcissus.study.results.language import RankedBy
 
 
-def texts_of(documents: Sequence[Document]) -> list[str]:
+def texts_of(documents: Sequence[TextDocument]) -> list[str]:
     """Give the texts of documents."""
     return [one.text for one in documents]
 
@@ -102,7 +102,7 @@ def completed(
     """
     said = {"prefix": section.prefix, "window": section.window}
 
-    def long(documents: Sequence[Document]) -> list[Document]:
+    def long(documents: Sequence[TextDocument]) -> list[TextDocument]:
         return [documents[i] for i in long_enough(texts_of(documents), **said)]
 
     trained, fresh = long(division.trained), long(division.fresh)
@@ -112,7 +112,7 @@ def completed(
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, documents: Sequence[Document]) -> BoolArray:
+    def by(model: LanguageModel, documents: Sequence[TextDocument]) -> BoolArray:
         return completed_documents(model, texts_of(documents), **said)
 
     return AttackedDocuments(

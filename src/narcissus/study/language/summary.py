@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from narcissus.evidence import each_confidence
 from narcissus.extraction.canaries import NamedCanaries
-from narcissus.extraction.documents import Division, Document
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.membership import told_apart, told_at
 from narcissus.extraction.recovered import BoolArray, recovered_documents
 from narcissus.study.language.schema import LanguageStudy
@@ -51,8 +51,8 @@ class AttackedDocuments:
 
     name: str
     rule: str
-    trained: Sequence[Document]
-    fresh: Sequence[Document]
+    trained: Sequence[TextDocument]
+    fresh: Sequence[TextDocument]
     recovered: BoolArray
     recovered_fresh: BoolArray
     by_reference: BoolArray | None
@@ -117,7 +117,7 @@ def _groups(one: AttackedDocuments) -> list[int]:
     return [0, *(several if len(several) > 1 else [])]
 
 
-def _among(documents: Sequence[Document], copies: int) -> BoolArray:
+def _among(documents: Sequence[TextDocument], copies: int) -> BoolArray:
     return np.array([copies in (0, one.copies) for one in documents], dtype=np.bool_)
 
 

@@ -8,7 +8,7 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.results import NotAssessed
 from narcissus.study.extraction import program_assumptions
 from narcissus.study.language.schema import LanguageStudy
-from narcissus.study.results.language import DocumentGroup, LanguageResults
+from narcissus.study.results.language import DocumentAttack, DocumentGroup, LanguageResults
 
 NOT_COVERED = [
     "other attacks: that these recover little says nothing about the next, and nothing here is "
@@ -20,41 +20,63 @@ NOT_COVERED = [
 
 def verdict_words(results: LanguageResults) -> str:
     """Give the verdict in a sentence or two."""
-    best = results.best
-    whole = best.whole
-    text = (
-        f"{best.name} recovers {whole.recovered:,} of {whole.documents:,} documents that the model "
-        f"was trained on{_beside(whole)}."
-    )
+    text = attack_words(results.best)
     if results.most_gain is not None:
         text += f" {_threshold(results)}"
-    if (program := results.program) is not None:
-        head = {
-            "extraction": "The program is evidence of extraction",
-            "no extraction": "The program is no extraction",
-            "inconclusive": "Of the program nothing is shown",
-        }[program.verdict]
-        text += f" {head}: {program.reasons[0]}."
-    return text
+    return f"{text} {program_words(results)}".strip()
+
+
+def program_words(results: LanguageResults) -> str:
+    """Say what came of the program, and what was accepted; '' where there is none."""
+    program = results.program
+    if program is None:
+        return ""
+    head = {
+        "extraction": "The program is evidence of extraction",
+        "no extraction": "The program is no extraction",
+        "inconclusive": "Of the program nothing is shown",
+    }[program.verdict]
+    quality = f"its quality is at most {upper(program.quality, 3)}"
+    if results.most_quality is not None:
+        quality += f", {results.most_quality:g} is accepted"
+    said = f"{head}: {program.reasons[0]}"
+    return f"{said}; {quality}." if program.verdict == "extraction" else f"{said}."
+
+
+def attack_words(one: DocumentAttack) -> str:
+    """Say how many documents an attack recovered, and how many it would have anyway."""
+    whole = one.whole
+    return (
+        f"{one.name} recovers {whole.recovered:,} of {whole.documents:,} documents that the model "
+        f"was trained on{_beside(whole)}."
+    )
 
 
 def _beside(group: DocumentGroup) -> str:
     if group.fresh is None or group.gain is None:
         return ""
+    shown = (
+        f"a gain of at least {lower(100 * group.gain.low, places=1)} points"
+        if group.gain.low > 0
+        else f"{group.fresh.trials:,} of those are too few to show a gain"
+        if group.gain.value > 0
+        else "no gain"
+    )
     return (
         f" ({_share(group.share)}), and {_share(group.fresh.value)} of documents that it never saw:"
-        f" a gain of at least {lower(100 * group.gain.low, places=1)} points"
+        f" {shown}"
     )
 
 
 def _threshold(results: LanguageResults) -> str:
-    accepted = f"{upper(100 * (results.most_gain or 0.0), places=1)} points are accepted"
-    return {
-        "exceeded": f"{accepted}.",
-        "too few trials": f"{accepted}; more fresh documents would tell.",
-        "inconclusive": f"{accepted}: these attacks do not show more, and prove no less.",
-        "no threshold": "",
-    }[results.status]
+    most = results.most_gain or 0.0
+    accepted = f"{upper(100 * most, places=1)} points are accepted"
+    gain = results.best.whole.gain
+    if gain is not None and gain.low > most:
+        return f"{accepted}."
+    if gain is not None and gain.value > most:
+        return f"{accepted}; more fresh documents would tell."
+    return f"{accepted}: these attacks do not show more, and prove no less."
 
 
 def _share(value: float) -> str:
