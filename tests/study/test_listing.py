@@ -17,7 +17,10 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STUDIES = [*EXAMPLES.rglob("*.toml"), *(study.path for study in shipped_studies())]
 SCHEMAS = {
     kind: study_schema(kind)
-    for kind in ("table", "game", "channel", "extraction", "secrets", "synthetic", "language-model")
+    for kind in (
+        *("table", "game", "channel", "extraction", "secrets", "synthetic"),
+        *("image-model", "language-model"),
+    )
 }
 
 
