@@ -52,11 +52,11 @@ def test_attempts_for_a_caption_depend_on_no_other_caption():
     images = drawn(2, 1)
     relation = CloseUnlike(0.05, 0.2)
     said = {"pixels": 6, "samples": 10, "keep": 3}
-    one = attempts_of(Prints(images), ["a"], relation, entropy=3, **said)
+    one = attempts_of(Prints(images), ["b"], relation, entropy=3, **said)
     two = attempts_of(Prints(images), ["b", "a"], relation, entropy=3, **said)
-    other = attempts_of(Prints(images), ["a"], relation, entropy=4, **said)
-    assert (one["a"] == two["a"]).all()
-    assert one["a"].shape != other["a"].shape or (one["a"] != other["a"]).any()
+    other = attempts_of(Prints(images), ["b"], relation, entropy=4, **said)
+    assert (one["b"] == two["b"]).all()
+    assert one["b"].shape != other["b"].shape or (one["b"] != other["b"]).any()
 
 
 def test_unlike_others_is_the_definition_and_that_of_the_games():
