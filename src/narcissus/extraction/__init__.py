@@ -5,6 +5,14 @@ from narcissus.extraction.canaries import (
     CanaryPlan,
     named_canaries,
 )
+from narcissus.extraction.captioned_images import (
+    CaptionedImages,
+    DividedImages,
+    counted_images,
+    divide_images,
+    duplicated,
+    read_images,
+)
 from narcissus.extraction.classifier import (
     TrainedClassifier,
     TwoLayerNet,
@@ -18,6 +26,10 @@ from narcissus.extraction.complexity import (
     self_extracting,
 )
 from narcissus.extraction.dense_net import DenseNet, train_dense
+from narcissus.extraction.diffusers_folder import (
+    DiffusersGenerator,
+    LocalDiffusion,
+)
 from narcissus.extraction.diffusion import (
     DensestAttack,
     ImageGenerator,
@@ -36,6 +48,9 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.fine_tune import FineTune
 from narcissus.extraction.huggingface import HuggingFaceGenerator
+from narcissus.extraction.image_models import (
+    MixtureTraining,
+)
 from narcissus.extraction.information import (
     MutualInformation,
     conditional_complexity,
@@ -88,6 +103,13 @@ from narcissus.extraction.relations import (
     Strings,
     Verbatim,
 )
+from narcissus.extraction.reproduced import (
+    CloseUnlike,
+    attempts_of,
+    nearest_attempt,
+    unlike_others,
+    unlike_trained,
+)
 from narcissus.extraction.sandbox import (
     Isolation,
     IsolationError,
@@ -117,18 +139,24 @@ from narcissus.extraction.state_dict import read_dense_net
 from narcissus.extraction.transformer import (
     TransformerTraining,
 )
+from narcissus.extraction.unet import UNet
+from narcissus.extraction.unet_training import UNetTraining
 from narcissus.extraction.verifiers import CompressionVerifier, StatisticalVerifier
 
 __all__ = [
     "COMPRESSORS",
     "CanaryPlan",
+    "CaptionedImages",
     "CharacterNgram",
     "Close",
+    "CloseUnlike",
     "Complexity",
     "CompressionVerifier",
     "DataSet",
     "DenseNet",
     "DensestAttack",
+    "DiffusersGenerator",
+    "DividedImages",
     "Division",
     "EideticCounts",
     "ExtractionEvidence",
@@ -145,8 +173,10 @@ __all__ = [
     "LearnedVerifier",
     "Limits",
     "LocalCheckpoint",
+    "LocalDiffusion",
     "Memorises",
     "MixtureDiffusion",
+    "MixtureTraining",
     "MutualInformation",
     "Near",
     "NgramDpSgd",
@@ -171,17 +201,23 @@ __all__ = [
     "TrainedOnSecret",
     "TransformerTraining",
     "TwoLayerNet",
+    "UNet",
+    "UNetTraining",
     "Verbatim",
     "approximate_prg_example",
     "assess_extraction",
     "attack_secrets",
+    "attempts_of",
     "can_serve",
     "check_isolation",
     "completed_documents",
     "complexity",
     "conditional_complexity",
+    "counted_images",
     "densest_samples",
     "divide",
+    "divide_images",
+    "duplicated",
     "eidetic_counts",
     "extracted_count",
     "informed_reconstruct",
@@ -193,6 +229,7 @@ __all__ = [
     "model_prior",
     "mutual_information",
     "named_canaries",
+    "nearest_attempt",
     "neuron_pairs",
     "noisy_guarantee",
     "perplexity",
@@ -202,6 +239,7 @@ __all__ = [
     "ranking_attack",
     "read_dense_net",
     "read_documents",
+    "read_images",
     "recovered_documents",
     "run_program",
     "run_programs",
@@ -212,6 +250,8 @@ __all__ = [
     "train_dense",
     "train_models",
     "trained_on_secret",
+    "unlike_others",
+    "unlike_trained",
     "without_isolation",
     "zipf_prior",
 ]

@@ -94,6 +94,8 @@ class Figure:
         Width and height in inches.
     name
         What it is called from Python, a word of its own in its page: ``audit.plot("attacks")``.
+    of_single
+        Whether it shows single images of the data, which its page then says.
     """
 
     title: str
@@ -102,6 +104,7 @@ class Figure:
     table: Grid
     size: tuple[float, float] = (7.2, 4.0)
     name: str = "figure"
+    of_single: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from narcissus.study.record import Record, Status, study_digest
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameOutcome, GameResults
+from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.secrets import SecretsResults
 from narcissus.study.results.synthetic import SyntheticResults
@@ -50,7 +51,10 @@ def _of_its_kind(record: Record) -> str:
         return f"the status is {status!r}, and that of the results {results.verdict!r}"
     if isinstance(results, SecretsResults):
         return _secrets(record, results)
-    if isinstance(results, LanguageResults | ClassifierResults) and status != results.status:
+    if (
+        isinstance(results, ClassifierResults | ImageResults | LanguageResults)
+        and status != results.status
+    ):
         return f"the status is {status!r}, and that of the results {results.status!r}"
     if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
         return f"the status is {status!r}, and the outcome {results.outcome!r}"

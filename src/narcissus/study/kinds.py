@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "classifier": "narcissus.study.classifier:KIND",
     "extraction": "narcissus.study.extraction:KIND",
     "game": "narcissus.study.game:KIND",
+    "image-model": "narcissus.study.image:KIND",
     "language-model": "narcissus.study.language:KIND",
     "secrets": "narcissus.study.secrets:KIND",
     "synthetic": "narcissus.study.synthetic:KIND",

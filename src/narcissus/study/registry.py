@@ -195,6 +195,11 @@ SECRET_ATTACK = {
     "posterior": "narcissus.extraction:PosteriorGuess",
     "ranking": "narcissus.extraction:RankingGuess",
 }
+IMAGE_MODEL = {
+    "folder": "narcissus.extraction.diffusers_folder:LocalDiffusion",
+    "mixture": "narcissus.extraction.image_models:MixtureTraining",
+    "unet": "narcissus.extraction.unet_training:UNetTraining",
+}
 LANGUAGE_MODEL = {
     "folder": "narcissus.extraction.language_models:LocalCheckpoint",
     "ngram": "narcissus.extraction.language_models:TrainedCharacterNgram",
@@ -293,6 +298,7 @@ ROOMS: dict[str, Room] = {
         SECRET_ATTACK,
         of_function="narcissus.attacks:OwnAttack",
     ),
+    "image-model": Room("[model] of a model of images", IMAGE_MODEL, own=False),
     "language-model": Room("[model] of a language model", LANGUAGE_MODEL, own=False),
     "extraction-relation": Room(
         "[relation] of an extraction", EXTRACTION_RELATION, default="exact", own=False

@@ -21,16 +21,8 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 KINDS: dict[str, str] = {
     kind: f"{__name__}.{kind.partition('-')[0]}"
     for kind in (
-        *(
-            "channel",
-            "classifier",
-            "extraction",
-            "game",
-            "language-model",
-            "secrets",
-            "synthetic",
-            "table",
-        ),
+        *("channel", "classifier", "extraction", "game", "image-model", "language-model"),
+        *("secrets", "synthetic", "table"),
     )
 }
 

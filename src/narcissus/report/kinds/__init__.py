@@ -14,6 +14,7 @@ PAGES: dict[str, str] = {
     "classifier": "narcissus.report.kinds.classifier",
     "extraction": "narcissus.report.kinds.extraction",
     "game": "narcissus.report.kinds.game",
+    "image-model": "narcissus.report.kinds.image",
     "language-model": "narcissus.report.kinds.language",
     "secrets": "narcissus.report.kinds.secrets",
     "synthetic": "narcissus.report.kinds.synthetic",

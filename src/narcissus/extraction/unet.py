@@ -1,0 +1,278 @@
+"""A small U-Net that takes noise out of images, asked for by caption (PyTorch, extra `images`).
+
+Three sizes of an image (whole, half, quarter), two residual blocks at each but the smallest, and
+connections across; the level of noise and the words of the caption scale and shift every block.
+A caption is the set of its words that were in the training captions.
+
+Source: the denoiser follows Ho et al. 2020 and Ronneberger et al. 2015, the prediction of a
+velocity Salimans and Ho 2022, sampling without fresh noise Song et al. 2021.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._files import parsing, read_bytes
+from narcissus._optional import optional
+from narcissus._random import RandomSource, generator
+from narcissus._validation import integer
+from narcissus.errors import InputError
+
+FloatArray = NDArray[np.float64]
+WEIGHTS, SETTINGS = "model.safetensors", "unet.json"
+_WAVES = 8  # frequencies by which the level of noise is told
+_BATCH = 256  # images at a time
+
+
+def torch_of(purpose: str) -> Any:
+    """Import PyTorch, or say which extra brings it."""
+    return optional("torch", extra="images", purpose=purpose)
+
+
+@dataclass(frozen=True)
+class UNetSettings:
+    """What a U-Net is made for.
+
+    Attributes
+    ----------
+    shape
+        Height, width and channels of its images; height and width multiples of 4.
+    width
+        Channels of its first layer, a multiple of 4.
+    words
+        Those that captions are made of.
+    steps
+        Steps from noise to an image.
+    """
+
+    shape: tuple[int, int, int]
+    width: int
+    words: tuple[str, ...]
+    steps: int
+
+    def __post_init__(self) -> None:
+        height, width, _ = self.shape
+        if height % 4 or width % 4:
+            raise InputError(
+                f"a U-Net takes images whose sides are multiples of 4 pixels, got {height} x "
+                f"{width}: cut or pad them"
+            )
+        if self.width < 4 or self.width % 4:
+            raise InputError(f"`width` must be a multiple of 4, got {self.width}")
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each array of weights, by its name."""
+        w, channels = self.width, self.shape[2]
+        told = 4 * w
+        found: dict[str, tuple[int, ...]] = {
+            "words": (max(1, len(self.words)), told),
+            "noise.weight": (told, 2 * _WAVES),
+            "noise.bias": (told,),
+            "told.weight": (told, told),
+            "told.bias": (told,),
+            **_convolution("first", channels, w),
+            **_convolution("down1", w, 2 * w),
+            **_convolution("down2", 2 * w, 2 * w),
+            **_convolution("last", w, channels),
+        }
+        for name, before, after in self.blocks:
+            found |= _convolution(f"{name}.one", before, after)
+            found |= _convolution(f"{name}.two", after, after)
+            found |= {f"{name}.told.weight": (2 * after, told), f"{name}.told.bias": (2 * after,)}
+            if before != after:
+                found |= _convolution(f"{name}.past", before, after, 1)
+        return found
+
+    @property
+    def blocks(self) -> list[tuple[str, int, int]]:
+        """Residual blocks with their channels before and after."""
+        w = self.width
+        return [
+            ("whole", w, w), ("half", 2 * w, 2 * w), ("quarter", 2 * w, 2 * w),
+            ("half.up", 4 * w, 2 * w), ("whole.up", 3 * w, w),
+        ]  # fmt: skip
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers it has."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
+
+
+def _convolution(name: str, before: int, after: int, size: int = 3) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (after, before, size, size), f"{name}.bias": (after,)}
+
+
+class UNet:
+    """A U-Net with its weights.
+
+    Parameters
+    ----------
+    settings
+        What it is made for.
+    weights
+        Tensors of PyTorch by name.
+    """
+
+    def __init__(self, settings: UNetSettings, weights: Mapping[str, Any]) -> None:
+        self.settings, self.weights = settings, dict(weights)
+        self._torch = torch_of("A U-Net")
+
+    @classmethod
+    def initial(cls, settings: UNetSettings, rng: RandomSource = None) -> UNet:
+        """Draw the weights that training starts from; the last layer starts from 0."""
+        torch, random = torch_of("A U-Net"), generator(rng)
+        weights: dict[str, Any] = {}
+        for name, shape in settings.shapes.items():
+            # what comes last in a block starts at 0: the block starts as nothing
+            is_zero = name.endswith("bias") or name.split(".")[-2:][0] in ("two", "last")
+            scale = 1.0 if name == "words" else math.sqrt(2 / math.prod(shape[1:]))
+            drawn = random.normal(0.0, 0.0 if is_zero else scale, shape)
+            weights[name] = torch.tensor(drawn, dtype=torch.float32)
+        return cls(settings, weights)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers it has."""
+        return self.settings.parameters
+
+    @property
+    def device(self) -> Any:
+        """Where its weights are."""
+        return self.weights["words"].device
+
+    def to(self, device: str) -> UNet:
+        """Give it on another device."""
+        moved = {name: tensor.to(device) for name, tensor in self.weights.items()}
+        return UNet(self.settings, moved)
+
+    def words_of(self, captions: Sequence[str]) -> Any:
+        """Say which words captions have, a tensor of shape (captions, words)."""
+        place = {word: i for i, word in enumerate(self.settings.words)}
+        found = np.zeros((len(captions), max(1, len(place))), dtype=np.float32)
+        for row, caption in enumerate(captions):
+            for word in words_in(caption):
+                if word in place:
+                    found[row, place[word]] = 1
+        return self._torch.tensor(found, device=self.device)
+
+    def velocity(self, noisy: Any, angle: Any, words: Any) -> Any:
+        """Predict ``cos(angle) noise - sin(angle) image``.
+
+        Parameters
+        ----------
+        noisy
+            ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width); pixels
+            of images in [-1, 1].
+        angle
+            From 0, no noise, to pi / 2, noise alone; shape (images,).
+        words
+            As `words_of` gives them.
+        """
+        f = self._torch.nn.functional
+        told = self._told(angle, words)
+        whole = self._block("whole", self._convolved("first", noisy), told)
+        half = self._block("half", self._convolved("down1", whole, stride=2), told)
+        quarter = self._block("quarter", self._convolved("down2", half, stride=2), told)
+        up = self._torch.cat([f.interpolate(quarter, scale_factor=2), half], 1)
+        up = self._block("half.up", up, told)
+        up = self._torch.cat([f.interpolate(up, scale_factor=2), whole], 1)
+        return self._convolved("last", f.silu(self._block("whole.up", up, told)))
+
+    def _told(self, angle: Any, words: Any) -> Any:
+        torch, w = self._torch, self.weights
+        waves = angle[:, None] * 2.0 ** torch.arange(_WAVES, device=angle.device)
+        waves = torch.cat([waves.sin(), waves.cos()], 1)
+        told = waves @ w["noise.weight"].T + w["noise.bias"] + words @ w["words"]
+        return torch.nn.functional.silu(
+            torch.nn.functional.silu(told) @ w["told.weight"].T + w["told.bias"]
+        )
+
+    def _convolved(self, name: str, images: Any, stride: int = 1) -> Any:
+        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+        around = weight.shape[2] // 2
+        return self._torch.nn.functional.conv2d(images, weight, bias, stride, around)
+
+    def _block(self, name: str, images: Any, told: Any) -> Any:
+        f, w = self._torch.nn.functional, self.weights
+        inner = self._convolved(f"{name}.one", f.silu(f.group_norm(images, 4)))
+        scale, shift = (told @ w[f"{name}.told.weight"].T + w[f"{name}.told.bias"]).chunk(2, 1)
+        inner = f.group_norm(inner, 4) * (1 + scale[:, :, None, None]) + shift[:, :, None, None]
+        inner = self._convolved(f"{name}.two", f.silu(inner))
+        past = f"{name}.past.weight" in w
+        return inner + (self._convolved(f"{name}.past", images) if past else images)
+
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+        """Draw images for a caption, from noise down to none.
+
+        Returns
+        -------
+        array of shape (count, height * width * channels)
+            Pixels in [0, 1].
+        """
+        torch, random = self._torch, generator(rng)
+        height, width, channels = self.settings.shape
+        start = random.normal(size=(integer("count", count, low=1), channels, height, width))
+        found: list[FloatArray] = []
+        with torch.no_grad():
+            for begin in range(0, count, _BATCH):
+                noisy = torch.tensor(
+                    start[begin : begin + _BATCH], dtype=torch.float32, device=self.device
+                )
+                words = self.words_of([caption]).expand(len(noisy), -1)
+                clean = self._denoised(noisy, words).clamp(-1, 1).permute(0, 2, 3, 1)
+                found.append(clean.reshape(len(noisy), -1).cpu().double().numpy() / 2 + 0.5)
+        return np.concatenate(found)
+
+    def _denoised(self, noisy: Any, words: Any) -> Any:
+        """Follow the denoiser down, without fresh noise (DDIM)."""
+        steps = self.settings.steps
+        for step in range(steps):
+            angle, lower = (math.pi / 2 * (1 - (step + i) / steps) for i in (0, 1))
+            at = self._torch.full((len(noisy),), angle, device=self.device)
+            velocity = self.velocity(noisy, at, words)
+            clean = (math.cos(angle) * noisy - math.sin(angle) * velocity).clamp(-1, 1)
+            noise = math.sin(angle) * noisy + math.cos(angle) * velocity
+            noisy = math.cos(lower) * clean + math.sin(lower) * noise
+        return noisy
+
+    def save(self, folder: Path) -> None:
+        """Leave it as a folder: weights in safetensors, what it is made for in JSON."""
+        safe = optional("safetensors.torch", extra="images", purpose="Saving a U-Net")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n")
+        on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in self.weights.items()}
+        safe.save_file(on_cpu, str(folder / WEIGHTS))
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "cpu") -> UNet:
+        """Read a folder that `save` left.
+
+        Raises
+        ------
+        InputError
+            A file is missing, or weights and settings do not fit.
+        """
+        safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
+        with parsing(folder / SETTINGS, "the settings of a U-Net"):
+            said: Any = json.loads(read_bytes(folder / SETTINGS))
+            said |= {"shape": tuple(said["shape"]), "words": tuple(said["words"])}
+            settings = UNetSettings(**said)
+        with parsing(folder / WEIGHTS, "a safetensors file"):
+            weights = safe.load_file(str(folder / WEIGHTS), device=device)
+        if {name: tuple(one.shape) for name, one in weights.items()} != settings.shapes:
+            raise InputError(f"the weights in {folder} are not those of its {SETTINGS}")
+        return cls(settings, weights)
+
+
+def words_in(caption: str) -> list[str]:
+    """Give the words of a caption."""
+    return caption.lower().split()
