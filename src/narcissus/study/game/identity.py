@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from pathlib import Path
 
+from narcissus import __version__
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
@@ -24,5 +24,5 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
         "surprisal": study.statement.options.get("share"),
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
-        "version": metadata.version("narcissus"),
+        "version": __version__,
     }
