@@ -9,7 +9,7 @@ MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test wheel nightly mutants check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -19,6 +19,9 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 
 test: $(DEV_STAMP)    ## run every test
 	$(BIN)/python -m pytest -n 2
+
+wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, on each Python
+	$(BIN)/python tests/wheel/run.py --out dist
 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
