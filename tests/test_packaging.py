@@ -118,7 +118,7 @@ def test_the_version_is_written_in_one_place(metadata, wheel):
     pages = [README, INSTALLING, *(p.read_text(encoding="utf-8") for p in ROOT.glob("*.cff"))]
     assert not any(version in text for text in pages)
     written = [p for p in PACKAGE.rglob("*.py") if f'"{version}"' in p.read_text(encoding="utf-8")]
-    assert written == [PACKAGE / "__init__.py"]
+    assert written == [PACKAGE / "_version.py"]
 
 
 def test_the_changes_begin_with_this_version():

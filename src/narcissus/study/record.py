@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from narcissus import __version__
 from narcissus._files import parsing, read_bytes
+from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.results import Grade
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from narcissus import __version__
+from narcissus._version import __version__
 from narcissus.errors import NarcissusError
 from narcissus.study.engines.answers import answer
 

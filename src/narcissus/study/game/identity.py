@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from narcissus import __version__
+from narcissus._version import __version__
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests

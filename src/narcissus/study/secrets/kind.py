@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from narcissus import __version__
 from narcissus._random import child
+from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.game.block import Arrays, Seat
 from narcissus.game.outcome import packed, unpacked

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from narcissus import __version__
+from narcissus._version import __version__
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
 from narcissus.game.executor import Executor
