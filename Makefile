@@ -12,7 +12,7 @@ MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check format bench docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -27,6 +27,9 @@ torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 
 test-models: $(TORCH_STAMP) ## run the tests that need PyTorch and transformers, on the CPU
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests
+
+wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, on each Python
+	$(BIN)/python tests/wheel/run.py --out dist
 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)

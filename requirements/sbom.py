@@ -23,6 +23,7 @@ from urllib.parse import quote
 FOLDER = Path(__file__).resolve().parent
 TARGET = FOLDER / "sbom.cdx.json"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)\s*(?:;\s*([^\\]*?))?\s*\\?$")
+_OURS = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
@@ -72,7 +73,9 @@ def bill() -> str:
         component(*key, entry, "required" if key in run else "excluded")
         for key, entry in sorted(every.items())
     ]
-    root = f"pkg:pypi/{about['name']}@{about['version']}"
+    source = FOLDER.parent / project["tool"]["hatch"]["version"]["path"]
+    [version] = _OURS.findall(source.read_text(encoding="utf-8"))
+    root = f"pkg:pypi/{about['name']}@{version}"
     body: dict[str, Any] = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -82,7 +85,7 @@ def bill() -> str:
                 "type": "application",
                 "bom-ref": root,
                 "name": about["name"],
-                "version": about["version"],
+                "version": version,
                 "purl": root,
                 "licenses": [{"license": {"id": about["license"]}}],
             }

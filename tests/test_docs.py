@@ -16,6 +16,7 @@ from narcissus.reproduce import Held, Item, Printed, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted({*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md")} - {PAGES[0]})
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CALL = re.compile(r"(?:^|[\s`/])narcissus ([a-z][^`\n#|>]*)")
 

@@ -1,5 +1,6 @@
 """The examples stand on their own: no path leads out of the project."""
 
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -58,6 +59,11 @@ def test_every_table_is_described():
     described = (ROOT / "examples" / "data" / "README.md").read_text(encoding="utf-8")
     for table in (ROOT / "examples" / "data").iterdir():
         assert table.name == "README.md" or f"`{table.name}`" in described
+
+
+def test_the_invented_people_are_as_their_program_makes_them():
+    made = runpy.run_path(str(ROOT / "examples" / "data" / "invented_people.py"))
+    assert made["table"]() == made["TARGET"].read_text(encoding="utf-8")
 
 
 def played(name, **changes):

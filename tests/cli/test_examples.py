@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+import narcissus
+
 
 @pytest.fixture
 def call(narcissus, monkeypatch, tmp_path):
@@ -19,10 +21,10 @@ def test_examples_lists_and_writes(call, tmp_path):
     assert "counting-query" in out
     assert "Appendix A" in out
     rows = json.loads(call("examples", "--json")[1])
-    assert {"name", "about", "source", "expected"} <= set(rows[0])
+    assert {"name", "kind", "about", "source", "expected", "tables"} == set(rows[0])
     names = [row["name"] for row in rows]
     assert names == sorted(names)
-    assert all(row["about"] and row["source"] for row in rows)
+    assert all(row["about"] and (row["source"] or row["kind"] == "table") for row in rows)
     code, out, _ = call("examples", "counting-query")
     assert code == 0
     assert (tmp_path / "counting-query.toml").exists()
@@ -39,3 +41,30 @@ def test_examples_lists_and_writes(call, tmp_path):
     code, _, err = call("examples", "counting-query", "--out", "no/such/folder.toml")
     assert code == 2
     assert "cannot write" in err
+
+
+def test_a_study_of_a_table_comes_with_its_table(call, tmp_path):
+    code, out, _ = call("examples", "audit-a-table")
+    assert code == 0
+    assert "wrote audit-a-table.toml and invented_people.csv" in out
+    study = narcissus.load_study(tmp_path / "audit-a-table.toml")
+    assert study.settings.data.path == "invented_people.csv"
+    table = narcissus.read_table(tmp_path / "invented_people.csv")
+    assert table.names == ("age", "region", "household", "education", "work", "income")
+    # the table is there already, as it should be: it is in nobody's way
+    assert call("examples", "audit-a-table", "--out", "mine.toml")[0] == 0
+    (tmp_path / "there").mkdir()
+    assert call("examples", "audit-a-table", "--out", "there/mine.toml")[0] == 0
+    assert {p.name for p in (tmp_path / "there").iterdir()} == {"mine.toml", "invented_people.csv"}
+
+
+def test_a_table_of_that_name_that_is_another_is_kept(call, tmp_path):
+    own = tmp_path / "invented_people.csv"
+    own.write_text("mine")
+    code, _, err = call("examples", "audit-a-table")
+    assert code == 2
+    assert "invented_people.csv exists; choose another folder with --out" in err
+    assert not (tmp_path / "audit-a-table.toml").exists()
+    assert own.read_text() == "mine"
+    assert call("examples", "audit-a-table", "--force")[0] == 0
+    assert own.read_text() != "mine"

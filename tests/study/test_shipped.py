@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tomllib
 
 import jsonschema
 import pytest
 
+import narcissus
 from narcissus import load_study, run
 from narcissus.errors import InputError
 from narcissus.report import page_of
@@ -16,7 +18,8 @@ from narcissus.study.game.kind import KIND
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
 
-NAMES = [study.name for study in shipped_studies()]
+GAMES = [study for study in shipped_studies() if study.kind == "game"]
+NAMES = [study.name for study in GAMES]
 
 
 def fewer_trials(study, most):
@@ -43,7 +46,7 @@ def test_shipped_study_comes_out_as_its_source_says(name):
 
 
 def test_every_statement_and_part_is_in_some_shipped_study():
-    studies = [load_study(study.path).to_dict() for study in shipped_studies()]
+    studies = [load_study(study.path).to_dict() for study in GAMES]
     used = {
         "statement": {study["statement"]["name"] for study in studies},
         "world": {study["world"]["name"] for study in studies},
@@ -60,7 +63,7 @@ def test_every_statement_and_part_is_in_some_shipped_study():
 
 
 def test_shipped_studies_say_what_they_show_and_where_it_is_from():
-    for study in shipped_studies():
+    for study in GAMES:
         assert study.about.endswith(".")
         assert study.source
     with pytest.raises(InputError, match="did you mean `counting-query`"):
@@ -72,3 +75,25 @@ def test_what_the_singling_out_study_says_of_itself_is_what_comes_out():
     audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
     assert audit.results["exact"]["least"] == pytest.approx(0.75 - 27 / 64)
     assert str(0.75 - 27 / 64) in audit.results["about"]
+
+
+def test_the_study_of_a_table_needs_nothing_but_the_package():
+    """Few people of few settings; the levels are far apart."""
+    shipped = shipped_study("audit-a-table")
+    assert shipped.kind == "table"
+    assert [table.name for table in shipped.tables] == ["invented_people.csv"]
+    study = tomllib.loads(shipped.path.read_text(encoding="utf-8"))
+    threshold = {**study["threshold"], "at": 1.0}
+    planned, bare = narcissus.audit(
+        shipped.tables[0],
+        bins=study["data"]["bins"],
+        unknown=study["threat"]["unknown"],
+        targets=20,
+        mechanism={**study["mechanism"], "epsilon": [1.0, float("inf")]},
+        threshold=threshold,
+        trials=4,
+        workers=1,
+        rng=1,
+    ).record.results.settings
+    assert planned.share_bound.share_at_most < planned.guess.share + 0.02
+    assert bare.best_attack.share > bare.guess.share + 0.2

@@ -9,14 +9,15 @@ import click
 
 from narcissus.cli import options
 
-HELP = """List the shipped studies: one for each statement and example of the papers.
+HELP = """List the shipped studies: a table to audit, and games for the statements of the papers.
 
-With NAME, write that study to a file to start from: NAME.toml in this folder, or --out FILE;
-`--out -` prints it.
+With NAME, write that study to a file to start from: NAME.toml in this folder, or --out FILE, and
+beside it the table that it reads; `--out -` prints the study alone.
 
 \b
 Examples:
   narcissus examples
+  narcissus examples audit-a-table
   narcissus examples mona-lisa-narcissus
   narcissus examples counting-query --out mine.toml
   narcissus examples counting-query --out - | less
@@ -31,7 +32,7 @@ Examples:
     metavar="FILE",
     help="File to write, or - to print.",
 )
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--force", is_flag=True, help="Replace files that exist.")
 @options.as_json("Print the list as JSON.")
 def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -> None:
     """List or write shipped studies."""
@@ -46,7 +47,11 @@ def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -
         studies = shipped_studies()
         if as_json:
             rows = [
-                {"name": s.name, "about": s.about, "source": s.source, "expected": s.expected}
+                {
+                    **{key: getattr(s, key) for key in ("name", "kind", "about", "source")},
+                    "expected": s.expected,
+                    "tables": [table.name for table in s.tables],
+                }
                 for s in studies
             ]
             click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -56,15 +61,24 @@ def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -
             text = f"{study.about} [{study.source}]" if study.source else study.about
             click.echo(textwrap.fill(text, 96, initial_indent="    ", subsequent_indent="    "))
         return
-    text = shipped_study(name).path.read_text(encoding="utf-8")
+    study = shipped_study(name)
     if str(out) == "-":
-        click.echo(text, nl=False)
+        click.echo(study.path.read_text(encoding="utf-8"), nl=False)
         return
     target = Path(f"{name}.toml") if out is None else out
-    if target.exists() and not force:
-        raise InputError(f"{target} exists; choose another with --out, or replace it with --force")
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
-    click.echo(f"wrote {target}; play it with: narcissus audit {target}")
+    copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}
+    for source, copy in copies.items():
+        if copy.exists() and not force and (source is study.path or not _is_same(source, copy)):
+            another = f"choose another {'file' if copy == target else 'folder'} with --out"
+            raise InputError(f"{copy} exists; {another}, or replace it with --force")
+    for source, copy in reversed(copies.items()):  # the study last: where it is, its table is
+        try:
+            copy.write_bytes(source.read_bytes())
+        except OSError as error:
+            raise InputError(f"cannot write {copy}: {error.strerror or error}") from error
+    wrote = " and ".join(map(str, copies.values()))
+    click.echo(f"wrote {wrote}; play it with: narcissus audit {target}")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and other.read_bytes() == one.read_bytes()

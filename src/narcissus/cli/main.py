@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from narcissus import __version__
+from narcissus._version import __version__
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from narcissus._files import parsing, read_bytes
+from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.results import Grade
 
@@ -130,7 +131,7 @@ def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Proven
     """Describe this run: versions and the entropy that repeats it."""
     packages = {name: metadata.version(name) for name in ("numpy", "scipy", "pandas")}
     return Provenance(
-        narcissus=metadata.version("narcissus"),
+        narcissus=__version__,
         python=".".join(map(str, sys.version_info[:3])),
         packages=packages,
         machine=f"{platform.system()} {platform.machine()}",

@@ -1,4 +1,4 @@
-"""The studies that come with the package, one for each statement and example of the papers."""
+"""The studies that come with the package: a table, and games for the statements of the papers."""
 
 from __future__ import annotations
 
@@ -22,19 +22,25 @@ class Shipped:
         Its name, the one of its file.
     about
         One sentence.
+    kind
+        What kind of study it is, ``table`` or ``game`` among others.
     source
-        Paper and number.
+        Paper and number; empty where it is about none.
     expected
         What comes out; empty where the study says nothing.
     path
         Its file.
+    tables
+        The files that it reads, which lie beside it and belong beside a copy.
     """
 
     name: str
     about: str
+    kind: str
     source: str
     expected: str
     path: Path
+    tables: tuple[Path, ...]
 
 
 def shipped_studies() -> list[Shipped]:
@@ -43,7 +49,10 @@ def shipped_studies() -> list[Shipped]:
     for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         about, source = str(data.get("about", data.get("title", ""))), str(data.get("source", ""))
-        found.append(Shipped(path.stem, about, source, str(data.get("expected", "")), path))
+        kind, table = str(data.get("kind", "table")), data.get("data", {}).get("path")
+        tables = () if table is None else (path.parent / table,)
+        expected = str(data.get("expected", ""))
+        found.append(Shipped(path.stem, about, kind, source, expected, path, tables))
     return found
 
 

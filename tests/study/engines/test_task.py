@@ -50,7 +50,7 @@ def test_it_travels_on_as_bytes():
 def test_versions_name_what_numbers_depend_on():
     found = versions()
     assert found["narcissus"].startswith(f"{narcissus.__version__} (source ")
-    assert set(found) == {"python", *task.PACKAGES}
+    assert set(found) == {"python", "narcissus", *task.PACKAGES}
 
 
 @pytest.mark.parametrize("name", ["python", "narcissus", "numpy", "numba"])

@@ -246,7 +246,7 @@ def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
 
     schema = study_schema("game")
     validator = jsonschema.Draft202012Validator(schema)
-    for shipped in shipped_studies():
+    for shipped in (study for study in shipped_studies() if study.kind == "game"):
         assert validator.is_valid(tomllib.loads(shipped.path.read_text(encoding="utf-8")))
     good = tomllib.loads(SMALL)
     assert validator.is_valid(good)

@@ -20,18 +20,19 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from narcissus._version import __version__
 from narcissus.errors import NarcissusError
 from narcissus.study.engines.answers import answer
 
-PACKAGES = ("narcissus", "numpy", "scipy", "pandas", "numba", "scikit-learn")
-"""Packages of which numbers depend; the last two may be missing, here and there alike."""
+PACKAGES = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
+"""Other packages of which numbers depend; the last two may be missing, here and there alike."""
 
 _one_at_a_time = threading.Lock()  # a limit of threads is the process's, not a thread's
 
 
 def installed() -> dict[str, str]:
     """Give the versions that numbers depend on."""
-    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    found = {"python": ".".join(map(str, sys.version_info[:3])), "narcissus": __version__}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)

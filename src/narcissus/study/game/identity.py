@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 
+from narcissus._version import __version__
 from narcissus.study.game.schema import GameStudy, asked_of_rows
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
@@ -28,5 +28,5 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
         "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
-        "version": metadata.version("narcissus"),
+        "version": __version__,
     }

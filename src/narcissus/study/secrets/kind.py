@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus._random import child
+from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.game.block import Arrays, Seat
 from narcissus.game.outcome import packed, unpacked
@@ -141,7 +141,7 @@ def _identity(study: SecretsStudy, folder: Path, entropy: int) -> dict[str, obje
         ).hexdigest(),
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
-        "version": metadata.version("narcissus"),
+        "version": __version__,
     }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from narcissus._version import __version__
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
 from narcissus.game.executor import Executor
@@ -149,7 +149,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
         identity["training"] = study.run.training
     if own := _own_theorems():
         identity["own theorems"] = own
-    identity["version"] = metadata.version("narcissus")
+    identity["version"] = __version__
     return identity
 
 
