@@ -8,6 +8,8 @@ const people = (x) => x.toLocaleString("en");
 const FIELDS = ["kind", "epsilon", "mu", "prior", "others", "values", "people", "confidence",
   "most-advantage", "most-people"];
 
+const NEARLY = 0.999; // 0.333 of three values is a third
+
 /** Say odds; a limit is rounded up. */
 function oddsText(odds, limit) {
   if (odds === Infinity) return "certain";
@@ -30,7 +32,7 @@ function numberIn(id) {
     wrong = `Give a number from ${low} to ${high}.`;
   } else if (text !== "" && field.step === "1" && !Number.isInteger(value)) {
     wrong = "Give a whole number.";
-  } else if (id === "values" && value * Number(one("prior").value) < 1 - 1e-9) {
+  } else if (id === "values" && value * Number(one("prior").value) < NEARLY) {
     wrong = `With ${value} values the best guess is right with probability of at least ` +
       `${plain(1 / value)}: give more values or a better guess.`;
   }
@@ -52,7 +54,8 @@ function asked() {
     confidence: numberIn("confidence"), mostAdvantage: numberIn("most-advantage"),
     mostPeople: numberIn("most-people"),
   };
-  return Object.values(found).includes(undefined) ? null : found;
+  if (Object.values(found).includes(undefined)) return null;
+  return known && found.p * found.values < 1 ? { ...found, p: 1 / found.values } : found;
 }
 
 /** Say whether a threshold is met: proved, out of reach, or between the two. */
@@ -66,11 +69,11 @@ function verdict(given, limit, floor) {
     "exceeds it is known here."];
 }
 
-function showThreshold(id, [tone, words], name, most, exact) {
+function showThreshold(id, [tone, words], name, most) {
   one(id).className = `threshold tone-${tone}`;
   say(`${id}-verdict`, words);
   const least = most === null ? `Not even ${name} 0 keeps it.` : `The largest ${name} that keeps it` +
-    ` is ${down(most)}${most === 50 ? ", the largest that was tried" : ""}${exact}.`;
+    ` is ${down(most)}${most === 50 ? ", the largest that was tried" : ""}.`;
   say(`${id}-largest`, most === undefined ? "" : least);
 }
 
@@ -97,7 +100,7 @@ function show(q, a) {
     `reaches ${down(a.reachedSuccess)}${under}.`);
   say("success", up(a.success));
   say("advantage", up(a.advantage));
-  say("odds-before", oddsText(a.oddsBefore, false));
+  say("prior-odds", oddsText(a.oddsBefore, false));
   say("odds", oddsText(a.odds, true));
   say("growth", a.odds === Infinity ? "" : `${up(a.odds / a.oddsBefore)} times the odds`);
   say("count", count);
@@ -112,8 +115,8 @@ function show(q, a) {
   const byOne = verdict(q.mostAdvantage, a.advantage, advantage(a.reachedSuccess, q.p));
   const byCount = verdict(q.mostPeople, a.atMost, a.reachedNumber);
   const name = pure ? "epsilon" : "mu";
-  showThreshold("of-one", byOne, name, a.largestAdvantage, "");
-  showThreshold("of-count", byCount, name, a.largestPeople, "");
+  showThreshold("of-one", byOne, name, a.largestAdvantage);
+  showThreshold("of-count", byCount, name, a.largestPeople);
   say("command", command(q));
   return `${single[0].toUpperCase()}${single.slice(1)}. ${count} One person: ` +
     `${byOne[1].slice(2)} All of them: ${byCount[1].slice(2)}`;
@@ -123,7 +126,7 @@ let waiting;
 
 function update() {
   const q = asked();
-  one("answers").hidden = q === null;
+  for (const part of document.querySelectorAll(".answer")) part.hidden = q === null;
   const said = q === null ? "No answer: a setting is missing or out of its range." : show(q, answer(q));
   clearTimeout(waiting); // who listens hears the last of many quick changes
   waiting = setTimeout(() => say("said", said), 400);
