@@ -89,16 +89,19 @@ def test_one_person_has_the_librarys_success(every):
 def test_the_success_is_a_value_of_the_theorem(mu, every):
     """Found by another search over epsilon: the page's number is neither above nor below it."""
     for danger, guarantee, q, a in answers(
-        [{"kind": "gaussian", "strength": mu, "p": p, "values": v} for p, v in PRIORS[:: min(every, 4)]]
+        [
+            {"kind": "gaussian", "strength": mu, "p": p, "values": v}
+            for p, v in PRIORS[:: min(every, 4)]
+        ]
     ):
+
         def value(e, row=danger.values, dp=guarantee):
             return sum(float(part[0]) for part in profile_cost(row, dp, max(e, 0.0)))
 
         grid = np.linspace(0, guarantee.tangents()[-1], 500)
         near = grid[int(np.argmin([value(e) for e in grid]))]
-        least = optimize.minimize_scalar(
-            value, bounds=(near - grid[1], near + grid[1]), method="bounded", options={"xatol": 1e-10}
-        ).fun  # fmt: skip
+        around, fine = (near - grid[1], near + grid[1]), {"xatol": 1e-10}
+        least = optimize.minimize_scalar(value, bounds=around, method="bounded", options=fine).fun
         assert a["success"] == pytest.approx(max(least, q["p"]), rel=1e-8), q
 
 
@@ -195,7 +198,7 @@ class Tags(HTMLParser):
 
 
 def test_nothing_from_outside_and_only_this_script():
-    page = plan_html()
+    page = plan_html("1.0")
     (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -208,7 +211,7 @@ def test_nothing_from_outside_and_only_this_script():
 
 
 def test_everything_that_is_moved_has_a_name_and_what_is_referred_to_is_there():
-    tags = Tags(plan_html()).found
+    tags = Tags(plan_html("1.0")).found
     ids = [a["id"] for _, a in tags if "id" in a]
     assert len(ids) == len(set(ids))
     labelled = {a["for"] for t, a in tags if t == "label"}

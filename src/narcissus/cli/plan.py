@@ -16,7 +16,7 @@ says the odds, how many people fall at most with the floor that some mechanism r
 threshold is met and how large epsilon or mu may be. A guess is right if it names the very value.
 
 The page fetches and sends nothing and stores nothing; its address holds the settings, so that a
-link to it does. Its numbers are those of `narcissus bound` to six digits, each with its theorem;
+link to it does. Its numbers are those of `narcissus bound` to six decimals, each with its theorem;
 for Gaussian DP its count is that of one theorem, where `narcissus bound` takes the best of all.
 
 \b
@@ -36,11 +36,12 @@ Examples:
 )
 def command(out: Path) -> None:
     """Write the page."""
+    from narcissus import __version__
     from narcissus._files import write_atomically
     from narcissus.report.plan import plan_html
 
     try:
-        write_atomically(out, plan_html())
+        write_atomically(out, plan_html(__version__))
     except OSError as error:
         raise InputError(
             f"`--out`: cannot write {out} ({error.strerror or error}); "

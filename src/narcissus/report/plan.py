@@ -11,7 +11,6 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from narcissus import __version__
 from narcissus.bounds import THEOREMS
 from narcissus.report.html import environment
 
@@ -25,8 +24,13 @@ def plan_script() -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def plan_html() -> str:
+def plan_html(version: str) -> str:
     """Draw the page.
+
+    Parameters
+    ----------
+    version
+        Of this package, which the page names.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def plan_html() -> str:
         .render(
             script=Markup(script),  # our own files
             digest=b64encode(sha256(script.encode()).digest()).decode(),
-            version=__version__,
+            version=version,
             optimum=cited["one-target-optimum"],
             domination=cited["domination"],
             interpolation=cited["interpolation"],

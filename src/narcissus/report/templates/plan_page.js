@@ -59,11 +59,12 @@ function asked() {
 }
 
 /** Say whether a threshold is met: proved, out of reach, or between the two. */
-function verdict(given, limit, floor) {
+function verdict(given, limit, floor, under) {
   if (given === null) return ["no-threshold", "\u2022 No threshold was set."];
   if (limit <= given) return ["met", "\u2713 Threshold met (proved)."];
   if (floor > given) {
-    return ["exceeded", "\u00d7 Threshold not kept: some mechanism with this guarantee exceeds it."];
+    return ["exceeded", "\u00d7 Threshold not kept: some mechanism with this guarantee exceeds it" +
+      `${under}.`];
   }
   return ["not-shown", "~ Not shown: the bound is above the threshold, but no mechanism that " +
     "exceeds it is known here."];
@@ -112,8 +113,8 @@ function show(q, a) {
     : `Gaussian DP with mu ${plain(q.strength)} (replace-one neighbours)`);
   say("about-prior", known ? "the prior of the target's value is as given"
     : `no value is likelier a priori than ${plain(q.p)}, and a guess must name it`);
-  const byOne = verdict(q.mostAdvantage, a.advantage, advantage(a.reachedSuccess, q.p));
-  const byCount = verdict(q.mostPeople, a.atMost, a.reachedNumber);
+  const byOne = verdict(q.mostAdvantage, a.advantage, advantage(a.reachedSuccess, q.p), under);
+  const byCount = verdict(q.mostPeople, a.atMost, a.reachedNumber, under);
   const name = pure ? "epsilon" : "mu";
   showThreshold("of-one", byOne, name, a.largestAdvantage);
   showThreshold("of-count", byCount, name, a.largestPeople);
