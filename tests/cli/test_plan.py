@@ -151,7 +151,7 @@ def test_a_link_holds_the_settings_and_the_answer_is_the_commands(browser, page,
     code, out, _ = narcissus(*words[1:])
     assert code == 0
     assert browser.text("before") in out
-    assert browser.text("single").partition(" (")[0] in out
+    assert browser.text("single").partition(" Some")[0] in out
     number = int(re.search("at most ([0-9]+) of 50 people fall", out)[1])  # of all theorems
     assert int(browser.text("reached-number")) <= number <= int(browser.text("at-most"))
     assert f"some mechanism with this guarantee reaches {browser.text('reached-number')} " in out
@@ -174,13 +174,29 @@ def test_under_pure_dp_it_says_what_the_command_says(browser, page, narcissus):
         assert browser.text(name) in out
     for name in ("guarantee", "about-prior"):
         assert f"assuming {browser.text(name)}" in out
-    assert "With it, no attacker is right with probability above 0.23197 " in out
-    assert "above 0.23197 " in browser.text("single")
+    assert browser.text("single").partition(" Some")[0] in out
+    assert "above 0.23197 (23.2 of 100)." in out
     assert browser.text("of-count-verdict").startswith("\u00d7 Threshold not kept")
     browser.open(f"{page}#epsilon=1&prior=0.4&others=alike&values=3&people=10")
     code, out, _ = narcissus(*browser.text("command").split()[1:])
     assert code == 0
     assert browser.text("count") in out
+
+
+def test_between_floor_and_bound_nothing_is_said_to_be_met_or_exceeded(browser, page):
+    address = f"{page}#kind=gaussian&mu=0.5&prior=0.3&people=40&most-people="
+    browser.open(address)
+    assert browser.text("of-count-verdict").startswith("\u2022 No threshold")
+    floor, bound = (int(browser.text(name)) for name in ("reached-number", "at-most"))
+    assert floor < bound - 1
+    for most, said in (
+        (floor - 1, "\u00d7 Threshold not kept"),
+        (floor, "~ Not shown"),
+        (bound - 1, "~ Not shown"),
+        (bound, "\u2713 Threshold met (proved)"),
+    ):
+        browser.open(f"{address}{most}")
+        assert browser.text("of-count-verdict").startswith(said), most
 
 
 def test_what_is_wrong_is_said_beside_it_and_no_number_is_shown(browser, page):

@@ -34,7 +34,7 @@ from narcissus.report.plan import plan_html, plan_script
 
 PRIORS = [(0.5, None), (0.5, 2), (0.3, None), (0.1, None), (0.9, 10), (0.2, 5), (0.002, 500),
           (0.5, 500), (0.334, 3), (0.999, 2)]  # fmt: skip
-EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.nightly)])
+EVERY = pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.nightly)])
 STRENGTHS = {"pure": (0, 0.01, 0.5, 1, 3, 8, 20), "gaussian": (0, 0.01, 0.2, 0.5, 1, 2, 5, 10)}
 
 
