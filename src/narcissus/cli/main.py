@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "synth": ("narcissus.cli.synth", "Audit a given synthetic file, without its generator."),
     "bound": ("narcissus.cli.bound", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),
+    "plan": ("narcissus.cli.plan", "A page to plan a release with."),
     "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
     "membership": ("narcissus.cli.membership", "Membership told by shadow models, with limits."),
     "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),

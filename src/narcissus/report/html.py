@@ -26,7 +26,7 @@ _TEMPLATES: dict[type[Block], str] = {
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Load the templates once; everything that a template is given is escaped."""
     environment = Environment(
         loader=PackageLoader("narcissus.report"),
@@ -69,7 +69,7 @@ class _Blocks:
             more["name"] = f"figure-{self.figures}"
             # our own drawing, with title and description escaped where it is made
             more["svg"] = Markup(svg_of(block, more["name"]))
-        template = _environment().get_template(_TEMPLATES[type(block)])
+        template = environment().get_template(_TEMPLATES[type(block)])
         return Markup(template.render(block=block, level=level, blocks=self, **more))
 
 
@@ -80,7 +80,7 @@ def page_html(page: Page, *, digest: str = "") -> str:
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
     tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
-    template = _environment().get_template("page.html")
+    template = environment().get_template("page.html")
     text = template.render(
         page=page,
         verdict=verdict,

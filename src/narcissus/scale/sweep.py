@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
+from narcissus._version import __version__
 from narcissus.audits import Audit, run
 from narcissus.errors import InputError, NarcissusError
 from narcissus.game.executor import Executor
@@ -203,7 +203,7 @@ def _kept(place: Path, study: Study, seed: int | None) -> Record | None:
     own = seed if seed is not None else cast("GameStudy", study.settings).run.seed
     same = (
         said.digests.get("study") == f"sha256:{study.digest}"
-        and said.narcissus == metadata.version("narcissus")
+        and said.narcissus == __version__
         and (own is None or said.entropy == str(own))
         and all(said.digests.get(name) == digest for name, digest in study.code.said.items())
     )

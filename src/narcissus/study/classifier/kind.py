@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus._files import read_bytes
+from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.extraction.dense_net import DenseNet
 from narcissus.observer import Observer
@@ -149,7 +149,7 @@ def _identity(study: ClassifierStudy, digests: dict[str, str], entropy: int) -> 
         "informed": settings["informed"],
         "files": digests,
         "seed": str(entropy),
-        "version": metadata.version("narcissus"),
+        "version": __version__,
     }
 
 
