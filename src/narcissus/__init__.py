@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from narcissus import guarantees as guarantees
     from narcissus import knowledge as knowledge
     from narcissus import mechanisms as mechanisms
+    from narcissus import membership as membership
     from narcissus import priors as priors
     from narcissus import profiles as profiles
     from narcissus import report as report
@@ -120,6 +121,7 @@ ROOMS = (
     "guarantees",
     "knowledge",
     "mechanisms",
+    "membership",
     "priors",
     "profiles",
     "report",
