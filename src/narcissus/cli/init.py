@@ -177,7 +177,7 @@ def command(
     if not yes and not is_printed and sys.stdin.isatty() and sys.stderr.isatty():
         proposal = _ask(sketch, wanted, dropped, epsilon)
     else:
-        proposal = propose(sketch, unknown=wanted, drop=dropped or (), epsilon=levels)
+        proposal = propose(sketch, unknown=wanted, epsilon=levels)
     text = draft(proposal, _path_from(table, None if is_printed else target))
     if is_printed:
         click.echo(text, nl=False)

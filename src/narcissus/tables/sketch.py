@@ -70,6 +70,8 @@ class TableSketch:
         Rows that there are; None where more than ``rows``, and nobody knows before they are read.
     columns
         Those with a name that were not left out, in the table's order.
+    left_out
+        Columns that were not looked at, because that was asked for.
     unnamed
         How many columns have no name.
     """
@@ -78,6 +80,7 @@ class TableSketch:
     rows: int
     all_rows: int | None
     columns: tuple[ColumnSketch, ...]
+    left_out: tuple[str, ...]
     unnamed: int
 
     @property
@@ -137,7 +140,9 @@ def sketch_table(
             seen += len(part[0].codes)
             observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
     name = "" if isinstance(source, pd.DataFrame) else str(source)
-    return TableSketch(name, seen, seen if ended else parts.rows, tuple(columns), unnamed)
+    return TableSketch(
+        name, seen, seen if ended else parts.rows, tuple(columns), tuple(drop), unnamed
+    )
 
 
 def share_of_most(counts: Sequence[int]) -> float:

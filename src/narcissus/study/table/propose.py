@@ -19,6 +19,8 @@ MOST_UNKNOWN = 3
 """Most columns that are proposed to be unknown at once."""
 MOST_VALUES = 1_000
 """Most joint values of the columns that are proposed to be unknown."""
+SURE = 0.8
+"""Share of the most common value above which a column has hardly anything to reconstruct."""
 MOST_CELLS = 200_000
 """Most cells of all tables that are released together: what a first audit plays in minutes."""
 MOST_TABLES = 300
@@ -99,7 +101,8 @@ def propose(
     unknown
         Columns to be reconstructed; None proposes them.
     drop
-        Columns that are to be left out besides those that are proposed.
+        Columns that are to be left out besides those that are proposed, and those that were when
+        the table was looked at.
     epsilon
         Privacy levels to compare.
 
@@ -108,8 +111,9 @@ def propose(
     InputError
         There is no such column, an unknown one cannot be used, or none is left.
     """
+    drop = [*sketch.left_out, *drop]
     for name in (*(unknown or ()), *drop):
-        if name not in (*sketch.names, *drop):
+        if name not in (*sketch.names, *sketch.left_out):
             raise InputError(unknown_column(name, sketch.names))
     if both := [name for name in unknown or () if name in drop]:
         raise InputError(f"`{both[0]}` is to be unknown and to be left out: decide for one")
@@ -177,9 +181,11 @@ def _unknown(kept: Sequence[ColumnProposal]) -> tuple[tuple[str, ...], str]:
         if found:
             return tuple(c.name for c in _few(found, kept)), reason
     private = [c for c in kept if not said.says(c.name, said.PUBLIC)] or list(kept)
-    few = [c for c in private if c.labels <= MOST_IN_A_GROUP] or private
+    open_ = [c for c in private if c.guess <= SURE] or private
+    few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
     return (few[-1].name,), (
-        "no name says a secret: the last column of few values is a stand-in, choose yourself"
+        "no name says a secret: a column of few values, none of which most people have, is a "
+        "stand-in, choose yourself"
     )
 
 

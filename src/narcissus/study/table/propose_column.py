@@ -60,6 +60,8 @@ class ColumnProposal:
         Of the column.
     labels
         How many values it has then, the missing one included.
+    guess
+        Share of the people that have the most common one.
     missing
         How many people have no value, of those that were looked at.
     bins, reason
@@ -72,6 +74,7 @@ class ColumnProposal:
 
     name: str
     labels: int
+    guess: float
     missing: int
     bins: Way
     reason: str = ""
@@ -93,14 +96,17 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
     """
     drop = "" if wanted else _identifies(column)
     bins, reason = ({}, "") if drop else _bins(column)
-    labels = 0
+    labels, guess = 0, 1.0
     if not drop:
         try:
-            labels = len(coding_of(column.tally, as_bins(bins), MOST_LABELS).labels)
+            coding = coding_of(column.tally, as_bins(bins), MOST_LABELS)
+            people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
+            most = max(float(people.max()), column.tally.missing)
+            labels, guess = len(coding.labels), most / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
     missing, like = column.tally.missing, _missing_like(column, bins)
-    return ColumnProposal(column.name, labels, missing, bins, reason, drop, like)
+    return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
 
 
 def as_bins(way: Way) -> Bins | None:
@@ -111,7 +117,7 @@ def as_bins(way: Way) -> Bins | None:
 def _shortly(message: str, name: str) -> str:
     """Take what is wrong out of a message of the reader, without the column and the remedy."""
     text = message.removeprefix(f"column `{name}` ").removeprefix("has ")
-    return re.split(r": drop|; drop|, so there| \(most are|: bin it|: keep", text)[0]
+    return re.split(r": drop|; drop|: replace|, so there| \(most are|: bin it|: keep", text)[0]
 
 
 def _identifies(column: ColumnSketch) -> str:
