@@ -67,6 +67,7 @@ def test_an_identifier_that_is_wanted_is_kept_where_it_can_be():
         ([*map(str, AGES), "N", "N"], {"width": 10, "codes": ["N"]}, 9),
         ([*map(str, AGES), *["N", "-9"] * 20], {"width": 10, "codes": ["N", -9]}, 10),
         ([*[0] * 1000, *AGES], {"above": 0.0}, 2),
+        ([*[40] * 1500, *AGES], {"quantiles": 5}, 3),
         ([*map(str, AGES % 20), "N"], {}, 21),
         ([*AGES, None], {"width": 10}, 9),
     ],
