@@ -108,6 +108,12 @@ def test_every_number_lies_in_its_bin(numbers, width):
         ({"quantiles": 2.5}, "whole number"),
         ({"above": float("inf")}, "finite"),
         ({"above": "0"}, "must be a number"),
+        ({"common": 0}, "at least 1"),
+        ({"common": 2, "width": 1}, "got width and common"),
+        ({"common": 2, "codes": ["N"]}, "`codes` go with bins of numbers"),
+        ({"codes": ["N"]}, "exactly one of .* got none"),
+        ({"width": 1, "codes": "N"}, "list of texts or numbers"),
+        ({"width": 1, "codes": [None]}, "`codes` must be a number"),
     ],
 )
 def test_bad_bins(how, message):

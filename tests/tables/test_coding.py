@@ -54,3 +54,58 @@ def test_truth_is_text_and_words_among_numbers_are_noted():
     assert mixed(tally(("1", 2), ("?", 3), ("!", 1))) == ""  # mostly text
     said = mixed(tally(("1", 2), ("2", 1), ("?", 3), ("!", 1), ("3", 1)))
     assert "4 of 8 cells are not ('?' in row 4)" in said
+    assert mixed(tally(("1", 2), ("2", 1), ("?", 3)), Bins(width=1, codes=["?"])) == ""
+
+
+def test_codes_stay_beside_the_bins_however_they_are_written():
+    values = tally(("30", 5), ("N", 2), ("-9", 1), ("41", 1), ("-9.0", 3), missing=1)
+    coding = coding_of(values, Bins(width=10, codes=["N", -9]), 200)
+    assert coding.labels == ("30 to 39", "40 to 49", "-9", "N", "(missing)")
+    assert coding.codes.tolist() == [0, 3, 2, 1, 2, 4]
+    assert coding.values is None
+    assert coding_of(values, Bins(width=10, codes=["N", "-9"]), 200).labels == coding.labels
+
+
+def test_a_code_that_nobody_has_changes_nothing():
+    values = tally(("30", 5), ("41", 1))
+    plain = coding_of(values, Bins(width=10), 200)
+    coded = coding_of(values, Bins(width=10, codes=["N"]), 200)
+    assert coded.labels == plain.labels
+    assert coded.values.tolist() == plain.values.tolist()
+
+
+def test_codes_have_labels_of_their_own_and_leave_numbers():
+    inside = coding_of(tally(("1", 1), ("2", 1), ("3", 1)), Bins(width=1, codes=[2]), 200)
+    assert inside.labels == ("1", "2", "3", "(2)")
+    assert inside.codes.tolist() == [0, 3, 2, -1]
+    with pytest.raises(InputError, match="every value is one of its `codes`"):
+        coding_of(tally(("1", 1), ("2", 1)), Bins(width=1, codes=[1, 2]), 200)
+    with pytest.raises(InputError, match=r"not numbers: it holds 'M'; name .* in `codes`"):
+        coding_of(tally(("1", 1), ("N", 1), ("M", 1)), Bins(width=1, codes=["N"]), 200)
+
+
+def test_common_values_stay_and_all_others_become_one():
+    towns = tally(("d", 1), ("c", 2), ("a", 2), ("b", 2), ("e", 1), missing=1)
+    coding = coding_of(towns, Bins(common=2), 200)
+    assert coding.labels == ("a", "b", "(other)", "(missing)")
+    assert coding.codes.tolist() == [2, 2, 0, 1, 2, 3]
+    assert coding.values is None
+
+
+def test_common_numbers_are_those_of_most_people_in_their_order():
+    codes = tally(("10115", 1), ("9", 3), ("9.0", 3), ("80331", 5), ("7", 1))
+    coding = coding_of(codes, Bins(common=2), 200)
+    assert coding.labels == ("9", "80331", "(other)")
+    assert coding.codes.tolist() == [2, 0, 0, 1, 2, -1]
+    whole = coding_of(codes, Bins(common=4), 200)  # nothing is rare: as without bins
+    assert whole.labels == ("7", "9", "10115", "80331")
+    assert whole.values.tolist() == [7, 9, 10115, 80331]
+
+
+def test_common_texts_identify_nobody():
+    with pytest.raises(InputError, match="another text in each of 3 rows"):
+        coding_of(tally(("a", 1), ("b", 1), ("c", 1)), Bins(common=1), 200)
+    assert coding_of(tally(("(other)", 3), ("b", 1)), Bins(common=1), 200).labels == (
+        "(other)",
+        "((other))",
+    )

@@ -11,7 +11,7 @@ import pytest
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import parts as module
 from narcissus.tables import read_table
-from narcissus.tables.parts import open_parts
+from narcissus.tables.parts import column_names, open_parts
 
 TEXT = "a,b\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(60))
 
@@ -106,3 +106,12 @@ def test_an_empty_parquet_file(tmp_path):
     pd.DataFrame({"a": [1]})[:0].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError, match="holds no rows"):
         open_parts(tmp_path / "t.parquet", None, (), 10)
+
+
+def test_names_of_columns_as_they_stand_there(write, tmp_path):
+    assert column_names(write(",a,\n1,2,3\n")) == ["", "a", ""]
+    assert column_names(write(TEXT, "people.csv.gz")) == ["a", "b"]
+    assert column_names(pd.DataFrame({"x": [1], 2: [3]})) == ["x", "2"]
+    assert "affairs" in column_names("statsmodels:fair")
+    pd.DataFrame({"x": [1], "y": [3]}).to_parquet(tmp_path / "p.parquet")
+    assert column_names(tmp_path / "p.parquet") == ["x", "y"]

@@ -157,7 +157,9 @@ MANY = "id,x,s\n" + "".join(f"p{i},{i},{i % 2}\n" for i in range(300))
         ("\n\n", {}, r"people\.csv is empty"),
         ("a,b\n", {}, "holds a header and no rows"),
         ("a,b,a\n1,2,3\n", {}, "several columns are called `a`"),
-        ("a,,c\n1,2,3\n", {}, "column 2 has no name"),
+        ("a,,c\n1,2,3\n", {}, r'column 2 has no name.*drop = \[""\]'),
+        ("a,,c\n1,2,3\n", {"columns": ["", "a"]}, "column 2 has no name"),
+        (GOOD, {"drop": [""]}, "no column ``"),
         ("a,b\n1,2\n1,2,3\n", {}, "line 3 has 3 cells where the header has 2"),
         ("a,b\n1,2\n\n1\n", {}, "line 4 has 1 cells where the header has 2"),
         ('a,b\n1,"x\ny"\n2\n', {}, "row 2 has 1 cells where the header has 2"),
@@ -219,3 +221,30 @@ def test_one_word_in_a_column_of_numbers_is_noted(write):
     assert table.select(["m"]).notes == {}
     frame = pd.DataFrame({"n": [1, 2, 3, "?"] * 5, "b": [True, False] * 10})
     assert set(read_table(frame).notes) == {"n"}
+
+
+def test_columns_without_a_name_can_be_left_out(write):
+    path = write(",a,,b\n0,x,1,u\n1,y,1,v\n")
+    assert read_table(path, drop=[""]).names == ("a", "b")
+    counted = read_table(path, drop=[""], count_above=1)
+    assert counted.names == ("a", "b")
+
+
+def test_codes_and_common_values_are_the_same_where_records_are_counted(write):
+    rows = [
+        f"{'N' if i % 7 == 0 else i},{'ab'[i % 2] if i % 5 else f't{i % 9}'}" for i in range(90)
+    ]
+    path = write("\n".join(["x,y", *rows]) + "\n")
+    bins = {"x": Bins(width=30, codes=["N"]), "y": Bins(common=2)}
+    held, counted = (read_table(path, bins=bins, count_above=most) for most in (10**6, 1))
+    assert (
+        held.labels
+        == counted.labels
+        == (
+            ("0 to 29", "30 to 59", "60 to 89", "N"),
+            ("a", "b", "(other)"),
+        )
+    )
+    assert held.ordered == counted.ordered == (False, False)
+    assert held.notes == counted.notes == {}
+    assert np.array_equal(np.sort(held.codes, axis=0), np.sort(counted.codes, axis=0))

@@ -23,6 +23,7 @@ from narcissus.errors import NarcissusError
 # name -> (module, one line for the help page); the module holds a click command `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.audit", "Play a study: what is recovered, and what never can be."),
+    "init": ("narcissus.cli.init", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.synth", "Audit a given synthetic file, without its generator."),
     "bound": ("narcissus.cli.bound", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),

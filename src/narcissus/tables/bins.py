@@ -1,4 +1,4 @@
-"""Bins: how a column of numbers becomes a few values with readable labels."""
+"""Bins: how the many values of a column become a few with readable labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_BINS = 100_000  # beyond this the width is a slip of the pen, and the labe
 
 @dataclass(frozen=True)
 class Bins:
-    """One way of binning; exactly one of the four is given.
+    """One way of binning; exactly one of the first five is given.
 
     Bins are closed below and open above. A bin between the lowest and the highest is kept even
     where nobody falls into it; the bins below the first and above the last edge are kept only
@@ -34,6 +34,13 @@ class Bins:
         fewer where many people share a value.
     above
         Two values: "at most t" and "above t".
+    common
+        So many values stay as they are, those that most people have (of two that equally many
+        have, the one that is sorted first); all others become one, "(other)". The only way for
+        texts.
+    codes
+        Beside one of the first four: values that are no numbers, or mean none, such as "N" or -9.
+        Each stays a value of its own, and the column has no order any more.
 
     Raises
     ------
@@ -45,13 +52,15 @@ class Bins:
     edges: Sequence[float] | None = None
     quantiles: int | None = None
     above: float | None = None
+    common: int | None = None
+    codes: Sequence[str | float] | None = None
 
     def __post_init__(self) -> None:
-        ways = ("width", "edges", "quantiles", "above")
+        ways = ("width", "edges", "quantiles", "above", "common")
         given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
             raise InputError(
-                "bins need exactly one of `width`, `edges`, `quantiles`, `above`; "
+                "bins need exactly one of `width`, `edges`, `quantiles`, `above`, `common`; "
                 f"got {' and '.join(given) or 'none'}"
             )
         if self.width is not None:
@@ -69,11 +78,23 @@ class Bins:
                     f"`edges` must be rising finite numbers, at least one, got {list(self.edges)!r}"
                 )
             object.__setattr__(self, "edges", edges)
+        if self.common is not None:
+            integer("common", self.common, low=1)
+        if self.codes is not None:
+            self._check_codes(self.codes)
+
+    def _check_codes(self, codes: Sequence[str | float]) -> None:
+        if self.common is not None:
+            raise InputError("`codes` go with bins of numbers: `common` keeps values as they are")
+        if isinstance(codes, str | float | int):
+            raise InputError(f"`codes` must be a list of texts or numbers, got {codes!r}")
+        checked = tuple(c if isinstance(c, str) else real("codes", c) for c in codes)
+        object.__setattr__(self, "codes", checked)
 
     def apply(
         self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        """Bin finite numbers.
+        """Bin finite numbers, in any way but `common`, which takes no numbers for what they are.
 
         Parameters
         ----------

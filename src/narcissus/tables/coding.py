@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,6 +17,7 @@ from narcissus.tables.bins import Bins, number_label
 from narcissus.tables.tally import ValueTally
 
 MISSING_LABEL = "(missing)"
+OTHER_LABEL = "(other)"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 
 
@@ -57,23 +60,17 @@ def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
     """
     if not tally.values:
         raise InputError(f"column `{tally.name}` has no value at all: drop it")
-    numbers = _as_numbers(tally)
-    if numbers is None:
-        if bins is not None:
-            raise InputError(
-                f"`bins` names the column `{tally.name}`, which is not numbers{_culprits(tally)}"
-            )
-        coded = _coded_text(tally, max_values)
+    if bins is not None and bins.common is not None:
+        coded = _coded_common(tally, bins.common, max_values)
+    elif bins is not None and bins.codes:
+        coded = _coded_with_codes(tally, bins, max_values)
     else:
-        coded = _coded_numbers(tally, numbers, bins, max_values)
+        coded = _coded(tally, bins, max_values)
     labels, values = coded.labels, coded.values
     missing = -1
     if tally.missing:
-        label = MISSING_LABEL
-        while label in labels:
-            label = f"({label})"
         missing = len(labels)
-        labels, values = (*labels, label), None
+        labels, values = (*labels, _another(MISSING_LABEL, labels)), None
     if not tally.missing and (coded.codes == coded.codes[0]).all():
         raise InputError(
             f"column `{tally.name}` has one value only ({labels[coded.codes[0]]!r}), so there is "
@@ -88,11 +85,11 @@ def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
     return Coding(labels, np.append(coded.codes, np.int32(missing)), values)
 
 
-def mixed(tally: ValueTally) -> str:
-    """Say that a column mostly of numbers is read as text, or nothing."""
-    texts = [i for i, value in enumerate(tally.values) if not _is_number(value)]
+def mixed(tally: ValueTally, bins: Bins | None = None) -> str:
+    """Say that a column mostly of numbers is read as text, or nothing; bins say it themselves."""
+    texts = [i for i, value in enumerate(tally.values) if not is_number(value)]
     present = len(tally.values)
-    if not texts or 2 * (present - len(texts)) < present:
+    if bins is not None or not texts or 2 * (present - len(texts)) < present:
         return ""
     place = min(texts, key=lambda i: tally.first[i])
     strange = sum(tally.counts[i] for i in texts)
@@ -103,9 +100,71 @@ def mixed(tally: ValueTally) -> str:
     )
 
 
+def _another(label: str, labels: Sequence[str]) -> str:
+    """Give a label that no value has yet: in parentheses, in as many as it takes."""
+    while label in labels:
+        label = f"({label})"
+    return label
+
+
+def _coded(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
+    """Code a column all of whose values are meant as they stand."""
+    numbers = _as_numbers(tally)
+    if numbers is not None:
+        return _coded_numbers(tally, numbers, bins, max_values)
+    if bins is not None:
+        raise InputError(
+            f"`bins` names the column `{tally.name}`, which is not numbers{_culprits(tally)}; name "
+            "the values that are none in `codes`, or keep the most common ones (common = 10)"
+        )
+    return _coded_text(tally, max_values)
+
+
+def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
+    """Bin the numbers of a column; what is named in `codes` stays a value of its own."""
+    named = {_meant(code) for code in bins.codes or ()}
+    places = [i for i, value in enumerate(tally.values) if _meant(value) not in named]
+    if not places:
+        raise InputError(f"`bins` of column `{tally.name}`: every value is one of its `codes`")
+    inner = _coded(tally.only(places), bins, max_values)
+    labels, codes = inner.labels, np.full(len(tally.values), -1, dtype=np.int32)
+    codes[places] = inner.codes
+    left = np.flatnonzero(codes < 0)
+    found = sorted({_meant(tally.values[i]) for i in left}, key=str)
+    for meant in found:
+        alike = [i for i in left if _meant(tally.values[i]) == meant]
+        codes[alike] = len(labels)
+        text = meant if isinstance(meant, str) else number_label(meant)
+        labels = (*labels, _another(text, labels))
+    return Coding(labels, codes, None if found else inner.values)
+
+
+def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
+    """Keep the values that most people have, and make one of all others."""
+    numbers = _as_numbers(tally)
+    each = [str(value) for value in tally.values] if numbers is None else numbers.tolist()
+    people: Counter[Any] = Counter()
+    for value, times in zip(each, tally.counts, strict=True):
+        people[value] += times
+    if numbers is None:
+        _require_repeated(tally, len(people))
+    kept = sorted(sorted(people, key=lambda value: (-people[value], value))[:common])
+    if len(kept) == len(people):
+        return _coded(tally, None, max_values)
+    place = {value: code for code, value in enumerate(kept)}
+    labels = tuple(value if isinstance(value, str) else number_label(value) for value in kept)
+    codes = np.array([place.get(value, len(kept)) for value in each], dtype=np.int32)
+    return Coding((*labels, _another(OTHER_LABEL, labels)), codes, None)
+
+
+def _meant(value: Any) -> str | float:
+    """Give what a value is compared by: a number, however it is written, or its text."""
+    return float(value) if is_number(value) else str(value)
+
+
 def _as_numbers(tally: ValueTally) -> NDArray[np.float64] | None:
     """Give the values as finite numbers, or None where they are not all numbers."""
-    if not all(_is_number(value) for value in tally.values):
+    if not all(is_number(value) for value in tally.values):
         return None
     numbers = np.array([float(value) for value in tally.values])
     if not np.isfinite(numbers).all():
@@ -116,7 +175,8 @@ def _as_numbers(tally: ValueTally) -> NDArray[np.float64] | None:
     return numbers
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Say whether a value, or the text of one, is a number; infinite ones are."""
     if isinstance(value, str):
         return _NUMBER.fullmatch(value) is not None
     is_truth = isinstance(value, bool | np.bool_)
@@ -137,12 +197,7 @@ def _culprits(tally: ValueTally) -> str:
 def _coded_text(tally: ValueTally, max_values: int) -> Coding:
     texts = np.array([str(v) for v in tally.values], dtype=object)
     labels, codes = np.unique(texts, return_inverse=True)
-    if len(labels) == tally.rows > 2:  # two people with two answers prove nothing
-        raise InputError(
-            f"column `{tally.name}` has another text in each of {len(labels):,} rows: it "
-            "identifies people and has no distribution to learn; drop it "
-            f'(drop = ["{tally.name}"])'
-        )
+    _require_repeated(tally, len(labels))
     if len(labels) > max_values:
         mostly = sum(1 for v in tally.values if isinstance(v, str) and _NUMBER.fullmatch(v))
         hint = ""
@@ -150,10 +205,21 @@ def _coded_text(tally: ValueTally, max_values: int) -> Coding:
             hint = f" (most are numbers, but not all{_culprits(tally)})"
         raise InputError(
             f"column `{tally.name}` has {len(labels):,} different texts, more than "
-            f"`max_values` = {max_values}{hint}: group them into fewer, drop the column, or raise "
-            "`max_values`"
+            f"`max_values` = {max_values}{hint}: keep the most common ones (bins with "
+            "common = 20; all others become one value), group them into fewer, drop the column, or "
+            "raise `max_values`"
         )
     return Coding(tuple(labels.tolist()), codes.astype(np.int32), None)
+
+
+def _require_repeated(tally: ValueTally, texts: int) -> None:
+    """Refuse a column in which everybody has a text of their own."""
+    if texts == tally.rows > 2:  # two people with two answers prove nothing
+        raise InputError(
+            f"column `{tally.name}` has another text in each of {texts:,} rows: it "
+            "identifies people and has no distribution to learn; drop it "
+            f'(drop = ["{tally.name}"])'
+        )
 
 
 def _coded_numbers(
@@ -170,14 +236,14 @@ def _coded_numbers(
         raise InputError(
             f"column `{tally.name}` has {len(values):,} different numbers, more than "
             f"`max_values` = {max_values}: bin it, by equal widths (width = "
-            f"{number_label(_round_width(values))}), at chosen edges (edges = [...]), into groups "
+            f"{number_label(round_width(values))}), at chosen edges (edges = [...]), into groups "
             "of equal size (quantiles = 5) or in two (above = ...); or drop it"
         )
     return Coding(tuple(number_label(v) for v in values.tolist()), codes.astype(np.int32), values)
 
 
-def _round_width(values: NDArray[np.float64]) -> float:
-    """Suggest a round bin width that makes some ten bins."""
+def round_width(values: NDArray[np.float64]) -> float:
+    """Suggest a round bin width that makes some ten bins of rising numbers, two at least."""
     span = float(values[-1] - values[0])
     size = 10.0 ** np.floor(np.log10(span / 10))
     return float(size * min((1, 2, 5, 10), key=lambda m: abs(span / (m * size) - 10)))

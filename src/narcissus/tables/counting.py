@@ -54,6 +54,11 @@ class Reading:
             raise InputError(f"every row of {name} has a missing value: drop a column instead")
         return [coding_of(tally, self.bins.get(tally.name), self.max_values) for tally in tallies]
 
+    def notes(self, tallies: Sequence[ValueTally]) -> dict[str, str]:
+        """Say which columns mostly of numbers are read as text, by name."""
+        found = {tally.name: mixed(tally, self.bins.get(tally.name)) for tally in tallies}
+        return {name: text for name, text in found.items() if text}
+
 
 def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
     """Leave out the rows with missing values."""
@@ -111,7 +116,7 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
         records=records,
         counts=counts,
         values=tuple(coding.values for coding in codings),
-        notes={tally.name: text for tally in tallies if (text := mixed(tally))},
+        notes=reading.notes(tallies),
     )
 
 

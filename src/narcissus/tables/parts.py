@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,6 +84,33 @@ def open_parts(
     largest = max(MAX_BYTES, WORTH * size) if is_packed else max(MAX_BYTES, size)
     read = partial(text_parts, path, chooser(str(path), choose, drop), largest=largest)
     return Parts(str(path), None, partial(_limited, str(path), read, max_rows))
+
+
+def column_names(source: Any) -> list[str]:
+    """Give the names of all columns of a source as they stand there, empty ones too.
+
+    Parameters
+    ----------
+    source
+        As for `read_table`: a path, ``"statsmodels:NAME"`` or a data frame.
+    """
+    if isinstance(source, str) and source.startswith("statsmodels:"):
+        source = packaged(source)
+    if isinstance(source, pd.DataFrame):
+        return [str(column) for column in source.columns]
+    path = Path(source)
+    if is_parquet(path):
+        return list(read_footer(path).names)
+    found: list[str] = []
+
+    def choose(names: list[str]) -> Sequence[int]:
+        found.extend(names)
+        return ()
+
+    largest = max(MAX_BYTES, WORTH * file_size(path, largest=2**63))
+    with closing(text_parts(path, choose, largest=largest)) as parts:
+        next(parts)
+    return found
 
 
 def _limited(

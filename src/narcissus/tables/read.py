@@ -13,7 +13,6 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
-from narcissus.tables.coding import mixed
 from narcissus.tables.counting import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
@@ -48,9 +47,9 @@ def read_table(
     columns
         The columns to keep, in this order; None keeps all.
     drop
-        Columns to leave out.
+        Columns to leave out; ``""`` names those that have no name.
     bins
-        How to bin columns of numbers, by name.
+        How to bin columns of many values, by name.
     missing
         What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
@@ -114,7 +113,7 @@ def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
         ordered=tuple(c.values is not None for c in codings),
         codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
         values=tuple(c.values for c in codings),
-        notes={tally.name: text for tally in tallies if (text := mixed(tally))},
+        notes=reading.notes(tallies),
     )
 
 
@@ -151,6 +150,6 @@ def _checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
         if not isinstance(way, Bins):
             raise InputError(
                 f"`bins` of column `{name}` must be Bins(width=...), Bins(edges=...), "
-                f"Bins(quantiles=...) or Bins(above=...), got {way!r}"
+                f"Bins(quantiles=...), Bins(above=...) or Bins(common=...), got {way!r}"
             )
     return checked

@@ -119,19 +119,19 @@ def kept_columns(
     return [place[name] for name in kept]
 
 
-def check_names(source: str, names: Sequence[str]) -> None:
-    """Refuse columns without a name or with the same one."""
+def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> None:
+    """Refuse columns without a name, unless they are dropped, or with the same one."""
     for position, name in enumerate(names, start=1):
-        if not name:
+        if not name and "" not in drop:
             raise InputError(
                 f"{source}: column {position} has no name (an index that was written along?): "
-                "name it, or write the table without it"
+                'leave it out (drop = [""]), name it, or write the table without it'
             )
     if len(names) > MOST_COLUMNS:
         raise TooLargeError(
             f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read"
         )
-    if repeated := [name for name, times in Counter(names).items() if times > 1]:
+    if repeated := [name for name, times in Counter(names).items() if times > 1 and name]:
         raise InputError(
             f"{source}: several columns are called {', '.join(f'`{n}`' for n in repeated)}: "
             "give every column a name of its own"
@@ -165,7 +165,7 @@ def chooser(
     """Give what checks the names of a table's columns and says which are kept."""
 
     def chosen(names: list[str]) -> list[int]:
-        check_names(name, names)
+        check_names(name, names, drop)
         return kept_columns(names, choose, drop)
 
     return chosen

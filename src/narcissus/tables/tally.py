@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,15 @@ class ValueTally:
                 self.first.append(int(first[number]) + self.rows)
                 self._letters += len(value) if isinstance(value, str | bytes) else 0
         self.rows += len(part.codes)
+
+    def only(self, places: Sequence[int]) -> ValueTally:
+        """Give the tally of these values alone (positions in ``values``), of as many rows."""
+        found = ValueTally(self.name)
+        found.values = [self.values[i] for i in places]
+        found.counts = [self.counts[i] for i in places]
+        found.first = [self.first[i] for i in places]
+        found.missing, found.gaps, found.rows = self.missing, self.gaps, self.rows
+        return found
 
     def require_room(self) -> None:
         """Refuse more different values than are kept while a table is counted.

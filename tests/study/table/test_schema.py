@@ -104,6 +104,11 @@ WRONG = {
         {"data": {"bins": {"income": {"width": 5, "quantiles": 3}}}},
         ["exactly one of width"],
     ),
+    "codes beside common": (
+        {"data": {"bins": {"income": {"common": 5, "codes": ["N"]}}}},
+        ["`codes` go with bins of numbers"],
+    ),
+    "codes alone": ({"data": {"bins": {"income": {"codes": ["N"]}}}}, ["exactly one of width"]),
     "bin of no width": ({"data": {"bins": {"income": {"width": 0}}}}, ["width", "got 0"]),
     "bins of text": ({"data": {"bins": {"job": {"width": 5}}}}, ["job"]),
     "two sources": ({"data": {"table": "statsmodels:fair"}}, ["`path`", "`table`"]),
@@ -354,3 +359,10 @@ def test_two_thresholds_are_refused(study, narcissus):
     refused(narcissus, path, "--policy", "policy.toml", says=["keep one"])
     both = study(threshold={"share": 0.9}, policy="policy.toml")
     refused(narcissus, both, says=["`threshold` or `policy`"])
+
+
+def test_bins_say_what_is_new_only_where_it_is_asked_for(study):
+    settings = load_study(study(data={"bins": {"income": {"width": 5}}})).to_dict()
+    assert set(settings["data"]["bins"]["income"]) == {"width", "edges", "quantiles", "above"}
+    loaded = load_study(study(data={"bins": {"income": {"width": 5, "codes": ["N", -9]}}}))
+    assert loaded.to_dict()["data"]["bins"]["income"]["codes"] == ["N", -9]

@@ -34,7 +34,7 @@ class Strictly(FileSection):
 
 
 class BinsSpec(Strictly):
-    """How to turn a column of numbers into a few values; give exactly one key."""
+    """How to turn a column of many values into a few; give exactly one key, and perhaps `codes`."""
 
     width: float | None = Field(
         default=None, gt=0, description="Bins of this width, from multiples of it."
@@ -47,11 +47,32 @@ class BinsSpec(Strictly):
     )
     above: float | None = Field(default=None, description="Two values: at most this, and above it.")
 
+    common: int | None = Field(
+        default=None,
+        ge=1,
+        description="So many values stay, those that most people have; all others become one, "
+        "'(other)'. Also for texts.",
+    )
+    codes: list[str | float] | None = Field(
+        default=None,
+        description="Beside one of the first four: values that are no numbers, or mean none, such "
+        "as 'N' or -9; each stays a value of its own.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not asked for: earlier studies do not say it."""
+        written: dict[str, Any] = write(self)
+        later = ("common", "codes")
+        return {k: v for k, v in written.items() if k not in later or v is not None}
+
     @model_validator(mode="after")
     def _one(self) -> BinsSpec:
-        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError("give exactly one of width, edges, quantiles, above")
+        ways = [name for name in type(self).model_fields if name != "codes"]
+        if sum(getattr(self, name) is not None for name in ways) != 1:
+            raise ValueError(f"give exactly one of {', '.join(ways)}")
+        if self.common is not None and self.codes is not None:
+            raise ValueError("`codes` go with bins of numbers: `common` keeps values as they are")
         return self
 
 
@@ -65,8 +86,10 @@ class DataSpec(Strictly):
         default=None, description="A packaged table instead of a file, such as 'statsmodels:fair'."
     )
     columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
-    drop: list[str] = Field(default=[], description="Columns to leave out.")
-    bins: dict[str, BinsSpec] = Field(default={}, description="How to bin numeric columns.")
+    drop: list[str] = Field(
+        default=[], description="Columns to leave out; '' for those without a name."
+    )
+    bins: dict[str, BinsSpec] = Field(default={}, description="How to bin columns of many values.")
     missing: Literal["refuse", "drop", "category"] = Field(
         default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
