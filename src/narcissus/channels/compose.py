@@ -199,7 +199,9 @@ class ComposedSecurity(Result):
         if self.exact:
             return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
         at_most = self.beta_star_at_most
-        above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} (gap {self.gap:.1g})"
+        # what is rounding differs from one processor to the next
+        gap = f"{self.gap:.1g}" if self.gap > 1e-9 else "below 1e-9"
+        above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} (gap {gap})"
         return (
             f"PROVED: Bayes security at least {lower(self.beta_star, 7)}{above}, capacity at most "
             f"{upper(self.capacity)}\n  by {self.theorem}"
