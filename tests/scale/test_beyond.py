@@ -8,7 +8,7 @@ from narcissus.knowledge import Candidates
 from narcissus.mechanisms import ExactAverage, Identity, NoisyAverage, Parity
 from narcissus.profiles import write_out
 from narcissus.profiles.closed_forms.candidates import candidates_success
-from narcissus.profiles.proofs import hamming_limit
+from narcissus.profiles.closed_forms.near import limit_given_rows
 from narcissus.scale.beyond import beyond
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
@@ -20,7 +20,7 @@ def test_a_lemma_goes_on_beyond_what_was_played():
 
     (found,) = beyond(game, ["majority"], [20, 40])
     assert [p.size for p in found.points] == [80, 160, 320]
-    assert [p.value for p in found.points] == [hamming_limit(5, d, 0.1) for d in (80, 160, 320)]
+    assert [p.value for p in found.points] == [limit_given_rows(5, d, 0.1) for d in (80, 160, 320)]
     assert (found.quantity, found.limits, found.grade) == ("bound", "success", "proved")
 
 
