@@ -7,14 +7,14 @@ import re
 import numpy as np
 from matplotlib.figure import Figure as MplFigure
 
-from narcissus.report.images import Picture, draw_pictures, picture_of
+from narcissus.report.images import Pixels, draw_pictures, picture_of
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import RUST, svg_of
 
 
 def picture(seed, channels=1, **more):
     rng = np.random.default_rng(seed)
-    return Picture(rng.integers(0, 256, (4, 6, channels), dtype=np.uint8), **more)
+    return Pixels(rng.integers(0, 256, (4, 6, channels), dtype=np.uint8), **more)
 
 
 def test_bytes_become_pixels():

@@ -18,6 +18,8 @@ STUDIES = Path(__file__).parents[1] / "study"
 RECORDS = [
     *sorted((STUDIES / "records" / "last").glob("*.json")),
     STUDIES / "results" / "records" / "classifier.json",
+    STUDIES / "results" / "records" / "image-model.json",
+    STUDIES / "results" / "records" / "language-model.json",
     STUDIES / "results" / "records" / "secrets.json",
     STUDIES / "results" / "records" / "synthetic.json",
 ]

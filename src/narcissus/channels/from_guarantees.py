@@ -190,7 +190,7 @@ def database_capacity(epsilon: float, records: int, values: int) -> Bound:
     Examples
     --------
     >>> round(database_capacity(1, 3, 2).value, 4)
-    3.1256
+    3.1257
     """
     epsilon = non_negative("epsilon", epsilon)
     n, v = integer("records", records, low=1), integer("values", values, low=2)

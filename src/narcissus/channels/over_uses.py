@@ -45,7 +45,7 @@ def security_over_uses(
     >>> from narcissus.channels import KaryRandomizedResponse
     >>> found = security_over_uses([(KaryRandomizedResponse(10, 1).channel(), 20)], points=3)
     >>> [(one.outputs, round(one.security.beta_star, 4)) for one in found]
-    [(1, 0.8534), (4, 0.6161), (20, 0.2336)]
+    [(1, 0.8534), (4, 0.6206), (20, 0.2336)]
     """
     given = [(one, integer("times", times, low=1)) for one, times in uses]
     if not given:

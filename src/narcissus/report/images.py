@@ -20,7 +20,7 @@ INCHES = 1.05
 
 
 @dataclass(frozen=True)
-class Picture:
+class Pixels:
     """An image and a word or two below it.
 
     Attributes
@@ -45,7 +45,7 @@ def picture_of(text: str, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
 
 def draw_pictures(
     figure: MplFigure,
-    rows: Sequence[Sequence[Picture]],
+    rows: Sequence[Sequence[Pixels]],
     headings: Sequence[str],
     *,
     side_by_side: int = 2,

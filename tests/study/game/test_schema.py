@@ -24,7 +24,15 @@ from narcissus.attacks import (
     TryInputs,
 )
 from narcissus.errors import InputError, StudyError
-from narcissus.extraction import DensestAttack, KktAttack, PosteriorGuess, trained_on_secret
+from narcissus.extraction import (
+    CompressionVerifier,
+    DensestAttack,
+    KktAttack,
+    LearnedVerifier,
+    PosteriorGuess,
+    StatisticalVerifier,
+    trained_on_secret,
+)
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import (
     Cipher,
@@ -130,6 +138,9 @@ PREPARED = [
     (ReleasedRow("all"), Game(Bits(4), Identity(), Prefix())),
     (ReleasedPlaces(2), Game(Bits(4), Identity(), Pinned(2))),
     (SeedSearch(77), Game(Pairs([[[0], [1]]]), Stretched(4, 8), FirstBit())),
+    (CompressionVerifier(["zlib"], 0.02), Game(Pairs([[[0], [1]]]), Stretched(4, 8), FirstBit())),
+    (StatisticalVerifier(["runs"], 0.02), Game(Pairs([[[0], [1]]]), Stretched(4, 8), FirstBit())),
+    (LearnedVerifier(50, 2.0), Game(Pairs([[[0], [1]]]), Stretched(4, 256), FirstBit())),
     (TryInputs(77), Game(Bits(6), Sha256(4), SameImage(Sha256(4)))),
     (KeySearch(77), Game(Pairs([[[0, 1, 1], [1, 0, 1]]]), Cipher("repeating-xor"), FirstBit())),
     (

@@ -165,16 +165,16 @@ def _pictures(results: ImageResults) -> Figure:
     lines = -(-len(results.pictures) // 2)
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.images import Picture, draw_pictures, picture_of
+        from narcissus.report.images import Pixels, draw_pictures, picture_of
 
         shape = results.shown_shape
         draw_pictures(
             figure,
             [
                 [
-                    Picture(picture_of(one.generated, shape), _times(one.copies), one.reproduced),
-                    Picture(picture_of(one.trained, shape), f"{one.to_trained:.3f}"),
-                    Picture(picture_of(one.fresh, shape), f"{one.to_fresh:.3f}"),
+                    Pixels(picture_of(one.generated, shape), _times(one.copies), one.reproduced),
+                    Pixels(picture_of(one.trained, shape), f"{one.to_trained:.3f}"),
+                    Pixels(picture_of(one.fresh, shape), f"{one.to_fresh:.3f}"),
                 ]
                 for one in results.pictures
             ],

@@ -26,7 +26,7 @@ from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, SeededRun
 
 
-class ImageFiles(FileSection):
+class CaptionedFiles(FileSection):
     """The images; paths are relative to the study file."""
 
     images: Path = Field(
@@ -108,7 +108,7 @@ class ImageStudy(FileSection):
 
     title: str = Field("", description="A name for the report.")
     about: str = Field("", description="One sentence: what this study shows.")
-    data: ImageFiles
+    data: CaptionedFiles
     model: Annotated[Part, PartSection("image-model")]
     duplicates: CopiesSection | None = Field(
         None, description="Left out: images come as often as they are in the file."
