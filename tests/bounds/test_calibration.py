@@ -84,6 +84,7 @@ def test_the_noise_that_is_printed_is_itself_enough(digits):
     assert gain(one_less) > 0.1
 
 
+@pytest.mark.nightly  # the accountant takes a minute to see that hardly any noise is enough
 def test_limits_that_ask_for_no_noise_or_for_more_than_there_is_are_refused():
     pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
     with pytest.raises(InputError, match="asks for no noise"):

@@ -46,7 +46,7 @@ def channel_files(folder):
     rng = np.random.default_rng(0)
     rows = [
         f"{s},{s if rng.random() < 0.8 else 1 - s},{rng.integers(3)}"
-        for s in rng.integers(2, size=500)
+        for s in rng.integers(2, size=160)
     ]
     (folder / "s.csv").write_text("\n".join(["first,output,second", *rows]))
 

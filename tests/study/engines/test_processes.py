@@ -58,7 +58,9 @@ def dots():
     return Path("played").stat().st_size if Path("played").exists() else 0
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)]
+)
 def test_killed_and_continued(slow, play, command, kin, digest, how):
     """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
     path = slow(40)
