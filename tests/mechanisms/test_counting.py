@@ -67,3 +67,8 @@ def test_what_has_no_cut_is_refused(given, says):
     for wrong in (-0.1, 0.51):
         with pytest.raises(InputError, match="tau"):
             CountingQuery(wrong)
+
+
+def test_records_of_several_values_are_refused():
+    with pytest.raises(InputError, match="one value each"):
+        CountingQuery().release(np.zeros((3, 2, 2), dtype=np.uint8), np.random.default_rng(0))

@@ -36,6 +36,8 @@ class CountingQuery:
     def release(self, data: Array, rng: np.random.Generator) -> Array:
         """Give the shares, shape (trials,)."""
         n = data.shape[1]
+        if data.size != len(data) * n:
+            raise InputError("the mechanism `counting-query` counts records of one value each")
         ones = data.reshape(len(data), n).sum(axis=1, dtype=np.int64)
         # Compared as counts, so that 3/10 is not below a cut of 0.3 by rounding.
         low = self.tau * n - 1e-9

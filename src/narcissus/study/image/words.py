@@ -21,7 +21,7 @@ def verdict_words(results: ImageResults) -> str:
     """Give the verdict in a sentence or two."""
     whole = results.whole
     text = (
-        f"the model gives back {whole.reproduced:,} of {whole.images:,} outliers that it was "
+        f"The model gives back {whole.reproduced:,} of {whole.images:,} outliers that it was "
         f"trained on{_beside(whole)}."
     )
     worst = results.worst
@@ -37,12 +37,19 @@ def verdict_words(results: ImageResults) -> str:
     return text
 
 
+def _gained(low: float) -> str:
+    """Say the lower limit of a gain; below 0 it shows none."""
+    if low <= 0:
+        return "no gain is shown"
+    return f"a gain of at least {lower(100 * low, places=1)} points"
+
+
 def _beside(group: ImageGroup) -> str:
     if group.fresh is None or group.gain is None:
         return ""
     return (
         f" ({100 * group.share:.1f}%), and {100 * group.fresh.value:.1f}% of those that it never "
-        f"saw: a gain of at least {lower(100 * group.gain.low, places=1)} points"
+        f"saw: {_gained(group.gain.low)}"
     )
 
 
