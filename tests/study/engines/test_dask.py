@@ -78,6 +78,22 @@ def test_a_trial_that_ends_badly_ends_the_run_with_the_reason(own, dies, how, er
         dict(own.play(dies(how), KEYS))
 
 
+def test_deaths_that_nobody_has_looked_at_yet_are_the_ones_named(own, dies, monkeypatch):
+    """Dask tells of all three before we look: none may be mistaken for an older one."""
+    own._connected(SilentObserver())
+    cluster = own._own
+    mend = type(cluster).mend
+    monkeypatch.setattr(cluster, "_reasons", ["long ago"])
+    monkeypatch.setattr(
+        type(cluster),
+        "mend",
+        lambda self, to: all(w.poll() is not None for w in self._workers) and mend(self, to),
+    )
+    monkeypatch.setattr(dask._Flight, "_look", lambda self, observer: None)
+    with pytest.raises(NarcissusError, match=r"\(it ended with exit code 7\); finished"):
+        dict(own.play(dies("import os; os._exit(7)"), KEYS))
+
+
 def test_a_large_study_goes_to_the_workers_and_not_with_each_trial(own, monkeypatch):
     sent = []
     submit = type(own._connected(SilentObserver())).submit

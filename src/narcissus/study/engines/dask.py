@@ -295,7 +295,7 @@ class _Flight:
         self._job = self._submit(carried, "study")
         self._job.add_done_callback(self._ended.put)
         self._next(observer)
-        self._require_played(self._job, "the study")
+        self._require_played(self._job, "the study", observer)
 
     def _submit(self, carried: Carried, name: str, **where: Any) -> Any:
         config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
@@ -352,7 +352,7 @@ class _Flight:
 
     def _packed(self, future: Any, key: str, observer: Observer) -> bytes | None:
         """Give what came of a key; None where it is lost with its worker: it is played again."""
-        self._require_played(future, f"{self._what} {key}")
+        self._require_played(future, f"{self._what} {key}", observer)
         try:
             packed, other = future.result(timeout=1)
         except TimeoutError:
@@ -365,7 +365,7 @@ class _Flight:
             observer.note(said)
         return packed
 
-    def _require_played(self, future: Any, what: str) -> None:
+    def _require_played(self, future: Any, what: str, observer: Observer) -> None:
         """Raise what Dask says of a key that no worker has played."""
         if future.status == "cancelled":
             raise self._lost()
@@ -373,8 +373,11 @@ class _Flight:
             return
         error = future.exception()
         if type(error).__name__ == "KilledWorker":
-            why = "" if self._own is None else f" ({self._own.why()})"
             time.sleep(LOOK)  # what waited behind it on the same workers is blamed as well
+            why = ""
+            if self._own is not None:
+                self._own.mend(observer)  # Dask may know of their end before we have looked
+                why = f" ({self._own.why()})"
             others = sorted(key for one, key in self._flying.items() if one.status == "error")
             said = (
                 f"a worker process ended {error.allowed_failures + 1} times during "
