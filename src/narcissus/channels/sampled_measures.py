@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.channels.bounded_mean import mean_high
+from narcissus.channels.capacity_limits import capacity_high
 from narcissus.channels.information_limits import information_high, seeming_information
 from narcissus.channels.limits import upper as most_of
 from narcissus.channels.lower_limits import below
@@ -25,11 +26,6 @@ from narcissus.evidence.mean import mean_limits
 Floats = NDArray[np.float64]
 Limits = tuple[float, float, float | None]
 """Lower limit, value, upper limit; None where there is none."""
-
-TWO_SECRETS = math.e * math.log(2) / 2
-"""With two secrets the uniform prior gives at least this share of the Shannon capacity.
-
-Source: Majani and Rumsey 1991."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class Played:
             value = min(max(value, low), max(low, limit))
         return least + range_ * low, least + range_ * value, high
 
-    def information(self, share: float = 1.0) -> Limits:
+    def information(self) -> Limits:
         """Limit the mutual information, in bits."""
         assert self.told is not None
         least, most = math.log(min(MIXED)), -math.log(float(self.prior[self.prior > 0].min()))
@@ -83,7 +79,7 @@ class Played:
             total = seeming_information(self.kept, self.prior)
             total += float(-np.log(self.prior[self.draws.labels[~used]]).sum())
             rarest = float(self.prior[self.prior > 0].min())
-            high = max(low, information_high(total, len(used), rarest, self.side * share))
+            high = max(low, information_high(total, len(used), rarest, self.side))
             entropy = float(
                 -(self.prior[self.prior > 0] * np.log(self.prior[self.prior > 0])).sum()
             )
@@ -132,16 +128,12 @@ def _capacity(p: Played) -> Limits:
 
 
 def _shannon_capacity(p: Played) -> Limits:
-    """Between the uniform prior's information and what that, or the capacity, allows."""
-    low, value, high = p.information(0.5)
+    """Between the uniform prior's information and what all samples together allow."""
+    low, value, high = p.information()
     if high is None:
         return low, value, None
-    n = len(p.prior)
-    halved = replace(p, side=p.side / 2)
-    by_guess = _bits(_capacity(halved))[2]
-    by_prior = high / TWO_SECRETS if n == 2 else n * high
-    assert by_guess is not None
-    return low, value, max(low, min(by_guess, by_prior))
+    high = max(low, capacity_high(p.data, p.side) / math.log(2))
+    return low, min(value, high), high
 
 
 def _risk(p: Played) -> Limits:
@@ -189,7 +181,7 @@ MEASURES: dict[str, Measure] = {
     "shannon-leakage": Measure(lambda p: p.information(), needs=("told",)),
     "capacity": Measure(_capacity, uniform=True),
     "min-capacity": Measure(lambda p: _bits(_capacity(p)), uniform=True),
-    "shannon-capacity": Measure(_shannon_capacity, uniform=True, needs=("guess", "told")),
+    "shannon-capacity": Measure(_shannon_capacity, uniform=True, needs=("told",)),
     "g-vulnerability": Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
     "g-leakage": Measure(_g_ratio, needs=("gain",)),
     "additive-g-leakage": Measure(

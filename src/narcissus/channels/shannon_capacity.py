@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from narcissus._validation import positive
 from narcissus.channels.channel import channel
@@ -55,11 +56,15 @@ def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity
     For any prior p with output law q: ``I(p) <= capacity <= max_s KL(C_s || q)``.
     Source: Blahut 1972; Arimoto 1972.
     """
-    rows, near = channel(matrix).dense, positive("tolerance", tolerance)
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.where(rows > 0, rows, 1.0))
-    own = (rows * logs).sum(axis=1)
-    prior = np.full(len(rows), 1 / len(rows))
+    c, near = channel(matrix), positive("tolerance", tolerance)
+    rows, secrets = c.matrix, c.shape[0]
+    if c.is_sparse:
+        entropy = rows.copy()
+        entropy.data = special.entr(rows.data)
+    else:
+        entropy = special.entr(rows)
+    own = -np.asarray(entropy.sum(axis=1))
+    prior = np.full(secrets, 1 / secrets)
     low, high, best = 0.0, np.inf, prior
     for _ in range(MOST_STEPS):
         law = prior @ rows
