@@ -45,10 +45,13 @@ def test_limits_hold_and_are_near(outputs, times):
         assert found.gap <= 1e-5
 
 
-def test_limits_hold_on_grids_that_are_far_too_coarse(monkeypatch):
+@pytest.mark.parametrize("direct", [0, 60])
+def test_limits_hold_on_grids_that_are_far_too_coarse(monkeypatch, direct):
     """Where the gap is wide the inequalities themselves are what is tested."""
+    monkeypatch.setattr(module, "WAYS", 0)
+    monkeypatch.setattr(module, "DIRECT", direct)
     monkeypatch.setattr(module, "FIRST", 32)
-    monkeypatch.setattr(module, "MOST", 32)
+    monkeypatch.setattr(module, "MOST", 0 if direct else 32)
     rng, wide = np.random.default_rng(5), 0
     for _ in range(60):
         times = int(rng.integers(1, 9))
@@ -117,3 +120,53 @@ def test_what_tells_for_certain_and_what_tells_nothing():
     both = overlap_after([(half, 1), (some, 1)])
     assert both.low <= 0.15 <= both.high
     assert both.gap <= 1e-6
+
+
+def by_hand(uses):
+    """Sum min(P, Q) over all sequences of outputs, in fractions."""
+    laws = {(Fraction(1), Fraction(1)): 1}
+    for (first, second), times in uses:
+        for _ in range(times):
+            after = {}
+            for (p, q), ways in laws.items():
+                for a, b in zip(map(Fraction, first), map(Fraction, second), strict=True):
+                    after[p * a, q * b] = after.get((p * a, q * b), 0) + ways
+            laws = after
+    return sum(min(p, q) * ways for (p, q), ways in laws.items())
+
+
+@pytest.mark.states("Narcissus theory", "6.4")
+@pytest.mark.parametrize(
+    ("uses", "most"),
+    [
+        ([(([1, 1e-40], [1e-41, 1]), 5)], 1e-9),
+        ([(([1, 1e-30, 2e-35], [1e-41, 3e-30, 1]), 7)], 1e-9),
+        ([(([1, 1e-40], [1e-41, 1]), 2), (([0.5, 1e-30, 0.5], [1e-9, 1, 0.3]), 3)], 1e-6),
+    ],
+)
+@pytest.mark.parametrize("are_few", [True, False])
+def test_tiny_values_off_any_grid(monkeypatch, uses, most, are_few):
+    """Summed one by one, or on a grid term by term; the transform alone said from 0 to 1e-113."""
+    monkeypatch.setattr(module, "WAYS", module.WAYS if are_few else 0)
+    truth = float(by_hand(uses))
+    found = overlap_after([(FiniteLogRatio.of(*rows), times) for rows, times in uses])
+    assert found.low <= truth <= found.high
+    assert found.gap <= (most if are_few else 1e-3)
+    assert truth < 1e-30
+
+
+def test_beside_noise_and_where_nothing_else_holds_the_limits_are_never_empty(monkeypatch):
+    rows = FiniteLogRatio.of([1, 1e-40], [1e-41, 1])
+    uses = [(rows, 3), (GaussianLogRatio(3.0), 1)]
+    found = overlap_after(uses)
+    assert found.gap < 1e-3
+    monkeypatch.setattr(module, "WAYS", 0)
+    monkeypatch.setattr(module, "DIRECT", 0)
+    closed = overlap_after(uses)
+    assert 0 < closed.low < found.low < found.high < closed.high < 1e-60
+
+
+def test_less_than_any_number_is_said_to_be_so():
+    found = ch.repeated_security([[0.9999, 1e-4], [2e-4, 0.9998]], 400, most=1)
+    assert (found.beta_star, found.beta_star_at_most) == (0.0, 5e-324)
+    assert "less than can be written" in str(found)

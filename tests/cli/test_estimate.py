@@ -89,6 +89,10 @@ def test_other_measures_and_the_test(narcissus, noisy):
     assert "left out, too few samples: 'rare' (1)" in out
     assert "capacity" in out
     assert "no leakage: p = 0.001" in out
+    assert narcissus(*argv, "--report", noisy / "page.html")[0] == 0
+    page = (noisy / "page.html").read_text()
+    assert "Other measures, secrets as often as in the samples" in page
+    assert "at most 0.001, sampled" in page
 
 
 def test_a_prior_and_a_gain_ask_for_every_measure(narcissus, noisy):

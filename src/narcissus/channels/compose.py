@@ -32,6 +32,8 @@ MOST_ENTRIES = 50_000_000
 """Largest composition that is written out, in matrix entries (400 MB)."""
 MOST_WRITTEN = 200_000
 """Largest composition that is written out where only its security is asked for."""
+LEAST_NORMAL = 2.3e-308
+"""Numbers below it lose digits."""
 MOST_USES = 1_000_000
 """Most outputs about one secret."""
 
@@ -200,8 +202,10 @@ class ComposedSecurity(Result):
             return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
         at_most = self.beta_star_at_most
         # what is rounding differs from one processor to the next
-        gap = f"{self.gap:.1g}" if self.gap > 1e-9 else "below 1e-9"
-        above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} (gap {gap})"
+        gap = f"gap {self.gap:.1g}" if self.gap > 1e-9 else "gap below 1e-9"
+        if at_most < LEAST_NORMAL:
+            gap = "less than can be written with all its digits"
+        above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} ({gap})"
         return (
             f"PROVED: Bayes security at least {lower(self.beta_star, 7)}{above}, capacity at most "
             f"{upper(self.capacity)}\n  by {self.theorem}"

@@ -18,19 +18,30 @@ holds, ``eta`` at most by Hoeffding's inequality; and ``|S| <= R`` unless ``|S'|
 ``|Z| > R``.
 
 Where all ratios lie on a grid nothing is split, and the limits differ by rounding alone.
+
+The transform rounds in proportion to the largest mass, so that where ``phi(S)`` is small throughout
+(few uses, ratios far from 0) it says nothing. There the ways to get each output so often are summed
+one by one if they are few, else the split laws are convolved term by term. And always, by Jensen's
+inequality, ``exp(-m sqrt(E S^2)) <= E phi(S) <= 1``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from scipy import fft, optimize
+from scipy import fft, optimize, special
 
-from narcissus.channels.log_ratio import SAME, Floats, OnGrid, Uses
+from narcissus.channels.log_ratio import SAME, FiniteLogRatio, Floats, OnGrid, Uses
 
 ETA = 1e-14
+FAINT = (1e-14, 1e-60, 1e-250)
+"""Values of ``eta`` that are tried where masses keep their digits."""
+WAYS = 200_000
+"""Ways to get each output so often that are summed one by one."""
 DIRECT = 20_000
 """Points up to which laws are convolved term by term, which keeps the digits of tiny values."""
 FIRST, MOST = 2**10, 2**21
@@ -57,6 +68,10 @@ class Overlap:
     def gap(self) -> float:
         """Relative distance of the limits; 0 where both are 0."""
         return 0.0 if self.high == 0 else (self.high - self.low) / self.high
+
+    def and_also(self, other: Overlap) -> Overlap:
+        """Give what both limit: the narrower limit on either side."""
+        return Overlap(max(self.low, other.low), min(self.high, other.high))
 
 
 def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
@@ -100,15 +115,16 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
     width = sum(times * (law.high - law.low) for law, times in used)
     if shared is not None and width / shared <= DIRECT:
         return _scaled(_on_the_grid(used, s, shared), log_rho, used)
-    best = Overlap(0.0, 1.0)
+    best = _scaled((_by_jensen(used, s), 1.0), log_rho, used)
     points = FIRST
     while points <= MOST:
-        found = _scaled(_bracket(used, s, width, points), log_rho, used)
-        best = Overlap(max(best.low, found.low), min(best.high, found.high))
-        if best.gap <= tolerance:
-            break
+        best = best.and_also(_scaled(_bracket(used, s, width, points), log_rho, used))
+        if best.gap <= tolerance or best.high <= LEAST:
+            return best
         points *= 4
-    return best
+    if (ways := _ways(used)) is not None:
+        return best.and_also(_scaled(ways, log_rest, used))
+    return best.and_also(_scaled(_term_by_term(used, s, width), log_rho, used))
 
 
 def _tilt(used: Uses) -> float:
@@ -156,6 +172,62 @@ def _power(mass: Floats, times: int) -> Floats:
     return result
 
 
+def _by_jensen(used: Uses, s: float) -> float:
+    """Give a lower limit of ``E phi(S)`` that is never nothing: splitting only adds to moments."""
+    mean, variance = _moments(used, s)
+    return math.exp(-max(s, 1 - s) * math.hypot(mean, math.sqrt(variance)))
+
+
+def _ways(used: Uses) -> tuple[float, float] | None:
+    """Sum the smaller chance of every way to get each output so often; None for too many."""
+    if not all(isinstance(law, FiniteLogRatio) for law, _ in used):
+        return None
+    finite = cast("Sequence[tuple[FiniteLogRatio, int]]", used)
+    if math.prod(math.comb(k + law.value.size - 1, k) for law, k in finite) > WAYS:
+        return None
+    logs = np.zeros((2, 1))
+    for law, times in finite:
+        left, own = np.array([times]), np.zeros((2, 1)) + special.gammaln(times + 1)
+        for place, chance in enumerate(zip(law.log_first, law.log_second, strict=True)):
+            is_last = place == law.value.size - 1
+            counts = [left] if is_last else [np.arange(k + 1) for k in left]
+            before = np.arange(left.size) if is_last else np.repeat(np.arange(left.size), left + 1)
+            taken = np.concatenate(counts)
+            own = own[:, before] + np.outer(chance, taken) - special.gammaln(taken + 1)
+            left = left[before] - taken
+        logs = (logs[:, :, None] + own[:, None, :]).reshape(2, -1)
+    total = math.fsum(np.exp(logs.min(axis=0)))
+    size = abs(math.log(total or LEAST)) + sum(k * math.log(k + 1) for _, k in finite)
+    wrong = total * _EPS * 16 * (64 + size)
+    return total - wrong, total + wrong + LEAST * logs.size
+
+
+def _term_by_term(used: Uses, s: float, width: float) -> tuple[float, float]:
+    """Limit ``E phi(S)`` on a grid whose masses, sums of positive terms, keep their digits."""
+    uses = sum(times for _, times in used)
+    if 4 * uses > DIRECT:
+        return 0.0, 1.0
+    step = width / DIRECT
+    laws = [(law.on_grid(step, s), times) for law, times in used]
+    first, mass = 0, np.ones(1)
+    for one, times in laws:
+        first += times * one.first
+        mass = np.convolve(mass, _power(one.mass, times))
+    x = np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64)
+    total = math.fsum(mass * _phi(x, s))
+    exact = total * _EPS * 4 * mass.size * (1 + math.log2(uses))
+    low = total * math.exp(-uses * (max(s, 1 - s) * step) ** 2 / 8)
+    deviation = step * math.sqrt(sum(times * one.spread for one, times in laws))
+    above = min(
+        deviation / 2 * (float(mass[np.abs(x) <= 2 * radius].sum()) + eta)
+        + uses * step**2 * eta / (8 * radius)
+        for eta in FAINT
+        for radius in [step * math.sqrt(uses * math.log(2 / eta) / 2)]
+    )
+    lost = LEAST * float(mass.size) ** 2 * uses  # products too small to be written
+    return low - exact, total + above + exact + lost
+
+
 def _bracket(used: Uses, s: float, width: float, points: int) -> tuple[float, float]:
     """Limit ``E phi(S)`` on a grid of so many points."""
     reach = _reach(used, s, width)
@@ -187,15 +259,26 @@ def _bracket(used: Uses, s: float, width: float, points: int) -> tuple[float, fl
 
 def _reach(used: Uses, s: float, width: float) -> float:
     """Give half the width of a window that holds all but a little of the sum."""
-    coarse = max((law.high - law.low) / 64 for law, _ in used)
-    laws = [(law.on_grid(coarse, s), times) for law, times in used]
-    variance = 0.0
-    for one, times in laws:
+    variance = _moments(used, s)[1]
+    largest = max(max(abs(law.low), abs(law.high)) for law, _ in used)
+    return min(width, 12 * math.sqrt(variance) + 4 * largest) + _coarse(used)
+
+
+def _coarse(used: Uses) -> float:
+    return max((law.high - law.low) / 64 for law, _ in used)
+
+
+def _moments(used: Uses, s: float) -> tuple[float, float]:
+    """Give mean and variance of the sum on a coarse grid, which adds to the variance alone."""
+    coarse = _coarse(used)
+    total, variance = 0.0, 0.0
+    for law, times in used:
+        one = law.on_grid(coarse, s)
         x = (one.first + np.arange(one.mass.size)) * coarse
         mean = float(one.mass @ x)
+        total += times * mean
         variance += times * float(one.mass @ (x - mean) ** 2)
-    largest = max(max(abs(law.low), abs(law.high)) for law, _ in used)
-    return min(width, 12 * math.sqrt(variance) + 4 * largest) + coarse
+    return total, variance
 
 
 def _outside(laws: list[tuple[OnGrid, int]], step: float, reach: float) -> float:

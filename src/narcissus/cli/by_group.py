@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +28,22 @@ def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
     return outputs.pop(group)
 
 
-def write_sampled(report: Path, found: Result, samples: Path, seed: int, *, silent: bool) -> None:
-    """Write the page of what samples say, by group or not."""
-    from narcissus.channels import GroupLeakage, LeakageEstimate
+def write_sampled(
+    report: Path, parts: Sequence[Result], files: Mapping[str, Path | None], seed: int, *,
+    silent: bool,
+) -> None:  # fmt: skip
+    """Write the page of what samples say, by group or not, with all that was asked about them."""
+    from narcissus.channels import GroupLeakage, LeakageEstimate, NoLeakageTest, SampledLeakage
     from narcissus.report.leakage import estimate_page, groups_page
 
-    source = asked({"the samples": samples}, seed)
+    source = asked(files, seed)
+    found, *rest = parts
+    name = next(path.name for path in files.values() if path is not None)
     if isinstance(found, GroupLeakage):
-        page = groups_page(found, samples.name, source)
+        page = groups_page(found, name, source)
     else:
         assert isinstance(found, LeakageEstimate)
-        page = estimate_page(found, samples.name, source)
+        others = next((part for part in rest if isinstance(part, SampledLeakage)), None)
+        test = next((part for part in rest if isinstance(part, NoLeakageTest)), None)
+        page = estimate_page(found, name, source, others, test)
     write(report, page, silent=silent)

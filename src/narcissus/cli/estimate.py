@@ -196,7 +196,8 @@ def command(
         click.echo(head)
         click.echo("\n\n".join(map(str, parts)))
     if report is not None:
-        write_sampled(report, parts[0], samples, seed, silent=as_json)
+        files = {"the samples": samples, "the prior": prior, "the gain": gain}
+        write_sampled(report, parts, files, seed, silent=as_json)
 
 
 def _apart(option: str, needless: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
+from narcissus._outwards import upper
 from narcissus.report import Figure, Grid
 from narcissus.report.html import page_html
 from narcissus.report.leakage import Asked, estimate_page, groups_page
@@ -53,6 +54,41 @@ def test_a_missing_limit_is_not_assessed():
     text = page_text(estimate_page(found, "s.csv", ASKED))
     assert "Not assessed (not to be read as safe)" in text
     assert "How low the Bayes security may be" in text
+
+
+def test_all_that_was_asked_about_the_samples_is_on_the_page():
+    rng = np.random.default_rng(6)
+    secret, shown = draw(1500, 0.8, rng)
+    secret, shown = np.r_[secret, 2], np.r_[shown, 0]  # one sample of a third secret
+    found = ch.estimate(secret, shown, rng=1, symmetric=True)
+    others = ch.sampled_leakage(secret, shown, rng=1)
+    test = ch.no_leakage_test(secret, shown, permutations=49, rng=1)
+    page = estimate_page(found, "s.csv", ASKED, others, test)
+    table = next(g for g in blocks(page, Grid) if g.caption.startswith("Other measures"))
+    assert [row[:2] for row in table.rows] == [[n, e.value] for n, e in others.measures.items()]
+    assert set(table.grades) == {"sampled"}
+    text = page_text(page)
+    assert upper(others["shannon-capacity"].high, places=4) in text
+    assert "at most 0.02, sampled" in text
+    assert "in randomised response" in text  # what the lower limits rest on
+    assert "left out, too few samples: '2' (1)" in text
+    plain = page_text(estimate_page(found, "s.csv", ASKED))
+    assert "Other measures" not in plain
+    assert "Does it leak at all" not in plain
+
+
+def test_measures_without_a_limit_and_a_test_that_finds_nothing_are_no_comfort():
+    rng = np.random.default_rng(7)
+    secret, shown = rng.integers(2, size=400), rng.normal(size=400)
+    found = ch.estimate(secret, shown, rng=1)
+    others = ch.sampled_leakage(secret, shown, measures=["capacity", "bayes-risk"], rng=1)
+    test = ch.no_leakage_test(secret, shown, permutations=19, rng=2)
+    assert test.p_value > 0.05
+    text = page_text(estimate_page(found, "s.csv", ASKED, others, test))
+    assert "capacity, upper limit" in text
+    assert "bayes-risk, lower limit" in text
+    assert "Not to be read as safe" in text
+    assert "no evidence that there is none" in text
 
 
 def test_groups_stand_beside_each_other_with_their_differences():

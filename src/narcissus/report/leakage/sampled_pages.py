@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from narcissus._outwards import lower, upper
-from narcissus.channels import GroupDifference, GroupLeakage, LeakageEstimate
+from narcissus.channels import (
+    GroupDifference,
+    GroupLeakage,
+    LeakageEstimate,
+    NoLeakageTest,
+    SampledLeakage,
+)
 from narcissus.channels.estimate import INDEPENDENT
 from narcissus.channels.groups import WORDS, Quantity
+from narcissus.channels.leakage import few_samples
 from narcissus.report.charts import Range
 from narcissus.report.dot_plot import Row, dot_plot
 from narcissus.report.format import limits, percent
 from narcissus.report.leakage.sheet import Asked, assessed, graded, method, sheet
-from narcissus.report.page import MISSING, Figure, Grid, Page, Section
+from narcissus.report.page import MISSING, Facts, Figure, Grid, Items, Page, Section
 from narcissus.results import Estimate, Grade, NotAssessed
 
 if TYPE_CHECKING:
@@ -36,8 +43,26 @@ def success(found: Estimate, quantity: str) -> Range:
     return Range(1 - scale * found.value, low, high)
 
 
-def estimate_page(found: LeakageEstimate, name: str, asked: Asked) -> Page:
-    """Show what samples of a channel say."""
+def estimate_page(
+    found: LeakageEstimate,
+    name: str,
+    asked: Asked,
+    others: SampledLeakage | None = None,
+    test: NoLeakageTest | None = None,
+) -> Page:
+    """Show what samples of a channel say.
+
+    Parameters
+    ----------
+    found
+        From `narcissus.channels.estimate`.
+    name
+        Of the samples.
+    asked
+        Where it comes from.
+    others, test
+        From `narcissus.channels.sampled_leakage` and `no_leakage_test`, where they were asked for.
+    """
     level = f"{100 * found.confidence:g}% limits"
     both: dict[str, Estimate] = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
     shares = {quantity: success(e, quantity) for quantity, e in both.items()}
@@ -71,20 +96,76 @@ def estimate_page(found: LeakageEstimate, name: str, asked: Asked) -> Page:
         grades=graded("sampled", errors),
     )
     a, b = found.pair
+    told = f"Told apart best: {a!r} and {b!r}."
+    if found.pairs > 1:
+        told = f"Some two secrets are told apart so well: the mean of {found.pairs:,} pairs."
+    held = [f"for the lower limits of errors: {text}" for text in found.assumptions]
     verdict = assessed(
-        f"Told apart best: {a!r} and {b!r}.", "sampled", numbers=numbers,
-        assumptions=(INDEPENDENT,), contradictions=found.contradictions,
+        told, "sampled", numbers=numbers,
+        assumptions=(INDEPENDENT, *held), contradictions=found.contradictions,
     )  # fmt: skip
     left = [
         NotAssessed(f"How low the {WORDS[q]} may be", e.why, "sample outputs of fewer values")
         for q, e in both.items()
         if e.why
     ]
-    sections = [Section("Results", [picture, tried]), _how()]
+    notes = [*found.remarks, *(line.strip() for line in few_samples(found.left_out))]
+    blocks = [picture, tried, *([Items("Notes", notes)] if notes else [])]
+    sections = [Section("Results", blocks), _how()]
+    if test is not None:
+        sections.insert(1, _tested(test))
+    if others is not None:
+        sections.insert(1, _others(others))
+        left += [
+            NotAssessed(f"{one}, {'lower' if e.low is None else 'upper'} limit", e.why,
+                        "sample outputs of fewer values")
+            for one, e in others.measures.items()
+            if None in (e.low, e.high)
+        ]  # fmt: skip
     return sheet(
         verdict, sections, asked, title=f"What {name} gives away",
         subtitle=f"{found.secrets:,} secrets, {found.samples:,} samples", not_assessed=left,
     )  # fmt: skip
+
+
+def _others(found: SampledLeakage) -> Section:
+    """Show other measures, each between limits of its own."""
+    rows = [[one, e.value, _range(e.low, e.high)] for one, e in found.measures.items()]
+    given = "the prior given" if found.prior == "given" else "secrets as often as in the samples"
+    table = Grid(
+        f"Other measures, {given}, {100 * found.confidence:g}% limits each",
+        ("Measure", "Estimate", "Limits"), rows, grades=graded(found.grade, rows),
+    )  # fmt: skip
+    said = [
+        "Information, entropies and their capacities are in bits. Capacities are over all priors "
+        "on the secrets seen."
+    ]
+    if found.lacking:
+        said.append(
+            f"Up to {percent(found.lacking, 'up')} of the secrets drawn from the prior had no "
+            "sample left; they count as the worst on either side."
+        )
+    return Section("Other measures", [table, Items("How to read them", said)])
+
+
+def _tested(found: NoLeakageTest) -> Section:
+    """Show whether outputs depend on the secret at all, and by what."""
+    is_found = found.p_value <= 0.05
+    said = "the outputs depend on the secret" if is_found else "no dependence was found"
+    rows = [[one, p] for one, p in sorted(found.alone.items(), key=lambda e: e[1])]
+    return Section("Does it leak at all?", [
+        Facts([
+            ("Answer", said),
+            ("p-value of no leakage", f"at most {upper(found.p_value, 4)}, sampled"),
+            ("Stood out most", found.strongest),
+            ("Permutations of the secrets", f"{found.permutations:,}"),
+        ]),
+        Grid("Kinds of evidence by themselves; the smallest of these is no p-value",
+             ("Evidence", "p alone"), rows, grades=graded(found.grade, rows)),
+        *([] if is_found else [Items("Not to be read as safe", [
+            "That no dependence was found is no evidence that there is none: see the lower limit "
+            "of Bayes security."], "warning")]),
+    ])  # fmt: skip
 
 
 def _how() -> Section:
@@ -195,7 +276,10 @@ def _differences(found: GroupLeakage, quantity: Quantity) -> Grid:
 def _ends(found: GroupLeakage, apart: GroupDifference) -> str:
     if found.confidence is None:
         return MISSING
-    low, high = apart.low, apart.high
+    return _range(apart.low, apart.high)
+
+
+def _range(low: float | None, high: float | None) -> str:
     least = "no limit" if low is None else lower(low, places=4)
     most = "no limit" if high is None else upper(high, places=4)
     return f"{least} to {most}"
