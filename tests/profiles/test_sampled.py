@@ -10,9 +10,15 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import executor
 from narcissus.game.executor import Serial
 from narcissus.knowledge import KnownRows
-from narcissus.mechanisms import Constant, CountingQuery, Identity, RandomizedResponse
+from narcissus.mechanisms import (
+    AdaptiveComposition,
+    Constant,
+    CountingQuery,
+    Identity,
+    RandomizedResponse,
+)
 from narcissus.success.relations import Pinned, Prefix
-from narcissus.worlds import Bits
+from narcissus.worlds import Bits, Pairs, RandomNeighbours
 
 
 def counting(n, p):
@@ -103,3 +109,15 @@ class Backwards(Serial):
     def play(self, job, keys, observer=None):
         self.keys += keys
         yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), list(keys)[::-1])
+
+
+def test_a_pair_is_learned_from_together():
+    """The fresh data set is the other one, and not any of those drawn."""
+    parts = [RandomizedResponse(1.0), RandomizedResponse(0.5)]
+    game = Game(Pairs([[[0], [1]]]), AdaptiveComposition(parts, 3), Prefix())
+    (truth,) = profile(game, 1.0).delta
+    (found,) = sampled_profile(game, 1.0, draws=50, trials=800, confidence=1 - 1e-6, rng=1)
+    assert 0 < found.low <= truth < found.low + 0.3
+    drawn = Game(RandomNeighbours(6), CountingQuery(), Prefix())
+    with pytest.raises(TooLargeError, match="sample fewer"):
+        sampled_profile(drawn, 0.0, draws=500, limit=1000, rng=1)

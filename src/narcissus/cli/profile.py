@@ -311,7 +311,7 @@ def _smallest(
     with study.code.in_use(), progress(quiet=not family or not sys.stderr.isatty()) as observer:
         found = smallest_for_every_rate(
             settings, study.folder, parameter, tried,
-            epsilon=epsilon, delta=target, limit=limit, observer=observer,
+            epsilon=epsilon, delta=target, limit=limit, observer=observer, executor=executor,
         ) if family else smallest(
             lambda value: varied(settings, study.folder, parameter, value),
             tried,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import fraction, integer
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor, Serial, soon
@@ -19,8 +20,8 @@ from narcissus.profiles.profile import EPSILONS, game_of
 from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
 from narcissus.results import Estimate
 from narcissus.success.statements import Resilience
-from narcissus.worlds.base import Draw
-from narcissus.worlds.batches import distinct, gather
+from narcissus.worlds.base import Draw, Enumeration, World
+from narcissus.worlds.batches import distinct, gather, key_of, stacked
 from narcissus.worlds.finite import Finite
 
 MOST_DRAWS = 1_000_000
@@ -29,15 +30,25 @@ MOST_DRAWS = 1_000_000
 
 @dataclass(frozen=True)
 class _Sampled:
-    """A world of some data sets that were drawn from another one, all alike."""
+    """A world of some data sets that were drawn from another one, all alike.
+
+    Where the draw decides on the fresh data set as well, as in a world of pairs, ``pairs`` holds
+    the numbers of both and ``weight`` how often they came together.
+    """
 
     sets: Any
+    pairs: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
 
     def count(self) -> int:
         return len(self.sets)
 
-    def enumerate(self) -> Any:
-        return Finite(self.sets).enumerate()
+    def enumerate(self) -> Enumeration:
+        if self.pairs is None or self.weight is None:
+            return Finite(self.sets).enumerate()
+        each, none = np.eye(len(self.sets)), np.zeros(len(self.pairs), dtype=np.int64)
+        released, other = self.pairs.T
+        return Enumeration(self.sets, self.weight, each[released], each[other], none)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         return Draw(gather(self.sets, rng.integers(0, len(self.sets), trials)))
@@ -91,12 +102,35 @@ def sampled_profile(
     integer("draws", draws, low=2, high=MOST_DRAWS)
     level = fraction("confidence", confidence)
     entropy = entropy_of(rng)
-    sets, _ = distinct(game.world.draw(draws, child(entropy, 0)).data)
-    small = Game(_Sampled(sets), game.mechanism, game.relation, looser=game.looser)
+    small = Game(
+        _some(game.world, draws, child(entropy, 0), limit),
+        game.mechanism,
+        game.relation,
+        looser=game.looser,
+    )
     learned = write_out(small, limit=limit)
     job = _Played(game, learned, points, trials, level, entropy)
     keys = [str(number) for number in range(len(points))]
     return list(soon(executor or Serial(), job, keys))
+
+
+def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sampled:
+    """Draw data sets, with their fresh ones where the draw decides on these."""
+    drawn = world.draw(draws, rng)
+    fresh = None if drawn.nature is None else world.fresh(drawn, rng)
+    # The same again, whatever is drawn: then it belongs to the draw.
+    if fresh is None or any(
+        key_of(a) != key_of(b) for a, b in zip(fresh, world.fresh(drawn, rng), strict=True)
+    ):
+        return _Sampled(distinct(drawn.data)[0])
+    sets, number = distinct(stacked([*drawn.data, *fresh]))
+    pairs, often = np.unique(number.reshape(2, -1).T, axis=0, return_counts=True)
+    if len(sets) * len(pairs) > limit:
+        raise TooLargeError(
+            f"{draws:,} draws are {len(pairs):,} pairs of {len(sets):,} data sets, too many to "
+            f"learn from together (at most {limit:,} of both multiplied): sample fewer"
+        )
+    return _Sampled(sets, pairs, often / draws)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import cloudpickle
 import pytest
 
 from narcissus import load_study, run
 from narcissus.errors import LongWorkError, NarcissusError
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.observer import SILENT
 from narcissus.report import render_html, render_text
 from narcissus.study.agreement import disagreement
@@ -159,6 +162,31 @@ def test_the_smallest_cut_for_every_rate(study, tmp_path):
         delta=1e-4, limit=10**6,
     )  # fmt: skip
     assert (short.value, short.undecided) == (None, 1)
+
+
+class Away(Serial):
+    """Plays what was sent, as another process would have it."""
+
+    def __init__(self):
+        self.sent = []
+
+    def play(self, job, keys, observer=SILENT):
+        self.sent += keys
+        return super().play(cloudpickle.loads(cloudpickle.dumps(job)), keys)
+
+
+def test_others_look_at_values_and_a_value_that_is_refused_matters_only_if_it_is_reached(
+    study, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    settings, others = study().settings, Away()
+    told = {"epsilon": 1.0, "delta": 1e-4, "limit": 10**6}
+    tried = [0.2, 0.3, 0.9]  # cut beyond the half
+    found = smallest_for_every_rate(settings, tmp_path, "tau", tried, executor=others, **told)
+    assert others.sent == ["1"]
+    assert found == smallest_for_every_rate(settings, tmp_path, "tau", tried[:2], **told)
+    with pytest.raises(NarcissusError, match="tau"):
+        smallest_for_every_rate(settings, tmp_path, "tau", [0.2, 0.9], executor=others, **told)
 
 
 def test_a_statement_that_allows_nothing_has_a_tolerance(study):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.errors import InputError
+from narcissus.game import Game
+from narcissus.game.executor import Executor, Serial, soon
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles import (
     Cover,
@@ -94,6 +98,7 @@ def smallest_for_every_rate(
     delta: float,
     limit: int,
     observer: Observer = SILENT,
+    executor: Executor | None = None,
 ) -> Smallest:
     """Find the first value of a parameter that is enough for every rate of a study's family.
 
@@ -110,7 +115,9 @@ def smallest_for_every_rate(
     limit
         Largest number of (data set, release) pairs of a game.
     observer
-        Hears of the work.
+        Hears of values that were looked at.
+    executor
+        Who looks at values, where that takes long; None is this process.
 
     Raises
     ------
@@ -119,22 +126,51 @@ def smallest_for_every_rate(
     """
     family = study.family
     assert isinstance(family, RatesFamily)
-    last, tried, undecided, assumed = math.inf, 0, 0, dict[str, None]()
+    games: list[Game] = []
+    refused: InputError | None = None
     for value in values:
-        game = next(iter(varied(study, folder, parameter, value).members().values()))
-        exact = write_out(game, limit=limit, abstain=study.exact.abstain)
-        found = cover(
-            exact, family.low, family.high, epsilon,
-            points=family.rates, tolerance=0.0, budget=family.budget, target=delta,
-            observer=observer,
-        )  # fmt: skip
-        tried += 1
-        assumed |= dict.fromkeys(found.assumptions)
-        if found.at_most <= delta:
-            return Smallest(value, found.at_most, tried, tuple(assumed), undecided)
-        last = found.least
-        undecided += found.least <= delta
+        try:
+            games.append(next(iter(varied(study, folder, parameter, value).members().values())))
+        except InputError as error:  # it matters only if none before that value is enough
+            refused = error
+            break
+    judge = _Judge(games, family, epsilon, delta, limit, study.exact.abstain)
+    last, tried, undecided, assumed = math.inf, 0, 0, dict[str, None]()
+    keys = [str(place) for place in range(len(games))]
+    observer.start("values", len(games))
+    with closing(soon(executor or Serial(), judge, keys, observer)) as looking:
+        for value, found in zip(values, looking, strict=False):
+            tried += 1
+            observer.advance()
+            assumed |= dict.fromkeys(found.assumptions)
+            if found.at_most <= delta:
+                observer.finish()
+                return Smallest(value, found.at_most, tried, tuple(assumed), undecided)
+            last = found.least
+            undecided += found.least <= delta
+    observer.finish()
+    if refused is not None:
+        raise refused
     return Smallest(None, last, tried, tuple(assumed), undecided)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Looks for the worst rate of the game of a value, given by its place."""
+
+    games: Sequence[Game]
+    family: RatesFamily
+    epsilon: float
+    delta: float
+    limit: int
+    abstain: bool
+
+    def __call__(self, key: str) -> Cover:
+        exact = write_out(self.games[int(key)], limit=self.limit, abstain=self.abstain)
+        return cover(
+            exact, self.family.low, self.family.high, self.epsilon,
+            points=self.family.rates, tolerance=0.0, budget=self.family.budget, target=self.delta,
+        )  # fmt: skip
 
 
 def covered(
