@@ -100,7 +100,7 @@ def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
         where = np.argwhere(bad)[0]
         place = f" at position {', '.join(map(str, where))}" if array.ndim else ""
         raise InputError(
-            f"`{name}` must be probabilities in [0, 1], got {array[tuple(where)]!r}{place}"
+            f"`{name}` must be probabilities in [0, 1], got {float(array[tuple(where)])!r}{place}"
         )
     return array
 

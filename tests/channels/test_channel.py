@@ -39,6 +39,8 @@ def test_nothing_is_renormalised():
     assert channel(almost).matrix[0, 1] == 0.1 + 5e-10
     with pytest.raises(InputError, match="off by"):
         channel(almost, tolerance=1e-12)
+    with pytest.raises(InputError, match="`tolerance` must be a number"):
+        channel(almost, tolerance=float("nan"))
 
 
 def test_names():

@@ -49,6 +49,8 @@ def test_estimate_says_why_there_is_no_lower_limit(narcissus, tmp_path):
         ("secret,o\n" + "a,1\nb,2\n" * 30, ["--confidence", "1.5"], "`--confidence`"),
         ("secret,o\n" + "a,1\nb,\n" * 30, [], "missing values"),
         ("secret\n" + "a\nb\n" * 30, [], "alone"),
+        ("secret,o\n" + "a,1\nb,inf\n" * 30, [], "column 'o' has an infinite one"),
+        ("secret,o\n" + "a,1\nb,2\n" * 30, ["--width", "0.2"], "--width is for --program"),
         ("secret,o\n", [], "no samples"),
         ("", [], "empty"),
     ],
@@ -127,6 +129,8 @@ def test_a_program_is_run_and_taken_up(narcissus, tmp_path):
     [
         ([], "give SAMPLES or --program"),
         (["--program", "cat"], "`--secrets` is missing"),
+        (["--program", "cat", "--secrets", "a,b", "--secret", "a"], "--secret is for SAMPLES"),
+        (["--program", "cat", "--secrets", "a,b", "--report", "r.html"], "--report is for SAMPLES"),
         (["--program", "'cat", "--secrets", "a,b"], "is no command"),
         (["--program", " ", "--secrets", "a,b"], "is empty"),
         (["--program", "cot-nothing", "--secrets", "a,b"], "there is no program"),

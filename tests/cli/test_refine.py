@@ -65,8 +65,8 @@ def test_in_fractions(narcissus, files):
     [
         (None, "no such file"),
         ("", "empty"),
-        ("secret,u\na,1\nb,1\n", "same secrets"),
-        ("secret,u\na,1\nb,1\nd,1\n", "same secrets"),
+        ("secret,u\na,1\nb,1\n", "3 and 2 secrets"),
+        ("secret,u\na,1\nb,1\nd,1\n", "stands where 'd' does"),
         ("secret,u,v\na,0.5,0.4\n", "sums to 0.9"),
     ],
 )

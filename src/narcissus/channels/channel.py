@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from narcissus._validation import distribution
+from narcissus._validation import distribution, non_negative
 from narcissus.errors import InputError
 
 Matrix = NDArray[np.float64]
@@ -129,6 +129,7 @@ def channel(
     """
     if isinstance(matrix, Channel):
         return matrix
+    non_negative("tolerance", tolerance)
     if isinstance(matrix, pd.DataFrame):
         secrets = list(matrix.index) if secrets is None else secrets
         outputs = list(matrix.columns) if outputs is None else outputs
@@ -164,6 +165,17 @@ def channel(
             "correct the file, nothing is renormalised silently"
         )
     return Channel(values, secret_names, output_names)
+
+
+def same_secrets(which: str, first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    """Refuse two channels with other secrets, or the same in another order."""
+    if first == second:
+        return
+    what = f"{len(first)} and {len(second)} secrets"
+    if len(first) == len(second):
+        a, b = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
+        what = f"{a!r} in one stands where {b!r} does in the other"
+    raise InputError(f"channels {which} must have the same secrets in the same order: {what}")
 
 
 def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from scipy import sparse, special
 from narcissus._outwards import lower, upper
 from narcissus._validation import between, integer
 from narcissus.channels.bayes_security import beta_star
-from narcissus.channels.channel import Channel, channel
+from narcissus.channels.channel import Channel, channel, same_secrets
 from narcissus.channels.closed_forms.gaussian import Gaussian
 from narcissus.channels.closed_forms.laplace import Laplace
 from narcissus.channels.closed_forms.location import LocationFamily
@@ -36,18 +36,6 @@ LEAST_NORMAL = 2.3e-308
 """Numbers below it lose digits."""
 MOST_USES = 1_000_000
 """Most outputs about one secret."""
-
-
-def _same_secrets(first: Channel, second: Channel) -> None:
-    if first.secrets != second.secrets:
-        if first.shape[0] != second.shape[0]:
-            what = f"{first.shape[0]} and {second.shape[0]} secrets"
-        else:
-            a, b = next(p for p in zip(first.secrets, second.secrets, strict=True) if p[0] != p[1])
-            what = f"{a!r} in one stands where {b!r} does in the other"
-        raise InputError(
-            f"channels in parallel must have the same secrets in the same order: {what}"
-        )
 
 
 def _refuse_size(what: str, entries: float, most: int) -> None:
@@ -86,7 +74,7 @@ def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
     first = channels[0]
     values, names = first.dense, first.outputs
     for other in channels[1:]:
-        _same_secrets(first, other)
+        same_secrets("in parallel", first.secrets, other.secrets)
         values = (values[:, :, None] * other.dense[:, None, :]).reshape(n, -1)
         names = tuple(f"{a}|{b}" for a, b in itertools.product(names, other.outputs))
     return Channel(np.ascontiguousarray(values), first.secrets, names)
@@ -281,7 +269,7 @@ def mixed_security(
     if not given:
         raise InputError("composition needs at least one channel")
     for other, _ in given[1:]:
-        _same_secrets(given[0][0], other)
+        same_secrets("in parallel", given[0][0].secrets, other.secrets)
     try:
         whole = parallel(*(repeat(c, k, most=most) for c, k in given), most=most)
     except TooLargeError:

@@ -283,7 +283,7 @@ def analyse_groups(
         what = f"has no group for the secret {missing[0]!r}" if missing else ""
         what += " and " if missing and unknown else ""
         what += f"names {unknown[0]!r}, which is no secret of the channel" if unknown else ""
-        raise InputError(f"`groups` {what}")
+        raise InputError(f"`groups` {what} (the first line of a file names its columns)")
     weights = prior_for(c, prior)
     names = sorted(set(given.values()))
     _check_number(len(names))

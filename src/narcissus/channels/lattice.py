@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.channels.channel import Channel, channel
+from narcissus.channels.channel import Channel, channel, same_secrets
 from narcissus.channels.compose import parallel
 from narcissus.channels.deterministic import of_program
 from narcissus.channels.hyper import reduced
@@ -75,8 +75,7 @@ def least_above(first: Any, second: Any) -> Channel:
 
 def _two(first: Any, second: Any) -> tuple[Channel, Channel]:
     a, b = channel(first), channel(second)
-    if a.secrets != b.secrets:
-        raise InputError("channels that are compared must have the same secrets in the same order")
+    same_secrets("that are compared", a.secrets, b.secrets)
     return a, b
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.channels.channel import same_secrets
 from narcissus.channels.rational import RationalChannel, Row, inner, rational_channel
 from narcissus.channels.refinement import refines
-from narcissus.errors import InputError
 from narcissus.results import Grade, NotAssessed, Result
 
 MOST_WORK = 200_000_000
@@ -110,8 +110,7 @@ def refines_exactly(first: Any, second: Any) -> RationalRefinement | NotAssessed
     (True, (Fraction(1, 2), Fraction(1, 2)))
     """
     a, b = rational_channel(first), rational_channel(second)
-    if a.secrets != b.secrets:
-        raise InputError("channels that are compared must have the same secrets in the same order")
+    same_secrets("that are compared", a.secrets, b.secrets)
     near = refines(a.channel(), b.channel())
     if near.gain is not None:
         found = _by_gain(a, b, near.gain)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from narcissus.channels.channel import Channel, channel
+from narcissus.channels.channel import Channel, channel, same_secrets
 from narcissus.channels.gain import g_vulnerability
-from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.errors import NarcissusError, TooLargeError
 from narcissus.results import Grade, Result
 
 Floats = NDArray[np.float64]
@@ -106,8 +106,7 @@ def refines(first: Any, second: Any) -> Refinement:
     (True, False)
     """
     a, b = channel(first), channel(second)
-    if a.secrets != b.secrets:
-        raise InputError("channels that are compared must have the same secrets in the same order")
+    same_secrets("that are compared", a.secrets, b.secrets)
     (n, outputs), answers = a.shape, b.shape[1]
     if outputs * answers + n * answers > MOST_VARIABLES:
         raise TooLargeError(

@@ -129,7 +129,11 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
     if numeric:
         values = frame.to_numpy(dtype=np.float64)
         if not np.isfinite(values).all():
-            raise InputError("outputs must be finite numbers; infinities have no distances")
+            name = frame.columns[int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])]
+            raise InputError(
+                f"outputs must be finite numbers, and column {name!r} has an infinite one: "
+                "infinities have no distances; remove these samples, or give words instead"
+            )
         output, points = _distinct_points(values)
     else:
         output = np.zeros(len(frame), dtype=np.intp)

@@ -62,6 +62,9 @@ prints one line, with commas between columns (or its time is observed). It must 
 are kept in a file; after Ctrl-C the same command goes on from there.
 """
 
+OF_PROGRAM = ("secrets", "given", "observe", "width", "most_runs", "time_limit", "runs", "yes")
+OF_FILE = ("secret", "group", "symmetric", "monotone", "among", "pair", "report")
+
 
 @click.command(epilog=EPILOG)
 @click.argument("samples", required=False, type=click.Path(path_type=Path))
@@ -172,6 +175,7 @@ def command(
 
     if (samples is None) == (program is None):
         raise click.UsageError("give SAMPLES or --program, one of them")
+    _belong(of_program=program is not None)
     check_report(report)
     weights = None if prior is None else channels.read_prior(prior)
     everything = gain is not None or (prior is not None and program is None)
@@ -181,7 +185,6 @@ def command(
     held = _assumptions(more)
     with option_names():
         if program is not None:
-            _apart("--program", {"--group": more["group"], "--report": report, **held})
             found = _of_program(program, weights, more, {**asked, **how}, yes=yes)
             click.echo(json.dumps(found.to_dict()) if as_json else str(found))
             return
@@ -198,6 +201,22 @@ def command(
     if report is not None:
         files = {"the samples": samples, "the prior": prior, "the gain": gain}
         write_sampled(report, parts, files, seed, silent=as_json)
+
+
+def _belong(*, of_program: bool) -> None:
+    """Refuse options that say nothing about what was given: a file, or a program."""
+    context = click.get_current_context()
+    given = [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "")
+        is click.core.ParameterSource.COMMANDLINE
+    ]
+    idle = OF_FILE if of_program else OF_PROGRAM
+    for parameter in given:
+        if parameter.name in idle:
+            other = "SAMPLES" if of_program else "--program"
+            raise click.UsageError(f"{parameter.opts[0]} is for {other}, which is not given")
 
 
 def _apart(option: str, needless: dict[str, Any]) -> None:

@@ -54,7 +54,9 @@ def channel_page(
         of ``narcissus channel --loss --json``.
     """
     if len(found.pair) != 2:
-        raise InputError("the channel has one secret only: there is nothing to show")
+        raise InputError(
+            "the channel has one secret only: there is nothing to show; leave out the page"
+        )
     two = (found.pair[0], found.pair[1])
     told = {"pair", "secrets"}
     numbers = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
