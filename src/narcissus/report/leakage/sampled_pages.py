@@ -74,20 +74,7 @@ def estimate_page(
     guess = ("Guessed right without the output", percent(without["bayes_risk"]))
     numbers.append((*guess, "the commonest secret on these samples, no limits", "approximate"))
 
-    def draw(figure: MplFigure) -> None:
-        rows = [Row(TOLD[q], without[q], r) for q, r in shares.items()]
-        dot_plot(figure, rows, without="without the output", with_it="with the output")
-
-    rows = [[WORDS[q], e.value, _plain(e)] for q, e in both.items()]
-    picture = Figure(
-        f"The worst two secrets are told apart {percent(shares['beta_star'].share)} of the time",
-        "A row for each attacker: without the output, and with it between its limits.",
-        draw,
-        Grid(f"Estimates with {level}", ("Measure", "Estimate", "Limits"), rows,
-             grades=graded("sampled", rows)),
-        size=(7.2, 2.2),
-        name="estimates",
-    )  # fmt: skip
+    picture = _attackers(both, shares, without, level)
     errors = sorted(found.estimators.items(), key=lambda e: e[1])
     tried = Grid(
         "Estimators, by their error on the samples on which they were compared",
@@ -104,11 +91,7 @@ def estimate_page(
         told, "sampled", numbers=numbers,
         assumptions=(INDEPENDENT, *held), contradictions=found.contradictions,
     )  # fmt: skip
-    left = [
-        NotAssessed(f"How low the {WORDS[q]} may be", e.why, "sample outputs of fewer values")
-        for q, e in both.items()
-        if e.why
-    ]
+    left = _missing(both, others)
     notes = [*found.remarks, *(line.strip() for line in few_samples(found.left_out))]
     blocks = [picture, tried, *([Items("Notes", notes)] if notes else [])]
     sections = [Section("Results", blocks), _how()]
@@ -116,16 +99,40 @@ def estimate_page(
         sections.insert(1, _tested(test))
     if others is not None:
         sections.insert(1, _others(others))
-        left += [
-            NotAssessed(f"{one}, {'lower' if e.low is None else 'upper'} limit", e.why,
-                        "sample outputs of fewer values")
-            for one, e in others.measures.items()
-            if None in (e.low, e.high)
-        ]  # fmt: skip
     return sheet(
         verdict, sections, asked, title=f"What {name} gives away",
         subtitle=f"{found.secrets:,} secrets, {found.samples:,} samples", not_assessed=left,
     )  # fmt: skip
+
+
+def _attackers(
+    both: dict[str, Estimate], shares: dict[str, Range], without: dict[str, float], level: str
+) -> Figure:
+    """Draw each attacker, without the output and with it."""
+
+    def draw(figure: MplFigure) -> None:
+        rows = [Row(TOLD[q], without[q], r) for q, r in shares.items()]
+        dot_plot(figure, rows, without="without the output", with_it="with the output")
+
+    rows = [[WORDS[q], e.value, _plain(e)] for q, e in both.items()]
+    return Figure(
+        f"The worst two secrets are told apart {percent(shares['beta_star'].share)} of the time",
+        "A row for each attacker: without the output, and with it between its limits.",
+        draw,
+        Grid(f"Estimates with {level}", ("Measure", "Estimate", "Limits"), rows,
+             grades=graded("sampled", rows)),
+        size=(7.2, 2.2),
+        name="estimates",
+    )  # fmt: skip
+
+
+def _missing(both: dict[str, Estimate], others: SampledLeakage | None) -> list[NotAssessed]:
+    """Name the limits that are missing, and why."""
+    named = [(f"How low the {WORDS[q]} may be", e) for q, e in both.items() if e.why]
+    for name, e in {} if others is None else others.measures.items():
+        if None in (e.low, e.high):
+            named.append((f"{name}, {'lower' if e.low is None else 'upper'} limit", e))
+    return [NotAssessed(one, e.why, "sample outputs of fewer values") for one, e in named]
 
 
 def _others(found: SampledLeakage) -> Section:
