@@ -134,7 +134,7 @@ def smallest_for_every_rate(
         except InputError as error:  # it matters only if none before that value is enough
             refused = error
             break
-    judge = _Judge(games, family, epsilon, delta, limit, study.exact.abstain)
+    judge = _WorstRate(games, family, epsilon, delta, limit, study.exact.abstain)
     last, tried, undecided, assumed = math.inf, 0, 0, dict[str, None]()
     keys = [str(place) for place in range(len(games))]
     observer.start("values", len(games))
@@ -155,7 +155,7 @@ def smallest_for_every_rate(
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _WorstRate:
     """Looks for the worst rate of the game of a value, given by its place."""
 
     games: Sequence[Game]
