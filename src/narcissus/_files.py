@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import stat
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -81,6 +83,22 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
     if len(content) > largest:  # it grew meanwhile
         raise _too_large(path, f"more than {largest:,} bytes", largest)
     return content
+
+
+def file_digest(path: Path) -> str:
+    """Give the SHA-256 of a regular file of any size, as records have it."""
+    file_size(path, largest=sys.maxsize)
+    try:
+        with path.open("rb") as file:
+            return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def files_digest(paths: Iterable[Path]) -> str:
+    """Give one SHA-256 of several files, in the order of their paths."""
+    digests = "".join(map(file_digest, sorted(paths)))
+    return "sha256:" + hashlib.sha256(digests.encode()).hexdigest()
 
 
 def _too_large(path: Path | str, size: str, largest: int) -> TooLargeError:
