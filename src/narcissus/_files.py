@@ -184,3 +184,19 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
+    """Write a file as `write_atomically` does, if told so with the folders above it.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    try:
+        if folders:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
