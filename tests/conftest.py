@@ -150,3 +150,17 @@ def method(request):
 def any_method(request):
     """Each way to run a program that is there, that without walls too."""
     return request.param
+
+
+@pytest.fixture
+def narcissus(capsys):
+    """Run the command line in this process; give (exit code, output, errors)."""
+    from narcissus.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run
