@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from narcissus import _scratch
+from narcissus import Audit, _scratch, load_audit
 from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import IsolationError, Limits
 
@@ -37,6 +37,16 @@ def example_data():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def kept_audit():
+    """Give a function from a kind of study to an audit whose record was kept."""
+
+    def read(kind: str) -> Audit:
+        return load_audit(Path(__file__).parent / "study" / "results" / "records" / f"{kind}.json")
+
+    return read
 
 
 @pytest.fixture(scope="session")
@@ -140,3 +150,17 @@ def method(request):
 def any_method(request):
     """Each way to run a program that is there, that without walls too."""
     return request.param
+
+
+@pytest.fixture
+def narcissus(capsys):
+    """Run the command line in this process; give (exit code, output, errors)."""
+    from narcissus.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run

@@ -1,13 +1,21 @@
 """Files of strangers: no more is read than was agreed to, and each failure is one clear message."""
 
 import gzip
+import hashlib
 import os
 import zlib
 
 import pytest
 
 from narcissus import _files
-from narcissus._files import file_size, open_text, parsing, read_bytes
+from narcissus._files import (
+    file_digest,
+    file_size,
+    files_digest,
+    open_text,
+    parsing,
+    read_bytes,
+)
 from narcissus.errors import InputError, TooLargeError
 
 
@@ -119,3 +127,14 @@ def test_whatever_a_parser_raises_names_the_file(tmp_path, error):
         raise error
     with pytest.raises(KeyboardInterrupt), parsing(path, "an x"):
         raise KeyboardInterrupt
+
+
+def test_digests_are_those_of_the_bytes_and_of_the_digests_in_order(tmp_path, fifo):
+    for name, text in (("b", b"2"), ("a", b"1")):
+        (tmp_path / name).write_bytes(text)
+    one, two = (f"sha256:{hashlib.sha256(text).hexdigest()}" for text in (b"1", b"2"))
+    assert file_digest(tmp_path / "a") == one
+    wanted = hashlib.sha256((one + two).encode()).hexdigest()
+    assert files_digest([tmp_path / "b", tmp_path / "a"]) == f"sha256:{wanted}"
+    with pytest.raises(InputError, match="it is a pipe"):
+        file_digest(fifo)

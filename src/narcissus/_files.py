@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import stat
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -81,6 +83,22 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
     if len(content) > largest:  # it grew meanwhile
         raise _too_large(path, f"more than {largest:,} bytes", largest)
     return content
+
+
+def file_digest(path: Path) -> str:
+    """Give the SHA-256 of a regular file of any size, as records have it."""
+    file_size(path, largest=sys.maxsize)
+    try:
+        with path.open("rb") as file:
+            return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def files_digest(paths: Iterable[Path]) -> str:
+    """Give one SHA-256 of several files, in the order of their paths."""
+    digests = "".join(map(file_digest, sorted(paths)))
+    return "sha256:" + hashlib.sha256(digests.encode()).hexdigest()
 
 
 def _too_large(path: Path | str, size: str, largest: int) -> TooLargeError:
@@ -166,3 +184,19 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
+    """Write a file as `write_atomically` does, if told so with the folders above it.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    try:
+        if folders:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -55,6 +55,8 @@ from narcissus.guarantees import (
 )
 from narcissus.results import NotAssessed
 
+from .conftest import cover
+
 ROUNDING = 1e-9
 SLACK = 1e-6  # the solver's tolerance
 SEEDS = 16
@@ -154,17 +156,6 @@ def mechanism_success(
             low = np.log10(1 - middle)
     share = 1 - 10**high
     return float((gain * (share * channel + (1 - share) * noise)).sum())
-
-
-def cover(rng: np.random.Generator, values: int) -> np.ndarray:
-    """A random 0/1 matrix without an empty or a full guess; exact match every third time."""
-    if rng.random() < 1 / 3:
-        return np.eye(values)
-    while True:
-        matrix = (rng.random((values, rng.integers(2, values + 2))) < 0.5).astype(float)
-        sizes = matrix.sum(axis=0)
-        if ((sizes > 0) & (sizes < values)).all():
-            return np.unique(matrix, axis=1)
 
 
 def world(rng: np.random.Generator) -> tuple[int, np.ndarray, np.ndarray]:

@@ -14,22 +14,9 @@ from narcissus.channels import (
     quick_bounds,
     tied_pairs,
 )
-from narcissus.channels import _kernels as kernels
 from narcissus.errors import InputError, TooLargeError
 
-
-def random_channel(rng, n, m, concentration=1.0):
-    return rng.dirichlet(np.full(m, concentration), n)
-
-
-@pytest.fixture(params=["compiled", "plain"])
-def loops(request, monkeypatch):
-    """Run with compiled loops and with NumPy's."""
-    if request.param == "plain":
-        monkeypatch.setenv("NARCISSUS_NO_NUMBA", "1")
-    kernels.loops.cache_clear()
-    yield request.param
-    kernels.loops.cache_clear()
+from .conftest import random_channel
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2")

@@ -6,15 +6,7 @@ import pytest
 from narcissus import channels as ch
 from narcissus.errors import InputError
 
-
-def draw(c, size, rng, prior=None):
-    """Draw secrets and outputs of a channel matrix."""
-    n = len(c)
-    secret = rng.choice(n, size=size, p=prior)
-    cumulative = np.cumsum(c, axis=1)
-    output = (rng.random(size)[:, None] * cumulative[:, -1:][secret] > cumulative[secret]).sum(1)
-    return secret, output
-
+from .conftest import draw
 
 RR = ch.KaryRandomizedResponse(4, 1.5)
 

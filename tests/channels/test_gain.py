@@ -9,15 +9,6 @@ from narcissus.errors import InputError
 qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
 
 
-@pytest.fixture(params=range(12))
-def world(request):
-    rng = np.random.default_rng(request.param)
-    n, m = int(rng.integers(2, 9)), int(rng.integers(1, 12))
-    rows = rng.dirichlet(np.full(m, rng.choice([0.2, 1, 5])), n)
-    prior = rng.dirichlet(np.ones(n))
-    return rows, prior, rng
-
-
 def test_gain_and_loss_agree_with_qif(world):
     rows, prior, rng = world
     gain = rng.random((4, len(rows)))

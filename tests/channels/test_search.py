@@ -15,6 +15,8 @@ from narcissus.channels import (
 from narcissus.channels import _kernels as kernels
 from narcissus.channels import _search as search
 
+from .conftest import random_channel
+
 
 def exact(rows):
     """beta* and its pair in rational arithmetic."""
@@ -23,20 +25,6 @@ def exact(rows):
         (sum(map(min, rows[a], rows[b])), (a, b))
         for a, b in itertools.combinations(range(len(rows)), 2)
     )
-
-
-def random_channel(rng, n, m, concentration=1.0):
-    return rng.dirichlet(np.full(m, concentration), n)
-
-
-@pytest.fixture(params=["compiled", "plain"])
-def loops(request, monkeypatch):
-    """Run with compiled loops and with NumPy's."""
-    if request.param == "plain":
-        monkeypatch.setenv("NARCISSUS_NO_NUMBA", "1")
-    kernels.loops.cache_clear()
-    yield request.param
-    kernels.loops.cache_clear()
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section VII-B")

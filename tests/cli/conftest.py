@@ -83,20 +83,6 @@ def toy(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def narcissus(capsys):
-    """Run the command line in this process; give (exit code, output, errors)."""
-    from narcissus.cli import main
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return run
-
-
-@pytest.fixture
 def call(narcissus):
     """Run a line, and more arguments that may hold blanks."""
     return lambda line, *more: narcissus(*line.split(), *more)

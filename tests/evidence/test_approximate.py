@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.evidence import studentised_advantage, studentised_limits
+from narcissus.evidence import studentised_limits
 from narcissus.results import Approximate
 
 
@@ -40,31 +40,6 @@ def test_a_control_that_does_not_vary_changes_nothing(alike):
     assert studentised_limits(values, np.full(4, alike)) == studentised_limits(values)
 
 
-def test_the_advantage_is_linearised_by_the_delta_method():
-    rng = np.random.default_rng(3)
-    fair = rng.choice([0.1, 0.5], 40)
-    won = fair + rng.random(40) / 3
-    found = studentised_advantage(won, fair)
-    assert found.value == pytest.approx((won.mean() - fair.mean()) / (1 - fair.mean()))
-    # the derivatives of the ratio by both means, and their covariance
-    left = 1 - fair.mean()
-    slope = np.array([1 / left, (won.mean() - 1) / left**2])
-    error = np.sqrt(slope @ np.cov(won, fair) @ slope / 40)
-    assert found.high - found.value == pytest.approx(stats.t.isf(0.025, 39) * error)
-
-
-def test_the_advantage_with_a_control_is_that_of_the_shares_without_their_luck():
-    rng = np.random.default_rng(4)
-    fair, luck = rng.choice([0.28, 0.32], 60), rng.normal(0.02, 0.1, 60)
-    won = fair + 0.25 + luck
-    found = studentised_advantage(won, fair, luck)
-    plain = studentised_advantage(won, fair)
-    assert found.value == pytest.approx(0.25 / (1 - fair.mean()), abs=0.02)
-    assert abs(plain.value - 0.25 / (1 - fair.mean())) > 0.02
-    assert found.high - found.low < 0.5 * (plain.high - plain.low)
-    assert found.method == "Student's t, control variate, linearised"
-
-
 def test_bad_input_is_refused():
     for few in ([], [0.5]):
         with pytest.raises(InputError, match="at least 2"):
@@ -73,9 +48,5 @@ def test_bad_input_is_refused():
         studentised_limits([0.5, 0.6], [0.1, 0.2])
     with pytest.raises(InputError, match="same trials"):
         studentised_limits([0.5, 0.6, 0.7], [0.1, 0.2, 0.3, 0.4])
-    with pytest.raises(InputError, match="same trials"):
-        studentised_advantage([0.5, 0.6, 0.7], [0.1, 0.2])
-    with pytest.raises(InputError, match="below 1"):
-        studentised_advantage([1.0, 1.0], [1.0, 1.0])
     with pytest.raises(InputError, match="values"):
         studentised_limits([0.5, np.nan])

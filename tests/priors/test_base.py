@@ -14,16 +14,8 @@ from narcissus.priors import (
     fit_independent,
 )
 from narcissus.priors.base import row_keys
-from narcissus.tables import Table
 
-SIZES = (2, 3, 2, 4)
-
-
-def small_table(seed, n=30):
-    rng = np.random.default_rng(seed)
-    codes = np.column_stack([rng.integers(0, s, size=n) for s in SIZES])
-    labels = tuple(tuple(str(v) for v in range(s)) for s in SIZES)
-    return Table(tuple("abcd"), labels, (True,) * 4, codes)
+from .conftest import small_table
 
 
 def test_both_are_record_priors_and_describe_themselves():

@@ -14,6 +14,8 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.priors import BayesianNetwork, RecordPrior, fit_bayesian_network
 from narcissus.tables import Bins, Table, read_table
 
+from .conftest import as_table, planted
+
 FALSE_ALARM = 1e-6
 
 
@@ -133,22 +135,6 @@ def test_chunks_do_not_change_the_answer(monkeypatch):
     whole = network.conditional(codes, (0, 5))
     monkeypatch.setattr("narcissus.priors.bayesian_network._CHUNK_BYTES", 200)
     np.testing.assert_array_equal(whole, network.conditional(codes, (0, 5)))
-
-
-def planted():
-    """0 -> 2 <- 1, 2 -> 3, 3 -> 4, and 5 alone."""
-    parents = ((), (), (0, 1), (2,), (3,), ())
-    flip = np.array([[0.85, 0.15], [0.15, 0.85]])
-    both = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.35, 0.65], [0.05, 0.95]]])
-    single = [np.array([0.6, 0.4]), np.array([0.45, 0.55])]
-    tables = (*single, both, flip, flip, np.array([0.3, 0.7]))
-    return BayesianNetwork(tuple("abcdef"), parents, tables)
-
-
-def as_table(network, n, seed):
-    labels = tuple(tuple(str(v) for v in range(s)) for s in network.sizes)
-    codes = network.sample(n, rng=seed)
-    return Table(network.names, labels, (True,) * len(labels), codes)
 
 
 def test_fitted_tables_are_smoothed_counts():

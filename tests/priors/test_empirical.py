@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,34 +12,9 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.priors import empirical, fit_empirical
 from narcissus.tables import CountedTable, Table
 
+from .conftest import SIZES, all_records, joint_by_counting, small_table, unknowns
+
 FALSE_ALARM = 1e-6
-SIZES = (2, 3, 2, 4)
-
-
-def small_table(seed, n=30):
-    rng = np.random.default_rng(seed)
-    codes = np.column_stack([rng.integers(0, s, size=n) for s in SIZES])
-    labels = tuple(tuple(str(v) for v in range(s)) for s in SIZES)
-    return Table(tuple("abcd"), labels, (True,) * 4, codes)
-
-
-def all_records():
-    return np.array(list(itertools.product(*(range(s) for s in SIZES))), dtype=np.int32)
-
-
-def joint_by_counting(table, smoothing):
-    """Rows counted one by one, mixed with the product of the columns' shares."""
-    records = [tuple(r) for r in table.codes.tolist()]
-    full = np.zeros(SIZES)
-    for record in itertools.product(*(range(s) for s in SIZES)):
-        apart = np.prod([(table.codes[:, j] == v).mean() for j, v in enumerate(record)])
-        full[record] = (1 - smoothing) * records.count(record) / len(records) + smoothing * apart
-    return full
-
-
-unknowns = st.permutations(range(4)).flatmap(
-    lambda order: st.integers(1, 4).map(lambda k: tuple(order[:k]))
-)
 
 
 @given(seed=st.integers(0, 10_000), unknown=unknowns, smoothing=st.sampled_from([0.0, 0.2, 1.0]))

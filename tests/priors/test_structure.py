@@ -8,9 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from narcissus.priors import BayesianNetwork, _structure, fit_bayesian_network
+from narcissus.priors import _structure, fit_bayesian_network
 from narcissus.priors._structure import _bdeu, _bic
-from narcissus.tables import CountedTable, Table
+from narcissus.tables import CountedTable
+
+from .conftest import as_table, planted
 
 
 def skeleton_and_colliders(parents):
@@ -23,22 +25,6 @@ def skeleton_and_colliders(parents):
         if frozenset((a, b)) not in edges
     }
     return edges, colliders
-
-
-def planted():
-    """0 -> 2 <- 1, 2 -> 3, 3 -> 4, and 5 alone."""
-    parents = ((), (), (0, 1), (2,), (3,), ())
-    flip = np.array([[0.85, 0.15], [0.15, 0.85]])
-    both = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.35, 0.65], [0.05, 0.95]]])
-    single = [np.array([0.6, 0.4]), np.array([0.45, 0.55])]
-    tables = (*single, both, flip, flip, np.array([0.3, 0.7]))
-    return BayesianNetwork(tuple("abcdef"), parents, tables)
-
-
-def as_table(network, n, seed):
-    labels = tuple(tuple(str(v) for v in range(s)) for s in network.sizes)
-    codes = network.sample(n, rng=seed)
-    return Table(network.names, labels, (True,) * len(labels), codes)
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu"])

@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.reproduce import ITEMS, Given
-from narcissus.reproduce.files import put, remove_item, write_item
+from narcissus.reproduce.files import remove_item, write_item, write_page
 
 ITEM = ITEMS["001/figure-2b"]
 
@@ -50,4 +50,4 @@ def test_only_what_is_missing_or_all(tmp_path, made):
 def test_what_cannot_be_written_is_named(tmp_path):
     (tmp_path / "a").write_text("")
     with pytest.raises(InputError, match=r"cannot write .*a/b"):
-        put(tmp_path / "a" / "b", "text")
+        write_page(tmp_path / "a" / "b", [])

@@ -95,20 +95,6 @@ def study(tmp_path, monkeypatch):
     return write
 
 
-@pytest.fixture
-def narcissus(capsys):
-    """Run the command line in this process; give (exit code, output, errors)."""
-    from narcissus.cli import main
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return run
-
-
 class Keys:
     """Plays studies that differ in one key, to see whether any is ignored."""
 

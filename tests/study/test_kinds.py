@@ -4,7 +4,8 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus.errors import InputError
-from narcissus.study.kinds import KINDS, study_kind
+from narcissus.observer import SILENT
+from narcissus.study.kinds import KINDS, RunOptions, study_kind
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -22,3 +23,11 @@ def test_a_kind_refuses_unknown_keys_and_types_its_results(name):
 def test_a_kind_that_is_not_there_names_the_nearest():
     with pytest.raises(InputError, match="did you mean `channel`"):
         study_kind("chanel")
+
+
+def test_models_are_kept_in_the_folder_of_the_results_or_nowhere(tmp_path):
+    with RunOptions(1, SILENT, folder=tmp_path).place() as place:
+        assert place == tmp_path
+    with RunOptions(1, SILENT).place() as place:
+        assert place.is_dir()
+    assert not place.exists()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import put, read_bytes
 from narcissus._random import child
 from narcissus.channels.programs import Program, Run
 from narcissus.errors import InputError
@@ -77,7 +77,7 @@ class KeptRuns:
         end = self._given + size
         self.observer.start("runs", end, min(len(self.rows), end))
         if not self.rows:
-            self._write(self._beside, json.dumps(self._told, indent=1) + "\n")
+            put(self._beside, json.dumps(self._told, indent=1) + "\n")
         with self.path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             while len(self.rows) < end:
@@ -168,9 +168,3 @@ class KeptRuns:
                 file.truncate(len(whole))
         rows = [tuple(row) for row in csv.reader(whole.decode("utf-8").splitlines())]
         return rows[1:]
-
-    def _write(self, path: Path, text: str) -> None:
-        try:
-            write_atomically(path, text)
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror or error}") from error

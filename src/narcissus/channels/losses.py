@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import open_text, parsing, write_atomically
+from narcissus._files import open_text, parsing, put
 from narcissus.channels.array_files import is_array_file, read_matrix
 from narcissus.channels.channel import Channel
 from narcissus.channels.rational import RationalChannel
@@ -89,14 +89,14 @@ def write_channel(path: Path | str, made: Channel | RationalChannel) -> None:
     path = Path(path)
     if path.suffix.lower() != ".npz":
         rows = made.rows if isinstance(made, RationalChannel) else made.dense.tolist()
-        _write(path, _table("secret", made.secrets, made.outputs, rows))
+        put(path, _table("secret", made.secrets, made.outputs, rows))
         return
     if isinstance(made, RationalChannel):
         raise InputError(f"{path}: fractions are written to a CSV, since npz holds floats")
     packed = io.BytesIO()
     names = {"secrets": np.array(made.secrets), "outputs": np.array(made.outputs)}
     np.savez_compressed(packed, allow_pickle=False, matrix=made.dense, **names)
-    _write(path, packed.getvalue())
+    put(path, packed.getvalue())
 
 
 def write_gain(path: Path | str, gain: Any, secrets: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ def write_gain(path: Path | str, gain: Any, secrets: Sequence[str]) -> None:
     """
     rows = np.asarray(gain).tolist()
     guesses = [f"g{i + 1}" for i in range(len(rows))]
-    _write(Path(path), _table("guess", guesses, secrets, rows))
+    put(Path(path), _table("guess", guesses, secrets, rows))
 
 
 def _table(corner: str, names: Sequence[str], columns: Sequence[str], rows: Any) -> str:
@@ -123,10 +123,3 @@ def _table(corner: str, names: Sequence[str], columns: Sequence[str], rows: Any)
 
 def _digits(number: float | Fraction) -> str:
     return str(number) if isinstance(number, Fraction) else repr(number)
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -104,15 +104,6 @@ def _path_from(table: str, out: Path | None) -> str:
     return Path(os.path.relpath(place.parent.resolve() / place.name, folder)).as_posix()
 
 
-def _write(text: str, out: Path) -> None:
-    from narcissus._files import write_atomically
-
-    try:
-        write_atomically(out, text)
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
-
-
 def _check(out: Path, proposal: Proposal, observer: Observer) -> None:
     """Read the study and its table as an audit does, unless that takes long."""
     from narcissus.study import load_study
@@ -157,6 +148,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Write a study of a table."""
+    from narcissus._files import put
     from narcissus.cli.progress import progress
     from narcissus.study.table.draft import draft, summary
     from narcissus.study.table.propose import EPSILON, propose
@@ -182,7 +174,7 @@ def command(
     if is_printed:
         click.echo(text, nl=False)
         return
-    _write(text, target)
+    put(target, text)
     with progress(quiet=quiet) as observer:
         _check(target, proposal, observer)
     click.echo("\n".join(summary(proposal)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,14 +28,10 @@ def check_report(path: Path | None) -> None:
 
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
     """Say where a page's numbers come from: the command as it was given, and its files' digests."""
-    from narcissus._files import read_bytes
+    from narcissus._files import file_digest
     from narcissus.report.leakage import Asked
 
-    digests = {
-        name: "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
-        for name, path in files.items()
-        if path is not None
-    }
+    digests = {name: file_digest(path) for name, path in files.items() if path is not None}
     return Asked(_command(click.get_current_context()), digests, seed)
 
 

@@ -1,12 +1,12 @@
 """Evidence from runs: confidence limits, refutation, anytime-valid tests. The only statistics."""
 
 from narcissus.evidence.advantage import advantage_limits
-from narcissus.evidence.approximate import studentised_advantage, studentised_limits
+from narcissus.evidence.approximate import studentised_limits
 from narcissus.evidence.differences import difference_limits
 from narcissus.evidence.enclosed import Envelope, PeopleSums, enclosed_limits
 from narcissus.evidence.estimated_prior import estimated_tail, upper_priors
 from narcissus.evidence.families import each_confidence, first_in_sequence
-from narcissus.evidence.intervals import bernstein_limits, clopper_pearson
+from narcissus.evidence.intervals import clopper_pearson
 from narcissus.evidence.mean import mean_limits
 from narcissus.evidence.order import median_limits
 from narcissus.evidence.planning import narrowest_limits, trials_for
@@ -29,7 +29,6 @@ __all__ = [
     "RocBand",
     "advantage_limits",
     "anytime_limits",
-    "bernstein_limits",
     "clopper_pearson",
     "difference_limits",
     "each_confidence",
@@ -48,7 +47,6 @@ __all__ = [
     "refute_priors",
     "refute_scores",
     "roc_band",
-    "studentised_advantage",
     "studentised_limits",
     "trials_for",
     "upper_priors",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,39 +72,6 @@ def studentised_limits(
         quantity,
         how=", control variate",
     )
-
-
-def studentised_advantage(
-    shares: ArrayLike,
-    baselines: ArrayLike,
-    surprises: ArrayLike | None = None,
-    *,
-    confidence: float = 0.95,
-    quantity: str = "",
-) -> Approximate:
-    """Limit the advantage ``(E[share] - E[baseline]) / (1 - E[baseline])``, linearised.
-
-    Parameters
-    ----------
-    shares, baselines
-        One value a trial, shape (trials,), at least two; see `advantage_limits`.
-    surprises, confidence, quantity
-        As for `studentised_limits`.
-
-    Examples
-    --------
-    >>> round(studentised_advantage([0.5, 0.7, 0.6], [0.2, 0.4, 0.3]).value, 4)
-    0.4286
-    """
-    won, fair = _vector("shares", shares, 2), _vector("baselines", baselines, 2)
-    same_trials(shares=won, baselines=fair)
-    left = float((1 - fair).mean())
-    if left <= 0:
-        raise InputError("`baselines` must leave something to gain: their mean must be below 1")
-    advantage = float((won - fair).mean()) / left
-    linear = advantage + (won - fair - advantage * (1 - fair)) / left
-    found = studentised_limits(linear, surprises, confidence=confidence, quantity=quantity)
-    return replace(found, method=f"{found.method}, linearised")
 
 
 def _student(

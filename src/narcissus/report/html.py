@@ -55,11 +55,7 @@ class _Blocks:
     @staticmethod
     def has_pictures(page: Page) -> bool:
         """Say whether a page shows single images of the data."""
-        blocks = [block for section in page.sections for block in section.blocks]
-        return any(
-            isinstance(block, Pictures) or (isinstance(block, Figure) and block.of_single)
-            for block in blocks
-        )
+        return any(isinstance(one, Pictures) for part in page.sections for one in part.blocks)
 
     def html(self, block: Block, level: int = 3) -> Markup:
         """Draw one block; ``level`` is the rank of its heading, if it has one."""

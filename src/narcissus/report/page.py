@@ -94,8 +94,6 @@ class Figure:
         Width and height in inches.
     name
         What it is called from Python, a word of its own in its page: ``audit.plot("attacks")``.
-    of_single
-        Whether it shows single images of the data, which its page then says.
     """
 
     title: str
@@ -104,7 +102,6 @@ class Figure:
     table: Grid
     size: tuple[float, float] = (7.2, 4.0)
     name: str = "figure"
-    of_single: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,21 +131,21 @@ class Pictures:
     columns
         What each column of images is.
     rows
-        For each row its images, one a column, and a note.
-    note
-        What the notes are: the heading of the last column.
+        For each row its images, one a column, and its notes.
+    notes
+        What the notes are: the headings of the last columns.
     """
 
     caption: str
     columns: Sequence[str]
-    rows: Sequence[tuple[Sequence[Picture], str]]
-    note: str
+    rows: Sequence[tuple[Sequence[Picture], Sequence[Cell]]]
+    notes: Sequence[str]
 
     @property
     def table(self) -> Grid:
         """The notes alone, for where images cannot be shown."""
-        rows = [[place, text] for place, (_, text) in enumerate(self.rows, 1)]
-        return Grid(self.caption, ("Row", self.note), rows)
+        rows = [[place, *notes] for place, (_, notes) in enumerate(self.rows, 1)]
+        return Grid(self.caption, ("Row", *self.notes), rows)
 
 
 Block = Text | Facts | Items | Grid | Figure | Pictures

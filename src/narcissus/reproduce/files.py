@@ -8,8 +8,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from narcissus._files import write_atomically
-from narcissus.errors import InputError
+from narcissus._files import put
 from narcissus.reproduce.base import Item, Reproduced
 from narcissus.reproduce.page import Made, draw, page
 from narcissus.reproduce.texts import as_dict
@@ -30,12 +29,12 @@ def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> Non
     if missing("data.csv"):
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(made.rows)
-        put(folder / "data.csv", text.getvalue())
+        put(folder / "data.csv", text.getvalue(), folders=True)
     if missing("data.json"):
         said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
-        put(folder / "data.json", said)
+        put(folder / "data.json", said, folders=True)
     if made.panels and missing("picture.svg"):
-        put(folder / "picture.svg", _svg(made))
+        put(folder / "picture.svg", _svg(made), folders=True)
 
 
 def remove_item(folder: Path) -> None:
@@ -48,16 +47,7 @@ def write_page(path: Path, made: Sequence[Made]) -> None:
     """Write the page; the errors are those of `write_item`."""
     from narcissus.report.html import page_html
 
-    put(path, page_html(page(made)))
-
-
-def put(path: Path, text: str) -> None:
-    """Write a file, with the folders above it; the errors are those of `write_item`."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    put(path, page_html(page(made)), folders=True)
 
 
 def _svg(made: Reproduced) -> str:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from narcissus._files import read_bytes
+from narcissus._files import put, read_bytes
 from narcissus.errors import InputError
-from narcissus.reproduce.files import put
 from narcissus.reproduce.texts import read
 
 FOLDER = "kept"
@@ -62,7 +61,7 @@ class KeptItems:
         path = self._path(key)
         if path is not None:
             kept = {"made by": self._origin(key), "found": json.loads(text)}
-            put(path, json.dumps(kept))
+            put(path, json.dumps(kept), folders=True)
 
     def _origin(self, key: str) -> Mapping[str, Any]:
         return self._origins[key.partition(":")[0]]

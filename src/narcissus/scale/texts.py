@@ -10,9 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import write_atomically
+from narcissus._files import put
 from narcissus._outwards import upper
-from narcissus.errors import InputError
 from narcissus.findings import weakest
 from narcissus.report.html import page_html
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
@@ -218,8 +217,4 @@ def write(scaled: Scaled, folder: Path) -> None:
         page_html(page(scaled)),
     )
     for name, text in zip(FILES, texts, strict=True):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(folder / name, text)
-        except OSError as error:
-            raise InputError(f"cannot write {folder / name}: {error.strerror or error}") from error
+        put(folder / name, text, folders=True)

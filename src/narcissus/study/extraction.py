@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
@@ -168,7 +167,7 @@ class ExtractionKind:
                 "How the program was found: one that was written with the data in view shows that "
                 "they are in the release, not that a stranger would find them.",
             ],
-            digests={name: _digest(path) for name, path in files.items()},
+            digests={name: file_digest(path) for name, path in files.items()},
         )
 
 
@@ -177,11 +176,6 @@ def _read(path: Path, what: str) -> bytes:
         return read_bytes(path, largest=2**28)
     except InputError as error:
         raise type(error)(f"the {what}: {error}") from error
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _status(evidence: ExtractionEvidence, threshold: ExtractionThreshold | None) -> Status:

@@ -6,6 +6,9 @@ file ("table" where there is none).
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus._validation import one_of
+from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed
 from narcissus.study.record import Status
@@ -72,6 +76,23 @@ class RunOptions:
     policy: Path | None = None
     internal: Path | None = None
     hours: float | None = None
+
+    def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:
+        """Refuse both for studies that have a threshold of their own and no records to name."""
+        if self.policy is not None:
+            raise InputError(f"`--policy` is not for studies of {studies}: use [threshold]")
+        if self.internal is not None:
+            more = instead and f": {instead}"
+            raise InputError(f"`--records` is not for studies of {studies}{more}")
+
+    @contextmanager
+    def place(self) -> Generator[Path]:
+        """Give where models are kept: the results folder, or a temporary one."""
+        if self.folder is not None:
+            yield self.folder
+            return
+        with tempfile.TemporaryDirectory() as place:
+            yield Path(place)
 
 
 @dataclass(frozen=True)

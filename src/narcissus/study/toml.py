@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from narcissus._files import parsing, read_bytes
+from narcissus._files import file_digest, parsing, read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, StudyError
 from narcissus.study.part_section import UNKNOWN
@@ -182,6 +182,27 @@ def _in_file(document: Document, path: Path_, *, absent: bool) -> Path_:
         elif absent and is_last and isinstance(node, dict):
             kept.append(part)
     return tuple(kept)
+
+
+def read_policy(
+    study: Any, folder: Path, policy: Path | None, model: type[ModelT]
+) -> tuple[ModelT | None, dict[str, str]]:
+    """Read the policy file that a study is held to, with its digest; None without one.
+
+    Raises
+    ------
+    InputError
+        The study has a threshold of its own as well.
+    """
+    if policy is None and study.policy is not None:
+        policy = folder / study.policy
+    if policy is None:
+        return None, {}
+    if study.threshold is not None:
+        raise InputError(
+            f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
+        )
+    return validate(model, read_document(policy)), {"policy": file_digest(policy)}
 
 
 def validate(model: type[ModelT], document: Document) -> ModelT:

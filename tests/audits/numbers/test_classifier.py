@@ -1,22 +1,8 @@
 """The numbers of a classifier in long form."""
 
-from pathlib import Path
 
-import narcissus
-
-EXAMPLES = Path(__file__).parents[3] / "examples" / "classifiers"
-
-
-def test_rows_are_the_numbers_of_the_record():
-    study = {
-        "kind": "classifier",
-        "data": {"images": "digits.npz"},
-        "training": {"images": 10, "hidden": [20], "steps": 100, "shadows": 2},
-        "reconstruction": {"starts": 0},
-        "informed": {"targets": 2, "steps": 5},
-        "run": {"seed": 3},
-    }
-    audit = narcissus.run(narcissus.load_study(study, folder=EXAMPLES))
+def test_rows_are_the_numbers_of_the_record(kept_audit):
+    audit = kept_audit("classifier")
     frame = audit.to_frame()
     blind, informed = audit.record.results.attacks
     rows = frame[frame["name"] == "reconstruction"].set_index("quantity")
@@ -26,8 +12,8 @@ def test_rows_are_the_numbers_of_the_record():
     assert rows.loc["gain", "low"] == blind.gain.low
     assert rows.loc["recovered", "chance"] == blind.chance
     assert rows.loc["from shadows", "chance"] == blind.shadow_chance
-    assert rows.loc["from shadows", "value"] == sum(blind.shadows) / 20
+    assert rows.loc["from shadows", "value"] == sum(blind.shadows) / 16
     rows = frame[frame["name"] == "informed"].set_index("quantity")
     assert rows.loc["named", "value"] == informed.named / 2
     assert rows.loc["named", "baseline"] == 1 / (audit.record.results.fresh + 1)
-    assert "of 10 training images" in repr(audit)
+    assert "of 8 training images" in repr(audit)

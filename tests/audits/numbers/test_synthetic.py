@@ -1,21 +1,11 @@
 """The numbers of an audit of a given file in long form."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import narcissus
 
-
-@pytest.fixture(scope="module")
-def audit():
-    rng = np.random.default_rng(1)
-    real, control = (
-        pd.DataFrame({name: rng.integers(0, 8, 120) for name in "abcd"}) for _ in range(2)
-    )
-    return narcissus.audit_synthetic(
-        real, real, control=control, unknown=["d"], groups=["a"], rng=1
-    )
+@pytest.fixture
+def audit(kept_audit):
+    return kept_audit("synthetic")
 
 
 def test_rows_are_the_numbers_of_the_record(audit):
@@ -28,8 +18,8 @@ def test_rows_are_the_numbers_of_the_record(audit):
         assert (row["low"], row["high"]) == (risk.excess.low, risk.excess.high)
         assert row["confidence"] == pytest.approx(1 - 0.05 / 3)
     guess = audit.record.results.risks[0].guess
-    assert everybody.loc["guess", "inference of d"]["value"] == guess.real.share
-    assert everybody.loc["taught", "inference of d"]["value"] == guess.taught.value
+    assert everybody.loc["guess", "inference of ESR"]["value"] == guess.real.share
+    assert everybody.loc["taught", "inference of ESR"]["value"] == guess.taught.value
     groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
     assert len(groups) == sum(len(r.groups) for r in audit.record.results.risks)
     assert set(frame["grade"]) == {"sampled"}

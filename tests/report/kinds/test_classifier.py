@@ -3,7 +3,6 @@
 import base64
 import io
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,26 +12,14 @@ import narcissus
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "classifiers"
-
-
-def played(**changes):
-    study = {
-        "kind": "classifier",
-        "data": {"images": "digits.npz", "offset": "mean", "scale": 8.0},
-        "training": {"images": 10, "hidden": [30], "steps": 800, "shadows": 1},
-        "reconstruction": {"starts": 1, "steps": 60},
-        "informed": {"targets": 3, "steps": 30},
-        "pictures": 2,
-        "run": {"seed": 3},
-        **changes,
-    }
-    return narcissus.run(narcissus.load_study(study, folder=EXAMPLES))
-
 
 @pytest.fixture(scope="module")
-def audit():
-    return played()
+def audit(kept_audit):
+    record = kept_audit("classifier").record
+    shown = tuple(shown for one in record.results.attacks for shown in one.shown)
+    attacks = tuple(one.model_copy(update={"shown": shown}) for one in record.results.attacks)
+    results = record.results.model_copy(update={"attacks": attacks})
+    return narcissus.Audit(record.model_copy(update={"results": results}))
 
 
 def test_images_stand_beside_each_other_and_can_be_read_by_others(audit):
@@ -60,9 +47,11 @@ def test_a_page_asks_nobody_for_anything(audit):
     assert "This page shows single images" in html
 
 
-def test_without_pictures_there_are_none_and_it_says_so():
-    record = played(pictures=0, informed=False, training={"images": 10, "steps": 50, "shadows": 0})
-    html = render_html(record.record)
+def test_without_pictures_there_are_none_and_it_says_so(audit):
+    none = {"shown": (), "shadows": (), "shadow_chance": None}
+    attacks = tuple(one.model_copy(update=none) for one in audit.record.results.attacks)
+    results = audit.record.results.model_copy(update={"attacks": attacks, "shadows": 0})
+    html = render_html(audit.record.model_copy(update={"results": results}))
     assert "<img" not in html
     assert "img-src" not in html
     assert "holds aggregates only" in html

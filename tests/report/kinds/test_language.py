@@ -2,27 +2,13 @@
 
 import pytest
 
-import narcissus
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
 
 
 @pytest.fixture(scope="module")
-def audit(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("language")
-    lines = [f"the {i * 7919 % 1000:03d}rd letter of {i * 31337 % 10**6:06d}" for i in range(60)]
-    (folder / "letters.txt").write_text("\n".join([*lines, *lines[:30]]))
-    study = {
-        "kind": "language-model",
-        "data": {"documents": "letters.txt"},
-        "model": {"name": "ngram"},
-        "canaries": {"each": 3, "copies": [2], "alternatives": 9},
-        "generation": {"samples": 50, "length": 40, "top": 20, "window": 12},
-        "completion": {"prefix": 10, "window": 8},
-        "membership": {"false_alarms": [0.01]},
-        "run": {"seed": 2},
-    }
-    return narcissus.run(narcissus.load_study(study, folder=folder))
+def audit(kept_audit):
+    return kept_audit("language-model")
 
 
 def test_every_attack_has_its_picture_with_the_numbers_behind_it(audit):
@@ -31,7 +17,9 @@ def test_every_attack_has_its_picture_with_the_numbers_behind_it(audit):
     assert list(figures) == ["generation", "completion"]
     for attack in audit.record.results.attacks:
         table = figures[attack.name].table
-        assert [row[0] for row in table.rows] == ["all documents", "1 copy", "2 copies"]
+        assert [row[0] for row in table.rows] == [
+            "all documents", "1 copy", "4 copies", "16 copies",
+        ]  # fmt: skip
         assert [row[2] for row in table.rows] == [group.recovered for group in attack.groups]
         shown = table.rows[0][5].rpartition("to")[2].strip().rstrip("%")
         high = attack.whole.fresh.high
@@ -47,9 +35,9 @@ def test_text_and_page_have_baselines_and_what_is_missing(audit):
     whole = audit.record.results.best.whole
     assert f"recovers {whole.recovered} of {whole.documents} documents" in text
     assert percent(audit.record.results.membership[0].above.value) in text
-    assert "1 of 10" in text  # the canaries' guess
     assert "documents told at a rate of false alarms of 1%" in text
     assert "documents are independent draws of one source" in text
     html = render_html(audit.record)
     assert "<script" not in html
+    assert "1 of 100" in html  # the canaries' guess
     assert "recovered beside" not in html

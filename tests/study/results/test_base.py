@@ -1,11 +1,14 @@
 """What all results are made of: order up to rounding, nothing missing, nothing unknown."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from narcissus.results import Estimate
+from narcissus.study.record import read_record
 from narcissus.study.results.base import SLACK, SampledNumber, SampledShare, require_order
 
 
@@ -65,3 +68,11 @@ def test_a_share_lies_in_0_and_1(change):
     assert SampledNumber(**{**good, **change})
     with pytest.raises(ValidationError):
         SampledShare(**{**good, **change})
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(__file__).parent.glob("records/*.json")), ids=lambda path: path.stem
+)
+def test_what_was_written_is_read(path):
+    found = read_record(path).results.model_dump(mode="json")
+    assert found == json.loads(path.read_text(encoding="utf-8"))["results"]

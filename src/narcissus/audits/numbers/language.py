@@ -15,6 +15,8 @@ from typing import Any
 from narcissus.audits.numbers import extraction
 from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.image import ImageGroup
 from narcissus.study.results.language import DocumentGroup, LanguageResults
 
 Row = dict[str, Any]
@@ -24,7 +26,7 @@ def rows(results: LanguageResults) -> Iterator[Row]:
     """Yield the attacks, the scores, the canaries, the program."""
     for attack in results.attacks:
         for group in attack.groups:
-            for row in _group(group):
+            for row in beside_fresh(group, "recovered", reference=group.reference):
                 yield {**row, "name": attack.name, "copies": group.copies}
     for one in results.membership:
         yield {"quantity": "above a fresh one", "name": one.score, **sampled(one.above)}
@@ -40,13 +42,15 @@ def rows(results: LanguageResults) -> Iterator[Row]:
         yield from extraction.rows(results.program)
 
 
-def _group(group: DocumentGroup) -> Iterator[Row]:
+def beside_fresh(
+    group: DocumentGroup | ImageGroup, counted: str, **others: SampledShare | None
+) -> Iterator[Row]:
+    """Yield what was counted, and what of fresh ones and by other models was sampled."""
     baseline = {} if group.fresh is None else {"baseline": group.fresh.value}
-    yield {"quantity": "recovered", "value": group.share, **baseline, "grade": "proved"}
-    if group.fresh is not None:
-        yield {"quantity": "fresh", **sampled(group.fresh)}
-    if group.reference is not None:
-        yield {"quantity": "reference", **sampled(group.reference)}
+    yield {"quantity": counted, "value": group.share, **baseline, "grade": "proved"}
+    for name, one in {"fresh": group.fresh, **others}.items():
+        if one is not None:
+            yield {"quantity": name, **sampled(one)}
     if (gain := group.gain) is not None:
         values = {"value": gain.value, "low": gain.low, "high": gain.high}
         yield {"quantity": "gain", **values, "grade": gain.grade}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import cast
 
-from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.format import MISSING, between_points, number, percent
+from narcissus.report.kinds.recovered import Counted, facts, shares_figure
 from narcissus.report.page import (
     Block,
     Cell,
     Facts,
     Figure,
-    Grid,
     Page,
     Picture,
     Pictures,
@@ -23,9 +24,6 @@ from narcissus.results import Grade
 from narcissus.study.classifier.words import ATTACKS
 from narcissus.study.record import Record
 from narcissus.study.results.classifier import ClassifierResults, ImageAttack, ShownReconstruction
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
 
 ASKED = {
     "reconstruction": "The attacker has the weights and nothing else, and looks for the points "
@@ -55,9 +53,7 @@ def page(record: Record) -> Page:
 def _verdict(record: Record, results: ClassifierResults) -> Verdict:
     numbers: list[tuple[str, str, str, Grade]] = []
     for one in results.attacks:
-        between = between_points(one.gain.low, one.gain.high)
-        text = f"never seen {percent(one.fresh.value)}; gain {between} points"
-        numbers.append((ATTACKS[one.name], percent(one.share), text, "sampled"))
+        numbers.append(_counted(one).headline("images"))
         if one.shadow_chance is not None:
             text = f"at most {max(one.shadows):,} of {one.images:,} from {len(one.shadows)} others"
             numbers.append(
@@ -94,63 +90,40 @@ def _facts(record: Record, results: ClassifierResults) -> Facts:
     ]
     if results.fitted is not None:
         rows.insert(2, ("Of which it gets right", percent(results.fitted)))
-    if results.most_gain is not None:
-        rows.append(("Accepted", f"a gain of {percent(results.most_gain, 'down')} of images"))
-    reason = (record.study.get("threshold") or {}).get("reason")
-    if reason:
-        rows.append(("Why", str(reason)))
-    return Facts(rows)
+    return facts(rows, record, results.most_gain, "images")
+
+
+def _counted(one: ImageAttack) -> Counted:
+    shadows: list[Cell] = [MISSING, MISSING]
+    if one.shadow_chance is not None:
+        shadows = [f"{max(one.shadows):,}", f"{one.shadow_chance:.2g}"]
+    return Counted(
+        ATTACKS[one.name],
+        one.images,
+        one.recovered,
+        one.share,
+        one.fresh,
+        one.gain,
+        more=[f"{one.chance:.2g}", *shadows],
+    )
 
 
 def _counts(results: ClassifierResults) -> Figure:
-    attacks = results.attacks
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Range
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        dot_plot(
-            figure,
-            [Row(ATTACKS[one.name], one.fresh.value, Range(one.share)) for one in attacks],
-            without="fresh images, by the same rule",
-            with_it="images trained on",
-            threshold=None,
-        )
-
-    rows: list[list[Cell]] = [
-        [
-            ATTACKS[one.name],
-            one.images,
-            one.recovered,
-            one.share,
-            one.fresh.value,
-            limits(one.fresh.low, one.fresh.high),
-            between_points(one.gain.low, one.gain.high),
-            f"{one.chance:.2g}",
-            MISSING if one.shadow_chance is None else f"{max(one.shadows):,}",
-            MISSING if one.shadow_chance is None else f"{one.shadow_chance:.2g}",
-        ]
-        for one in attacks
-    ]
     best = results.best
-    grades: list[Grade] = ["sampled" for _ in rows]
-    return Figure(
+    figure = shares_figure(
         f"{ATTACKS[best.name]} gets {best.recovered:,} of {best.images:,} training images, "
         f"{percent(best.fresh.value)} of fresh ones",
         "For each attack a dot for the share of training images that it reconstructs, and an open "
         "square for that of images the network never saw.",
-        draw,
-        Grid(
-            "Training images reconstructed, beside fresh images and shadow networks",
-            ("Attack", "Trained on", "Reconstructed", "Share", "Never seen", "Limits",
-             "Gain, points", "By chance", "Most from a shadow", "Rank among shadows"),
-            rows,
-            grades=grades,
-            percent=("Share", "Never seen"),
-        ).where_known("Most from a shadow", "Rank among shadows"),
-        (7.2, 1.3 + 0.45 * len(attacks)),
+        "Training images reconstructed, beside fresh images and shadow networks",
+        ("Attack", "Trained on", "Reconstructed", "Share", "Never seen", "Limits",
+         "Gain, points", "By chance", "Most from a shadow", "Rank among shadows"),
+        [_counted(one) for one in results.attacks],
         "attacks",
+        "images",
     )  # fmt: skip
+    known = figure.table.where_known("Most from a shadow", "Rank among shadows")
+    return replace(figure, table=known)
 
 
 def _attack(one: ImageAttack) -> Iterator[Block]:
@@ -165,8 +138,8 @@ def _attack(one: ImageAttack) -> Iterator[Block]:
         yield Pictures(
             "The reconstructions nearest to a training image, the best first",
             ("Reconstruction", "The training image", "The nearest fresh image"),
-            [(_row(shown, place), _note(shown)) for place, shown in enumerate(one.shown, 1)],
-            "Correlation of the reconstruction",
+            [(_row(shown, place), [_note(shown)]) for place, shown in enumerate(one.shown, 1)],
+            ("Correlation of the reconstruction",),
         )
         yield Text(
             [

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import base64
+from typing import cast
 
-from narcissus.report.format import MISSING, between_points, limits, number, percent
-from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Section, Text, Verdict
-from narcissus.results import Grade
+import numpy as np
+
+from narcissus.extraction.images import png_of
+from narcissus.report.format import MISSING, number, percent
+from narcissus.report.kinds.recovered import Counted, copies_words, facts, shares_figure
+from narcissus.report.page import (
+    Facts,
+    Figure,
+    Page,
+    Picture,
+    Pictures,
+    Section,
+    Text,
+    Verdict,
+)
 from narcissus.study.record import Record
 from narcissus.study.results.image import ImageGroup, ImageResults
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
 
 
 def page(record: Record) -> Page:
@@ -31,16 +41,11 @@ def page(record: Record) -> Page:
 
 
 def _verdict(record: Record, results: ImageResults) -> Verdict:
-    numbers: list[tuple[str, str, str, Grade]] = []
     whole, worst = results.whole, results.worst
-    for group in [whole] if worst is whole else [whole, worst]:
-        name = "Given back" if not group.copies else f"Of those with {_label(group)}"
-        if group.fresh is None or group.gain is None:
-            numbers.append((name, percent(group.share), "no fresh images", "not assessed"))
-            continue
-        between = between_points(group.gain.low, group.gain.high)
-        text = f"never seen {percent(group.fresh.value)}; gain {between} points"
-        numbers.append((name, percent(group.share), text, "sampled"))
+    numbers = [_counted(whole, "Given back").headline("images")]
+    if worst is not whole:
+        name = f"Of those with {copies_words(worst.copies, 'outliers')}"
+        numbers.append(_counted(worst, name).headline("images"))
     return Verdict(
         status=record.status,
         headline=record.verdict,
@@ -80,12 +85,7 @@ def _facts(record: Record, results: ImageResults) -> Facts:
             "holds the data says which captions",
         ),
     ]
-    if results.most_gain is not None:
-        rows.append(("Accepted", f"a gain of {percent(results.most_gain, 'down')} of outliers"))
-    reason = (record.study.get("threshold") or {}).get("reason")
-    if reason:
-        rows.append(("Why", str(reason)))
-    return Facts(rows)
+    return facts(rows, record, results.most_gain, "outliers")
 
 
 def _rule(results: ImageResults) -> str:
@@ -97,117 +97,63 @@ def _rule(results: ImageResults) -> str:
     )
 
 
-def _label(group: ImageGroup) -> str:
-    if not group.copies:
-        return "all outliers"
-    return "1 copy" if group.copies == 1 else f"{number(group.copies)} copies"
+def _counted(group: ImageGroup, label: str = "") -> Counted:
+    return Counted(
+        label or copies_words(group.copies, "outliers"),
+        group.images,
+        group.reproduced,
+        group.share,
+        group.fresh,
+        group.gain,
+        (group.shadows,),
+    )
 
 
 def _counts(results: ImageResults) -> Figure:
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Range
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        dot_plot(
-            figure,
-            [
-                Row(
-                    _label(group),
-                    None if group.fresh is None else group.fresh.value,
-                    Range(group.share),
-                )
-                for group in results.groups
-            ],
-            without="fresh images, by the same rule",
-            with_it="images trained on",
-        )
-
-    rows: list[list[Cell]] = []
-    for group in results.groups:
-        fresh, beside, gain = group.fresh, group.shadows, group.gain
-        rows.append(
-            [
-                _label(group),
-                group.images,
-                group.reproduced,
-                group.share,
-                None if fresh is None else fresh.value,
-                MISSING if fresh is None else limits(fresh.low, fresh.high),
-                None if beside is None else beside.value,
-                MISSING if beside is None else limits(beside.low, beside.high),
-                MISSING if gain is None else between_points(gain.low, gain.high),
-            ]
-        )
-    grades: list[Grade] = [
-        "not assessed" if group.gain is None else "sampled" for group in results.groups
-    ]
     whole = results.whole
     beside = "" if whole.fresh is None else f", and {percent(whole.fresh.value)} of fresh ones"
-    return Figure(
+    return shares_figure(
         f"The model gives back {percent(whole.share)} of outliers{beside}",
         "For all outliers, and for those with as many copies in the training data: a dot for the "
         "share given back, an open square for that of images the model never saw.",
-        draw,
-        Grid(
-            "Outliers given back, by copies in the training data",
-            ("Images", "Trained on", "Given back", "Share", "Never seen", "Limits",
-             "By shadow models", "Their limits", "Gain, points"),
-            rows,
-            grades=grades,
-            percent=("Share", "Never seen", "By shadow models"),
-        ),
-        (7.2, 1.3 + 0.45 * len(results.groups)),
+        "Outliers given back, by copies in the training data",
+        ("Images", "Trained on", "Given back", "Share", "Never seen", "Limits",
+         "By shadow models", "Their limits", "Gain, points"),
+        [_counted(group) for group in results.groups],
         "copies",
+        "images",
     )  # fmt: skip
 
 
-def _pictures(results: ImageResults) -> Figure:
-    lines = -(-len(results.pictures) // 2)
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.images import Pixels, draw_pictures, picture_of
-
-        shape = results.shown_shape
-        draw_pictures(
-            figure,
-            [
+def _pictures(results: ImageResults) -> Pictures:
+    return Pictures(
+        "Attempts that come closest to an outlier, of each number of copies, beside the nearest "
+        "image trained on and the nearest fresh one",
+        ("Given", "Trained on", "Fresh"),
+        [
+            (
                 [
-                    Pixels(picture_of(one.generated, shape), _times(one.copies), one.reproduced),
-                    Pixels(picture_of(one.trained, shape), f"{one.to_trained:.3f}"),
-                    Pixels(picture_of(one.fresh, shape), f"{one.to_fresh:.3f}"),
-                ]
-                for one in results.pictures
-            ],
-            ("given", "trained on", "fresh"),
-        )
-
-    return Figure(
-        "What the model gives, beside the nearest image trained on and the nearest fresh one",
-        "Attempts that come closest to an outlier, of each number of copies; a frame marks those "
-        "whose image counts as given back. Below each neighbour stands its distance.",
-        draw,
-        Grid(
-            "The attempts in the picture",
-            ("Caption", "Copies", "Distance, trained on", "Distance, fresh", "Counts"),
-            [
+                    Picture(_png(one.generated, results), f"Attempt {place}"),
+                    Picture(_png(one.trained, results), f"Nearest to {place} of those trained on"),
+                    Picture(_png(one.fresh, results), f"Nearest to {place} of fresh ones"),
+                ],
                 [
                     one.caption or MISSING,
                     one.copies,
                     f"{one.to_trained:.3f}",
                     f"{one.to_fresh:.3f}",
                     "yes" if one.reproduced else "no",
-                ]
-                for one in results.pictures
-            ],
-        ),
-        (7.2, 0.3 + 1.25 * lines),
-        "pictures",
-        of_single=True,
+                ],
+            )
+            for place, one in enumerate(results.pictures, 1)
+        ],
+        ("Caption", "Copies", "Distance, trained on", "Distance, fresh", "Counts"),
     )
 
 
-def _times(copies: int) -> str:
-    return "1 copy" if copies == 1 else f"{copies} copies"
+def _png(raw: str, results: ImageResults) -> str:
+    pixels = np.frombuffer(base64.b64decode(raw), dtype=np.uint8)
+    return base64.b64encode(png_of(pixels.reshape(results.shown_shape))).decode()
 
 
 def _method(results: ImageResults) -> Text:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from narcissus._outwards import upper
-from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.kinds.extraction import evidence_sections
+from narcissus.report.kinds.recovered import Counted, copies_words, facts, shares_figure
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.language.words import attack_words, program_words
@@ -17,9 +18,6 @@ from narcissus.study.results.language import (
     DocumentGroup,
     LanguageResults,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
 
 ASKED = {
     "generation": "The attacker samples the model without any prompt, ranks what it prints by how "
@@ -54,14 +52,7 @@ def page(record: Record) -> Page:
 def _verdict(record: Record, results: LanguageResults) -> Verdict:
     numbers: list[tuple[str, str, str, Grade]] = []
     for one in results.attacks:
-        group = one.whole
-        name = f"Recovered by {one.name}"
-        if group.fresh is None or group.gain is None:
-            numbers.append((name, percent(group.share), "no fresh documents", "not assessed"))
-            continue
-        between = between_points(group.gain.low, group.gain.high)
-        text = f"never seen {percent(group.fresh.value)}; gain {between} points"
-        numbers.append((name, percent(group.share), text, "sampled"))
+        numbers.append(_counted(one.whole, f"Recovered by {one.name}").headline("documents"))
     if results.membership:
         best = max(results.membership, key=lambda one: one.above.low or 0.0)
         between = limits(best.above.low, best.above.high)
@@ -113,18 +104,20 @@ def _facts(record: Record, results: LanguageResults) -> Facts:
         ),
         ("The attacker has", "the model with all its weights, and fresh documents"),
     ]  # fmt: skip
-    if results.most_gain is not None:
-        rows.append(("Accepted", f"a gain of {percent(results.most_gain, 'down')} of documents"))
-    reason = (record.study.get("threshold") or {}).get("reason")
-    if reason:
-        rows.append(("Why", str(reason)))
-    return Facts(rows)
+    return facts(rows, record, results.most_gain, "documents")
 
 
-def _label(group: DocumentGroup) -> str:
-    if not group.copies:
-        return "all documents"
-    return "1 copy" if group.copies == 1 else f"{number(group.copies)} copies"
+def _counted(group: DocumentGroup, label: str = "") -> Counted:
+    return Counted(
+        label or copies_words(group.copies, "documents"),
+        group.documents,
+        group.recovered,
+        group.share,
+        group.fresh,
+        group.gain,
+        (group.reference,),
+        [MISSING if group.chance is None else f"{group.chance:.2g}"],
+    )
 
 
 def _attack(one: DocumentAttack) -> Iterator[Block]:
@@ -139,61 +132,18 @@ def _attack(one: DocumentAttack) -> Iterator[Block]:
 
 
 def _picture(one: DocumentAttack) -> Figure:
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Range
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        dot_plot(
-            figure,
-            [
-                Row(
-                    _label(group),
-                    None if group.fresh is None else group.fresh.value,
-                    Range(group.share),
-                )
-                for group in one.groups
-            ],
-            without="fresh documents, by the same rule",
-            with_it="documents trained on",
-        )
-
-    rows: list[list[Cell]] = []
-    for group in one.groups:
-        fresh, beside, gain = group.fresh, group.reference, group.gain
-        rows.append(
-            [
-                _label(group),
-                group.documents,
-                group.recovered,
-                group.share,
-                None if fresh is None else fresh.value,
-                MISSING if fresh is None else limits(fresh.low, fresh.high),
-                None if beside is None else beside.value,
-                MISSING if beside is None else limits(beside.low, beside.high),
-                MISSING if gain is None else between_points(gain.low, gain.high),
-                MISSING if group.chance is None else f"{group.chance:.2g}",
-            ]
-        )
-    grades: list[Grade] = [
-        "not assessed" if group.gain is None else "sampled" for group in one.groups
-    ]
     whole = one.whole
     beside = "" if whole.fresh is None else f", {percent(whole.fresh.value)} of fresh ones"
-    return Figure(
+    return shares_figure(
         f"{one.name} recovers {percent(whole.share)} of documents{beside}",
         "For all documents, and for those with as many copies in the training text: a dot for the "
         "share recovered, an open square for that of documents the model never saw.",
-        draw,
-        Grid(
-            "Documents recovered, by copies in the training text",
-            ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
-             "From the reference model", "Its limits", "Gain, points", "By chance"),
-            rows,
-            grades=grades,
-            percent=("Share", "Never seen", "From the reference model"),
-        ),
-        (7.2, 1.3 + 0.45 * len(one.groups)),
+        "Documents recovered, by copies in the training text",
+        ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
+         "From the reference model", "Its limits", "Gain, points", "By chance"),
+        [_counted(group) for group in one.groups],
         one.name,
+        "documents",
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ Source: Chatzikokolakis et al. 2023; Narcissus theory 6.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus import channels
-from narcissus._files import read_bytes
+from narcissus._files import file_digest
 from narcissus._outwards import lower, upper
 from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT
@@ -78,7 +77,7 @@ class ChannelKind:
             )
         spec = study.channel
         digests = {
-            name: _digest(folder / file)
+            name: file_digest(folder / file)
             for name, file in (
                 ("channel", spec.file),
                 ("samples", spec.samples),
@@ -89,10 +88,6 @@ class ChannelKind:
         if spec.samples is not None:
             return _sampled(study, folder, options, digests)
         return _exact(study, folder, options, digests)
-
-
-def _digest(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def _source(spec: ChannelSpec, folder: Path) -> channels.Channel | channels.ClosedForm:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
@@ -11,9 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from narcissus._files import read_bytes
+from narcissus._files import file_digest
 from narcissus._version import __version__
-from narcissus.errors import InputError
 from narcissus.extraction.dense_net import DenseNet
 from narcissus.observer import Observer
 from narcissus.study.classifier.attacking import AttacksNetworks
@@ -60,12 +58,9 @@ class ClassifierKind:
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Train, attack, summarise."""
         settings: ClassifierStudy = study
-        if options.policy is not None:
-            raise InputError("`--policy` is not for studies of classifiers: use [threshold]")
-        if options.internal is not None:
-            raise InputError("`--records` is not for studies of classifiers: see `pictures`")
+        options.refuse_policy_and_records("classifiers", "see `pictures`")
         sides = sides_of(settings, folder, options.entropy)
-        digests = {name: _digest(folder / path) for name, path in _files(settings).items()}
+        digests = {name: file_digest(folder / path) for name, path in _files(settings).items()}
         given = list[DenseNet]()
         if settings.weights is not None:
             given = given_networks(settings.weights, folder, sides.trained.shape[1])
@@ -161,10 +156,6 @@ def _files(study: ClassifierStudy) -> dict[str, Path]:
         found["network"] = study.weights.file
         found |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
     return found
-
-
-def _digest(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def _agree(

@@ -23,7 +23,7 @@ from narcissus.study.results.classifier import (
     ImageAttack,
     ShownReconstruction,
 )
-from narcissus.study.results.language import GainOverFresh
+from narcissus.study.results.recovered import GainOverFresh
 
 FloatArray = NDArray[np.float64]
 
@@ -78,9 +78,9 @@ def summarised(
         claim_confidence=each,
         attacks=tuple(attacks),
         most_gain=None if study.threshold is None else study.threshold.gain,
+        grade="sampled",
     )
-    status, grade = results.status_by_numbers
-    return ClassifierResults(**dict(results), status=status, grade=grade)
+    return ClassifierResults(**dict(results), status=results.status_by_numbers)
 
 
 def _reconstruction(
@@ -146,8 +146,6 @@ def _attack(
 ) -> ImageAttack:
     found = recovered_documents(recovered, fresh, confidence=each)
     assert found.fresh is not None
-    assert found.gain is not None
-    value, low, high = found.gain
     share = SampledShare.of(found.fresh).model_copy(
         update={"quantity": "an image that the network never saw is reconstructed"}
     )
@@ -157,7 +155,7 @@ def _attack(
             "recovered": found.recovered,
             "share": found.share,
             "fresh": share,
-            "gain": GainOverFresh(value=value, low=low, high=high, grade="sampled"),
+            "gain": GainOverFresh.of(found.gain),
             **said,
         }
     )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from narcissus._files import file_digest, files_digest
 from narcissus._random import child
-from narcissus.errors import InputError
 from narcissus.extraction.image_models import HasImageModels
 from narcissus.observer import Observer
 from narcissus.study.image.attacking import attacked
@@ -48,10 +44,7 @@ class ImageKind:
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Train, ask, summarise."""
         settings: ImageStudy = study
-        if options.policy is not None:
-            raise InputError("`--policy` is not for studies of models of images: use [threshold]")
-        if options.internal is not None:
-            raise InputError("`--records` is not for studies of models of images")
+        options.refuse_policy_and_records("models of images")
         part: HasImageModels = settings.model.build()
         division = settings.division(folder, part, child(options.entropy, _DIVISION))
         shadow = division.shadow
@@ -62,7 +55,7 @@ class ImageKind:
             hours=options.hours,
             observer=options.observer,
         )
-        with _place(options.folder) as place:
+        with options.place() as place:
             models = part.models(
                 division.trained,
                 shadows,
@@ -73,7 +66,9 @@ class ImageKind:
             options.observer.note("asking for every caption")
             found = attacked(settings, models, division, options.entropy)
             results = summarised(settings, part.words(), models, division, found)
-            weights = {} if models.folder is None else {"model": _weights(models.folder)}
+            weights: dict[str, str] = {}
+            if models.folder is not None:
+                weights["model"] = files_digest(models.folder.rglob("*.safetensors"))
         return Outcome(
             title=settings.title or "A model of images",
             status=results.status,
@@ -84,31 +79,8 @@ class ImageKind:
             assessed=assessed(results),
             not_assessed=not_assessed(results),
             not_covered=NOT_COVERED,
-            digests={"images": _digest(folder / settings.data.images), **weights},
+            digests={"images": file_digest(folder / settings.data.images), **weights},
         )
 
 
 KIND = ImageKind()
-
-
-@contextmanager
-def _place(folder: Path | None) -> Generator[Path]:
-    """Give where models are kept: the results folder, or a temporary one."""
-    if folder is not None:
-        yield folder
-        return
-    with tempfile.TemporaryDirectory() as place:
-        yield Path(place)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _weights(folder: Path) -> str:
-    """Give the digest of the weights of a model, all files of them."""
-    found = hashlib.sha256()
-    for file in sorted(folder.rglob("*.safetensors")):
-        found.update(_digest(file).encode())
-    return "sha256:" + found.hexdigest()

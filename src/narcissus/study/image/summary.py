@@ -20,7 +20,7 @@ from narcissus.study.image.attacking import AttackedImages
 from narcissus.study.image.schema import ImageStudy
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.image import ImageGroup, ImageResults, ShownAttempt
-from narcissus.study.results.language import GainOverFresh
+from narcissus.study.results.recovered import GainOverFresh
 
 LARGEST_PICTURE = 48
 """Most pixels of a side of a picture in a record; larger images are shrunk."""
@@ -97,7 +97,6 @@ def _group(
         found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
     )
     shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
-    gain = counted.gain
     return ImageGroup(
         copies=copies,
         images=counted.documents,
@@ -105,9 +104,7 @@ def _group(
         share=counted.share,
         fresh=None if counted.fresh is None else SampledShare.of(counted.fresh),
         shadows=None if shadows is None else SampledShare.of(shadows),
-        gain=None
-        if gain is None
-        else GainOverFresh(value=gain[0], low=gain[1], high=gain[2], grade="sampled"),
+        gain=GainOverFresh.of(counted.gain),
     )
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from narcissus._files import read_bytes
+from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
-from narcissus.errors import InputError
 from narcissus.extraction.canaries import NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.documents import Division
 from narcissus.extraction.evidence import ExtractionEvidence
@@ -61,10 +57,7 @@ class LanguageKind:
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Train, attack, summarise."""
         settings: LanguageStudy = study
-        if options.policy is not None:
-            raise InputError("`--policy` is not for studies of language models: use [threshold]")
-        if options.internal is not None:
-            raise InputError("`--records` is not for studies of language models")
+        options.refuse_policy_and_records("language models")
         part: HasModels = settings.model.build()
         division = settings.division(folder, part, child(options.entropy, _DIVISION))
         planted = _planted(settings, options.entropy)
@@ -75,7 +68,7 @@ class LanguageKind:
             hours=options.hours,
             observer=options.observer,
         )
-        with _place(options.folder) as place:
+        with options.place() as place:
             models = part.models(
                 documents,
                 division.reference,
@@ -111,21 +104,11 @@ class LanguageKind:
                 *([] if evidence is None else program_not_assessed(evidence)),
             ],
             not_covered=NOT_COVERED,
-            digests={"documents": _digest(folder / settings.data.documents), **weights},
+            digests={"documents": file_digest(folder / settings.data.documents), **weights},
         )
 
 
 KIND = LanguageKind()
-
-
-@contextmanager
-def _place(folder: Path | None) -> Generator[Path]:
-    """Give where models are kept: the results folder, or a temporary one."""
-    if folder is not None:
-        yield folder
-        return
-    with tempfile.TemporaryDirectory() as place:
-        yield Path(place)
 
 
 def _planted(study: LanguageStudy, entropy: int) -> tuple[PlantedCanary, ...]:
@@ -187,15 +170,7 @@ def _program(study: LanguageStudy, evidence: ExtractionEvidence | None) -> Extra
     return extraction_results(evidence, study.program.relation.build())
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _weights(folder: Path) -> str:
     """Give the digest of the weights of a model, all files of them."""
     check_release(folder, largest=2**50)
-    found = hashlib.sha256()
-    for file in sorted(folder.glob("*.safetensors")):
-        found.update(_digest(file).encode())
-    return "sha256:" + found.hexdigest()
+    return files_digest(folder.glob("*.safetensors"))

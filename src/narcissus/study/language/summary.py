@@ -21,12 +21,12 @@ from narcissus.study.results.language import (
     CanaryGroup,
     DocumentAttack,
     DocumentGroup,
-    GainOverFresh,
     LanguageResults,
     MembershipScore,
     RankedBy,
     ToldAtRate,
 )
+from narcissus.study.results.recovered import GainOverFresh
 
 Scores = Mapping[str, NDArray[np.float64]]
 
@@ -140,7 +140,6 @@ def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
         None if one.by_reference is None else one.by_reference[trained],
         confidence=each,
     )
-    gain = found.gain
     return DocumentGroup(
         copies=copies,
         documents=found.documents,
@@ -148,9 +147,7 @@ def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
         share=found.share,
         fresh=None if found.fresh is None else SampledShare.of(found.fresh),
         reference=None if found.reference is None else SampledShare.of(found.reference),
-        gain=None
-        if gain is None
-        else GainOverFresh(value=gain[0], low=gain[1], high=gain[2], grade="sampled"),
+        gain=GainOverFresh.of(found.gain),
         chance=found.chance,
     )
 

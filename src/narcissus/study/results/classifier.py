@@ -18,9 +18,13 @@ from narcissus.study.results.base import (
     Share,
     Signed,
 )
-from narcissus.study.results.language import GainOverFresh
+from narcissus.study.results.recovered import (
+    GainOverFresh,
+    RecoveredStatus,
+    require_gain,
+    status_of,
+)
 
-ClassifierStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
 Png = Annotated[
     str,
     Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64."),
@@ -76,16 +80,7 @@ class ImageAttack(ResultModel):
     def _agrees(self) -> Self:
         if abs(self.share - self.recovered / self.images) > SLACK:
             raise ValueError("`share` is not `recovered` of `images`")
-        assert self.fresh.low is not None
-        assert self.fresh.high is not None
-        wanted = (
-            self.share - self.fresh.value,
-            self.share - self.fresh.high,
-            self.share - self.fresh.low,
-        )
-        said = (self.gain.value, self.gain.low, self.gain.high)
-        if any(abs(a - b) > SLACK for a, b in zip(wanted, said, strict=True)):
-            raise ValueError("`gain` is not the share beyond that of fresh images")
+        require_gain(self.share, self.fresh, self.gain, "images")
         if (self.shadow_chance is None) != (not self.shadows):
             raise ValueError("a chance among shadows is said without them, or none with them")
         if self.shadow_chance is not None:
@@ -117,7 +112,7 @@ class ClassifierResults(ResultModel):
     claim_confidence: Level
     attacks: tuple[ImageAttack, ...] = Field(min_length=1)
     most_gain: Share | None = Field(description="That is accepted; null: not asked.")
-    status: ClassifierStatus
+    status: RecoveredStatus
     grade: Grade
 
     @property
@@ -126,19 +121,14 @@ class ClassifierResults(ResultModel):
         return max(self.attacks, key=lambda one: one.gain.value)
 
     @property
-    def status_by_numbers(self) -> tuple[ClassifierStatus, Grade]:
-        """Status and grade that the numbers have: attacks that fail prove nothing."""
-        if self.most_gain is None:
-            return "no threshold", "sampled"
-        if max(one.gain.low for one in self.attacks) > self.most_gain:
-            return "exceeded", "sampled"
-        beyond = self.best.gain.value > self.most_gain
-        return ("too few trials" if beyond else "inconclusive"), "sampled"
+    def status_by_numbers(self) -> RecoveredStatus:
+        """The status that the numbers have: attacks that fail prove nothing."""
+        return status_of(self.most_gain, ((one.gain.value, one.gain.low) for one in self.attacks))
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if (self.status, self.grade) != self.status_by_numbers:
-            raise ValueError(f"status and grade are {self.status_by_numbers} by the numbers")
+        if (self.status, self.grade) != (self.status_by_numbers, "sampled"):
+            raise ValueError(f"the status is {self.status_by_numbers!r} by the numbers, sampled")
         if self.claims != len(self.attacks):
             raise ValueError(f"there are {len(self.attacks)} claims")
         if any(len(one.shadows) not in (0, self.shadows) for one in self.attacks):

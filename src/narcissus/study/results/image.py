@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -19,9 +19,13 @@ from narcissus.study.results.base import (
     SampledShare,
     Share,
 )
-from narcissus.study.results.language import GainOverFresh
-
-ImageStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
+from narcissus.study.results.recovered import (
+    GainOverFresh,
+    RecoveredStatus,
+    require_gain,
+    require_groups,
+    status_of,
+)
 
 
 class ImageGroup(ResultModel):
@@ -49,15 +53,7 @@ class ImageGroup(ResultModel):
             raise ValueError("there are more images reproduced than trained on")
         if abs(self.share - self.reproduced / self.images) > SLACK:
             raise ValueError("`share` is not `reproduced` of `images`")
-        if (self.gain is None) != (self.fresh is None):
-            raise ValueError("a gain is said without fresh images, or none with them")
-        if self.gain is not None and self.fresh is not None:
-            assert self.fresh.low is not None
-            assert self.fresh.high is not None
-            wanted = (self.fresh.value, self.fresh.high, self.fresh.low)
-            said = (self.gain.value, self.gain.low, self.gain.high)
-            if any(abs(self.share - a - b) > SLACK for a, b in zip(wanted, said, strict=True)):
-                raise ValueError("`gain` is not the share beyond that of fresh images")
+        require_gain(self.share, self.fresh, self.gain, "images")
         return self
 
 
@@ -106,7 +102,7 @@ class ImageResults(ResultModel):
     )
     pictures: tuple[ShownAttempt, ...]
     most_gain: Share | None = Field(description="That is accepted; null: not asked.")
-    status: ImageStatus
+    status: RecoveredStatus
     grade: Grade
 
     @property
@@ -120,28 +116,21 @@ class ImageResults(ResultModel):
         return max(self.groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
 
     @property
-    def status_by_numbers(self) -> ImageStatus:
-        """The status that the numbers have: attempts that fail prove nothing."""
-        most, gains = self.most_gain, [one.gain for one in self.groups]
-        if most is None:
-            return "no threshold"
-        if any(one is not None and one.low > most for one in gains):
-            return "exceeded"
-        beyond = [group.share if group.gain is None else group.gain.value for group in self.groups]
-        return "too few trials" if max(beyond) > most else "inconclusive"
+    def status_by_numbers(self) -> RecoveredStatus:
+        """The status that the numbers have; a share without fresh images to compare may be gain."""
+        return status_of(
+            self.most_gain,
+            (
+                (group.share, -1.0) if group.gain is None else (group.gain.value, group.gain.low)
+                for group in self.groups
+            ),
+        )
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if (self.status, self.grade) != (self.status_by_numbers, "sampled"):
             raise ValueError(f"the status is {self.status_by_numbers!r} by the numbers, sampled")
-        parts = self.groups[1:]
-        if self.whole.copies != 0 or any(one.copies == 0 for one in parts):
-            raise ValueError("all outliers must come first, and once")
-        if parts and (
-            sum(p.reproduced for p in parts) != self.whole.reproduced
-            or sum(p.images for p in parts) != self.whole.images
-        ):
-            raise ValueError("the groups do not add up to all outliers")
+        require_groups([(g.copies, g.reproduced, g.images) for g in self.groups], "outliers")
         claims = sum((g.fresh is not None) + (g.shadows is not None) for g in self.groups)
         if self.claims != claims:
             raise ValueError(f"there are {claims} claims")

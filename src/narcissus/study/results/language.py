@@ -16,20 +16,15 @@ from narcissus.study.results.base import (
     ResultModel,
     SampledShare,
     Share,
-    Signed,
 )
 from narcissus.study.results.extraction import ExtractionResults
-
-LanguageStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
-
-
-class GainOverFresh(ResultModel):
-    """The share recovered of documents trained on, beyond that of documents never seen."""
-
-    value: Signed
-    low: Signed
-    high: Signed
-    grade: Literal["sampled"]
+from narcissus.study.results.recovered import (
+    GainOverFresh,
+    RecoveredStatus,
+    require_gain,
+    require_groups,
+    status_of,
+)
 
 
 class DocumentGroup(ResultModel):
@@ -59,21 +54,9 @@ class DocumentGroup(ResultModel):
     def _agrees(self) -> Self:
         if abs(self.share - self.recovered / self.documents) > SLACK:
             raise ValueError("`share` is not `recovered` of `documents`")
-        if (self.gain is None) != (self.fresh is None) or (self.chance is None) != (
-            self.fresh is None
-        ):
-            raise ValueError("a gain is said without fresh documents, or none with them")
-        if self.gain is not None and self.fresh is not None:
-            assert self.fresh.low is not None
-            assert self.fresh.high is not None
-            wanted = (
-                self.share - self.fresh.value,
-                self.share - self.fresh.high,
-                self.share - self.fresh.low,
-            )
-            said = (self.gain.value, self.gain.low, self.gain.high)
-            if any(abs(a - b) > SLACK for a, b in zip(wanted, said, strict=True)):
-                raise ValueError("`gain` is not the share beyond that of fresh documents")
+        require_gain(self.share, self.fresh, self.gain, "documents")
+        if (self.chance is None) != (self.fresh is None):
+            raise ValueError("a chance is said without fresh documents, or none with them")
         return self
 
 
@@ -101,14 +84,8 @@ class DocumentAttack(ResultModel):
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
-        parts = self.groups[1:]
-        if self.whole.copies != 0 or any(one.copies == 0 for one in parts):
-            raise ValueError("all documents must come first, and once")
-        if parts and (
-            sum(p.recovered for p in parts) != self.whole.recovered
-            or sum(p.documents for p in parts) != self.whole.documents
-        ):
-            raise ValueError("the groups do not add up to all documents")
+        groups = [(one.copies, one.recovered, one.documents) for one in self.groups]
+        require_groups(groups, "documents")
         return self
 
 
@@ -178,7 +155,7 @@ class LanguageResults(ResultModel):
     program: ExtractionResults | None
     most_gain: Share | None = Field(description="That is accepted; null: not asked.")
     most_quality: Share | None = Field(description="The same, of the program.")
-    status: LanguageStatus
+    status: RecoveredStatus
     grade: Grade
 
     @property
@@ -198,17 +175,14 @@ class LanguageResults(ResultModel):
         )
 
     @property
-    def status_by_numbers(self) -> tuple[LanguageStatus, Grade]:
+    def status_by_numbers(self) -> tuple[RecoveredStatus, Grade]:
         """Status and grade that the numbers have: attacks that fail prove nothing."""
-        gains = [_gain(one.whole) for one in self.attacks]
-        if self.most_gain is None and self.most_quality is None:
-            return "no threshold", "sampled"
-        if self.most_gain is not None and max(low for _, low in gains) > self.most_gain:
-            return "exceeded", "sampled"
-        if self.program_exceeds:
+        by_gain = status_of(self.most_gain, (_gain(one.whole) for one in self.attacks))
+        if self.program_exceeds and by_gain != "exceeded":
             return "exceeded", "approximate"
-        beyond = self.most_gain is not None and max(v for v, _ in gains) > self.most_gain
-        return ("too few trials" if beyond else "inconclusive"), "sampled"
+        if self.most_gain is None and self.most_quality is not None:
+            return "inconclusive", "sampled"
+        return by_gain, "sampled"
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

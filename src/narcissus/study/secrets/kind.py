@@ -28,7 +28,7 @@ from narcissus.study.secrets.setting import SecretSetting, settings_of
 from narcissus.study.secrets.summary import Scored, summarised
 from narcissus.study.secrets.words import NOT_COVERED, assessed, not_assessed, overall
 from narcissus.study.store import TrialStore
-from narcissus.study.toml import read_document, validate
+from narcissus.study.toml import read_policy
 from narcissus.study.work import agree
 
 _SECONDS = 3e-8  # a logit and a step
@@ -149,16 +149,8 @@ def _threshold(
     study: SecretsStudy, folder: Path, policy: Path | None
 ) -> tuple[SecretThreshold | None, dict[str, str]]:
     """Give the threshold and, if it comes from a policy file, the file's digest."""
-    if policy is None and study.policy is not None:
-        policy = folder / study.policy
-    found, digests = study.threshold, dict[str, str]()
-    if policy is not None:
-        found = validate(SecretsPolicy, read_document(policy)).threshold
-        if study.threshold is not None:
-            raise InputError(
-                f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
-            )
-        digests["policy"] = "sha256:" + hashlib.sha256(policy.read_bytes()).hexdigest()
+    read, digests = read_policy(study, folder, policy, SecretsPolicy)
+    found = study.threshold if read is None else read.threshold
     levels = study.mechanism.levels
     if found is not None and found.at is not None and found.at not in levels:
         known = ", ".join(f"{level:g}" for level in levels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.study.synthetic.summary import summarised
 from narcissus.study.synthetic.words import ASSUMPTIONS, NOT_COVERED, not_assessed, verdict_words
-from narcissus.study.toml import read_document, validate
+from narcissus.study.toml import read_policy
 from narcissus.study.work import agree
 from narcissus.synthetic import FileThreat, GivenFiles, assess_file, read_files
 from narcissus.synthetic.files import Source
@@ -116,16 +115,9 @@ def _threshold(
     study: SyntheticStudy, folder: Path, policy: Path | None
 ) -> tuple[ExcessThreshold, dict[str, str]]:
     """Give what is accepted and, if it comes from a policy file, the file's digest."""
-    if policy is None and study.policy is not None:
-        policy = folder / study.policy
-    if policy is None:
-        return study.threshold or ExcessThreshold.model_validate({}), {}
-    if study.threshold is not None:
-        raise InputError(
-            f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
-        )
-    found = validate(SyntheticPolicy, read_document(policy)).threshold
-    return found, {"policy": "sha256:" + hashlib.sha256(policy.read_bytes()).hexdigest()}
+    read, digests = read_policy(study, folder, policy, SyntheticPolicy)
+    found = study.threshold if read is None else read.threshold
+    return found or ExcessThreshold.model_validate({}), digests
 
 
 def _digest(files: GivenFiles, name: str) -> str:

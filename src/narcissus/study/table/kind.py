@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.sent_back import ReleasesSentBack
 from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import learners
-from narcissus.study.toml import read_document, validate
+from narcissus.study.toml import read_policy
 
 
 class TableKind:
@@ -167,20 +166,10 @@ def _threshold(
     study: TableStudy, folder: Path, policy: Path | None
 ) -> tuple[ThresholdSpec | None, dict[str, str]]:
     """Give the threshold and, if it comes from a policy file, the file's digest."""
-    if policy is None and study.policy is not None:
-        policy = folder / study.policy
-    if policy is None:
-        _check_threshold(study, study.threshold)
-        return study.threshold, {}
-    document = read_document(policy)
-    found = validate(PolicyFile, document).threshold
-    if study.threshold is not None:
-        raise InputError(
-            f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
-        )
+    read, digests = read_policy(study, folder, policy, PolicyFile)
+    found = study.threshold if read is None else read.threshold
     _check_threshold(study, found)
-    digest = hashlib.sha256(policy.read_bytes()).hexdigest()
-    return found, {"policy": f"sha256:{digest}"}
+    return found, digests
 
 
 def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:

@@ -1,0 +1,61 @@
+"""What a model gives back of what it was trained on, beside fresh ones: a frame for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, Self
+
+from narcissus.study.results.base import SLACK, ResultModel, SampledShare, Signed
+
+RecoveredStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
+
+
+class GainOverFresh(ResultModel):
+    """The share recovered of documents trained on, beyond that of documents never seen."""
+
+    value: Signed
+    low: Signed
+    high: Signed
+    grade: Literal["sampled"]
+
+    @classmethod
+    def of(cls, gain: tuple[float, float, float] | None) -> Self | None:
+        """Take a value, its lower and its upper limit; None stays None."""
+        if gain is None:
+            return None
+        value, low, high = gain
+        return cls(value=value, low=low, high=high, grade="sampled")
+
+
+def require_gain(
+    share: float, fresh: SampledShare | None, gain: GainOverFresh | None, of: str
+) -> None:
+    """Refuse a gain that is not the share beyond that of fresh ones."""
+    if (gain is None) != (fresh is None):
+        raise ValueError(f"a gain is said without fresh {of}, or none with them")
+    if gain is not None and fresh is not None:
+        assert fresh.low is not None
+        assert fresh.high is not None
+        wanted = (fresh.value, fresh.high, fresh.low)
+        said = (gain.value, gain.low, gain.high)
+        if any(abs(share - a - b) > SLACK for a, b in zip(wanted, said, strict=True)):
+            raise ValueError(f"`gain` is not the share beyond that of fresh {of}")
+
+
+def require_groups(groups: Sequence[tuple[int, int, int]], of: str) -> None:
+    """Refuse groups (copies, recovered, all) of which the first is not the whole of the others."""
+    (copies, *whole), *parts = groups
+    if copies != 0 or any(part[0] == 0 for part in parts):
+        raise ValueError(f"all {of} must come first, and once")
+    if parts and [sum(part[i] for part in parts) for i in (1, 2)] != whole:
+        raise ValueError(f"the groups do not add up to all {of}")
+
+
+def status_of(most: float | None, gains: Iterable[tuple[float, float]]) -> RecoveredStatus:
+    """Give the status by gains (value, lower limit): attempts that fail prove nothing."""
+    if most is None:
+        return "no threshold"
+    values, lows = zip(*gains, strict=True)
+    if max(lows) > most:
+        return "exceeded"
+    return "too few trials" if max(values) > most else "inconclusive"
