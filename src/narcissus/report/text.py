@@ -154,6 +154,13 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield ""
     if verdict.contradictions:
         yield from _wrap(contradicted(verdict.contradictions))
+    if verdict.worst:
+        words, grade = verdict.worst
+        yield from _wrap(f"Hurt most: {words} ({_grade(grade)})")
+        yield ""
+    if verdict.odds:
+        yield from _wrap(verdict.odds)
+        yield ""
     yield from _wrap(verdict.headline)
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
@@ -168,9 +175,6 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
             yield f"{start}{_grade(grade)}"
             if limits:
                 yield from _wrap(limits, first="      ")
-    if verdict.odds:
-        yield ""
-        yield from _wrap(verdict.odds)
     for title, items, mark in (
         ("Evidence for the release", verdict.evidence_for, "+ "),
         ("Evidence against it", verdict.evidence_against, "- "),

@@ -165,11 +165,27 @@ def _verdict(record: Record, results: GameResults) -> Verdict:
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=_hurt_most(results),
         odds=odds,
         evidence_for=good,
         evidence_against=bad,
         numbers=_numbers(results),
     )
+
+
+def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
+    """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
+    exact, best = results.exact, _best(results)
+    if exact is not None and exact.member and exact.best_attacker.success is not None:
+        top, grade = exact.best_attacker, exact.grade
+        member, won, lost = exact.member, top.success, top.baseline
+    elif results.member and best is not None:
+        grade, member = "sampled", results.member
+        won, lost = best.success.value, best.baseline.value
+    else:
+        return None
+    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
+    return f"{words}, and fresh data in {percent(lost)}.", grade
 
 
 def _part(part: Any) -> str:
