@@ -125,3 +125,11 @@ Evidence against it:
 def test_contradictions_come_before_the_headline():
     text = verdict_text(page_with(contradictions=["x and y", "u and v"]))
     assert text.index("x and y 1 more pair") < text.index("So it is.")
+
+
+def test_words_of_the_page_are_explained_at_its_end():
+    text = page_text(page_with(odds="At ε = 1 the ceiling is near."))
+    _, words = text.split("\nWords\n-----\n")
+    assert [line.split()[0] for line in words.splitlines() if line[:1].strip()] == [
+        "ceiling", "epsilon",
+    ]  # fmt: skip

@@ -100,7 +100,9 @@ class _Blocks:
             # our own drawing, with title and description escaped where it is made
             more["svg"] = Markup(svg_of(block, more["name"]))
         template = environment().get_template(_TEMPLATES[type(block)])
-        drawn = Markup(template.render(block=block, level=level, blocks=self, **more))
+        drawn = Markup(
+            template.render(block=block, level=level, is_folded=is_folded, blocks=self, **more)
+        )
         self.known = known
         return drawn
 
