@@ -179,7 +179,7 @@ def test_what_is_weak_or_assumed_has_no_colour_and_says_so(table_record, status,
 
 def read_aloud(html):
     """Give the text of a page without its markup, as long as no word is asked what it means."""
-    html = re.sub(r"<span [^>]*popover.*?</span>", "", html)
+    html = re.sub(r"<span [^>]*popover.*?</span>", "", html.partition("</head>")[2])
     return unescape(re.sub(r"<[^>]+>", "", html))
 
 
@@ -269,6 +269,6 @@ def test_who_is_hurt_most_comes_before_all_but_the_status_with_its_grade():
 def test_tables_of_many_columns_are_stacked_on_a_phone_under_their_columns():
     wide = Grid("t", ("A", "B & C", "D"), [("x", 1, 2)], grades=["proved"])
     html = html_of(wide, Grid("t", ("A", "B"), [("x", 1)]))
-    assert html.count(" stacks") - html.count(".stacks") == 1
+    assert html.count(' stacks"') == 1
     assert '<td data-column="B &amp; C" class="number">1</td>' in html
     assert '<td data-column="How sure">' in html

@@ -47,11 +47,13 @@ MEANINGS: dict[str, str] = {
     "resilient": "whatever an attacker names, it fits the data not much more often than fresh data",
     "shadow": "trained, or drawn, in the same way by the attacker, to learn from",
 }
-_FORMS = {"ε": "epsilon", "μ": "mu", "canaries": "canary", "resiliency": "resilient"}
-_FORMS |= {form: word for word in MEANINGS for form in (word.lower(), f"{word.lower()}s")}
+_FORMS = {
+    **{form: word for word in MEANINGS for form in (word.lower(), f"{word.lower()}s")},
+    **{"ε": "epsilon", "μ": "mu", "canaries": "canary", "resiliency": "resilient"},
+}
 _OTHER = {  # the same letters, meaning something else: a verb, points of a curve, ...
     "limits": r"(?<=% )|(?<=confidence )|(?<=within )|(?<=its )|^",
-    "points": r"(?<=\d )|(?<=, )|^",
+    "points": r"(?<=\d )|(?<=, )(?=points$)",
     "channel": r"(?<!side )",
     "channels": r"(?<!side )",
     "gain": r"(?<!non-negative )",
@@ -78,4 +80,4 @@ def words_in(text: str) -> Iterator[tuple[int, int, str]]:
 
 def meaning_of(entry: str) -> str:
     """Say what a word, or a grade, means."""
-    return MEANINGS[entry] if entry in MEANINGS else GRADES[entry]  # type: ignore[index]
+    return (MEANINGS | {**GRADES})[entry]

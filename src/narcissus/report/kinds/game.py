@@ -176,7 +176,7 @@ def _verdict(record: Record, results: GameResults) -> Verdict:
 def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
     exact, best = results.exact, _best(results)
-    if exact is not None and exact.member and exact.best_attacker.success is not None:
+    if exact is not None and exact.member:
         top, grade = exact.best_attacker, exact.grade
         member, won, lost = exact.member, top.success, top.baseline
     elif results.member and best is not None:

@@ -74,8 +74,8 @@ def _hurt_most(results: SyntheticResults) -> tuple[str, Grade]:
         *((f"{g.by} {g.group}", risk, g) for risk in results.risks for g in risk.groups),
     ]
     who, risk, worst = max(each, key=lambda one: one[2].excess.low if one[2].excess else -1.0)
-    if worst.excess is None or worst.control is None:
-        return "not assessed, since there is no control to hold people against.", "not assessed"
+    if worst.excess is None or worst.control is None or risk.verdict == "not assessed":
+        return "not assessed, since people in the data are held against nobody.", "not assessed"
     if worst.excess.low <= 0:
         words = "nobody in the data is shown to be hit more often than others like them; that does"
         return f"{words} not show that nobody is.", "sampled"
