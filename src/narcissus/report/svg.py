@@ -12,9 +12,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-from cycler import cycler
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.rcsetup import cycler
 
 from narcissus.report.page import Figure
 

@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.report.format import MISSING, limits, number, percent, theorem_of
-from narcissus.report.page import (
-    Block,
-    Facts,
-    Figure,
-    Grid,
-    Items,
-    Page,
-    Section,
-    Text,
-    Verdict,
-)
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.base import SampledShare
@@ -397,16 +387,8 @@ def page(record: Record) -> Page:
     results = cast("GameResults", record.results)
     blocks = [*_attackers(results), *_profile(results), *_curve(results)]
     if results.memorized_bits is not None:
-        blocks.append(
-            Facts(
-                [
-                    (
-                        "Memorized information I(S; release | Nature)",
-                        f"{results.memorized_bits:.6g} bits (proved)",
-                    )
-                ]
-            )
-        )
+        words = f"{results.memorized_bits:.6g} bits (proved)"
+        blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
     sections = [_setting(record, results)]
     if blocks:
         sections.append(Section("Results", blocks))
