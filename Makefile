@@ -12,7 +12,7 @@ MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -42,6 +42,14 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
+
+# One file of the npm registry, which the digest pins; it stays out of the repository for its size.
+AXE := axe-core-4.14.1
+AXE_SHA512 := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
+axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kind
+	mkdir -p build && curl -fsSo build/$(AXE).tgz https://registry.npmjs.org/axe-core/-/$(AXE).tgz
+	cd build && echo "$(AXE_SHA512)  $(AXE).tgz" | sha512sum -c - && tar -xzf $(AXE).tgz --strip-components=1 package/axe.min.js
+	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py
 
 nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
 	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 -m nightly

@@ -1,39 +1,12 @@
 """``narcissus plan``: the file it writes, and the page in a real browser, if there is one."""
 
-import json
-import os
 import re
-import select
-import shutil
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.guarantees import GaussianDP
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-QUIET = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-STARTER = """import os, sys
-from fcntl import F_DUPFD, fcntl
-ends = [fcntl(int(end), F_DUPFD, 10) for end in sys.argv[1:3]]
-os.dup2(ends[0], 3)  # a browser reads its orders there
-os.dup2(ends[1], 4)  # and answers here
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 def test_the_page_is_written(narcissus, tmp_path, monkeypatch):
@@ -46,87 +19,6 @@ def test_the_page_is_written(narcissus, tmp_path, monkeypatch):
     code, _, err = narcissus("plan", "--out", "nowhere/plan.html")
     assert code == 2
     assert "choose a file in a folder that exists" in err
-
-
-class Browser:
-    """A browser that is spoken to over a pipe, as its developer tools do."""
-
-    def __init__(self, program, folder):
-        to_read, self._to = os.pipe()
-        self._from, to_write = os.pipe()
-        flags = (*QUIET, "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank")
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", STARTER, str(to_read), str(to_write), program, *flags],
-            pass_fds=(to_read, to_write), start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        os.close(to_read)
-        os.close(to_write)
-        self._unread = b""
-        self._number, self._session, self.said = 0, {}, []
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        found = self("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = {"sessionId": found["sessionId"]}
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self(f"{domain}.enable")
-
-    def __call__(self, method, **params):
-        self._number += 1
-        asked = {"id": self._number, "method": method, "params": params, **self._session}
-        os.write(self._to, json.dumps(asked).encode() + b"\0")
-        while True:
-            said = json.loads(self._message())
-            if said.get("id") == self._number:
-                assert "error" not in said, said
-                return said["result"]
-            self.said.append(said)
-
-    def _message(self):
-        while b"\0" not in self._unread:
-            assert select.select([self._from], [], [], 60)[0], "the browser does not answer"
-            more = os.read(self._from, 1 << 16)
-            assert more, "the browser went away"
-            self._unread += more
-        found, _, self._unread = self._unread.partition(b"\0")
-        return found
-
-    def js(self, expression):
-        found = self("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
-
-    def open(self, address):
-        self("Page.navigate", url="about:blank")
-        self("Page.navigate", url=address)
-        end = time.monotonic() + 20
-        while not self.js("document.readyState === 'complete' && location.href !== 'about:blank'"):
-            assert time.monotonic() < end
-            time.sleep(0.02)
-
-    def press(self, key, code, text=""):
-        for kind in ("keyDown", "keyUp"):
-            more = {"text": text} if text and kind == "keyDown" else {}
-            self("Input.dispatchKeyEvent", type=kind, key=key, code=key,
-                 windowsVirtualKeyCode=code, **more)  # fmt: skip
-
-    def text(self, name):
-        return self.js(f"document.getElementById('{name}').textContent")
-
-    def close(self):
-        os.close(self._to)
-        os.close(self._from)
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("no Chromium, in which the page would be tried, is installed")
-    found = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -172,8 +173,14 @@ def test_what_is_weak_or_assumed_has_no_colour_and_says_so(table_record, status,
         assert grade in re.search(r'<h2 id="verdict-title">(.*?)</h2>', html)[1]
         assert grade in text.split("\n\n")[1]
     if "assumptions" in weak:
-        assert "holds only if the prior is right" in html
+        assert "holds only if the prior is right" in read_aloud(html)
         assert "holds only if the prior is right" in text
+
+
+def read_aloud(html):
+    """Give the text of a page without its markup, as long as no word is asked what it means."""
+    html = re.sub(r"<span [^>]*popover.*?</span>", "", html.partition("</head>")[2])
+    return unescape(re.sub(r"<[^>]+>", "", html))
 
 
 def html_of(*blocks, **verdict):
@@ -213,3 +220,55 @@ def test_pictures_are_numbered_so_that_their_ids_differ():
 )
 def test_only_a_sure_status_without_assumptions_has_its_colour(verdict, tone):
     assert f'class="verdict tone-{tone}"' in html_of(**verdict)
+
+
+PRIOR = "the prior, and the prior again"
+
+
+def test_a_word_is_asked_where_it_stands_once_in_each_part_and_told_on_paper_once_a_page():
+    shown = Verdict("met", PRIOR, rests_on="proved")
+    page = Page(
+        "T", "", shown, [Section("A", [Text([PRIOR])]), Section("B", [Facts([("a", PRIOR)])])]
+    )
+    html = page_html(page)
+    asked = re.findall(r'<button type="button" popovertarget="([^"]+)">prior</button>', html)
+    assert len(asked) == 3
+    assert re.findall(r'<span id="([^"]+)" popover class="meaning"><b>prior</b>', html) == asked
+    assert len(re.findall(r'<p class="on-paper"><b>prior</b>: how likely', html)) == 1
+    assert read_aloud(html).count(PRIOR) == 3
+
+
+def test_what_is_folded_away_explains_its_words_itself_and_takes_them_from_nobody():
+    folded = Grid("t", ("Prior",), [("x",)], folded=True)
+    html = html_of(folded, Text([PRIOR]))
+    assert html.count('">Prior</button>') == html.count('">prior</button>') == 1
+
+
+def test_a_command_can_be_copied():
+    assert "<dd>narcissus bound --epsilon 1</dd>" in html_of(
+        Facts([("Command", "narcissus bound --epsilon 1")])
+    )
+
+
+def test_who_is_hurt_most_comes_before_all_but_the_status_with_its_grade():
+    html = html_of(
+        worst=("people < 18.", "sampled"), odds="One of two.", contradictions=["x and y"]
+    )
+    text = read_aloud(html)
+    order = [
+        "Threshold met",
+        "x and y",
+        "Hurt most: people < 18.",
+        "sampled",
+        "One of two.",
+        "So it is.",
+    ]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+def test_tables_of_many_columns_are_stacked_on_a_phone_under_their_columns():
+    wide = Grid("t", ("A", "B & C", "D"), [("x", 1, 2)], grades=["proved"])
+    html = html_of(wide, Grid("t", ("A", "B"), [("x", 1)]))
+    assert html.count(' stacks"') == 1
+    assert '<td data-column="B &amp; C" class="number">1</td>' in html
+    assert '<td data-column="How sure">' in html

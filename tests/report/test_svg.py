@@ -74,7 +74,7 @@ def test_contrast_meets_wcag(mode):
     assert len(palettes) == 3
     colours = palettes[mode]
     for name, behind in itertools.product(
-        ("ink", "quiet", "blue", "rust", "green"), ("paper", "ground")
+        ("ink", "quiet", "blue", "rust", "green", "plum", "gold"), ("paper", "ground")
     ):
         assert contrast(colours[name], colours[behind]) >= 4.5, (name, behind)
 

@@ -90,6 +90,7 @@ def test_paragraphs_items_and_figures():
 def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
     verdict = {
         "rests_on": "proved if", "assumptions": ["a is", "b is"], "odds": "One of two.",
+        "worst": ("whoever is alone.", "approximate"),
         "numbers": [("Guessed", "50%", "", "sampled"), ("Proved", "9%", "of all", "proved")],
         "evidence_against": ["an attack"], "where": "at ε = 1", "setting": "ε = 1",
     }  # fmt: skip
@@ -100,6 +101,10 @@ def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
 
 ✓ THRESHOLD MET at ε = 1  △ proved if
 
+Hurt most: whoever is alone. (≈ approximate)
+
+One of two.
+
 So it is.
 (This holds only if a is; and if b is.)
 
@@ -107,8 +112,6 @@ For ε = 1:
   Guessed  50%  ◐ sampled
   Proved    9%  ■ proved
       of all
-
-One of two.
 
 Evidence for the release:
   + no such evidence was found
@@ -122,3 +125,11 @@ Evidence against it:
 def test_contradictions_come_before_the_headline():
     text = verdict_text(page_with(contradictions=["x and y", "u and v"]))
     assert text.index("x and y 1 more pair") < text.index("So it is.")
+
+
+def test_words_of_the_page_are_explained_at_its_end():
+    text = page_text(page_with(odds="At ε = 1 the ceiling is near."))
+    _, words = text.split("\nWords\n-----\n")
+    assert [line.split()[0] for line in words.splitlines() if line[:1].strip()] == [
+        "ceiling", "epsilon",
+    ]  # fmt: skip

@@ -6,12 +6,13 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
+from narcissus.report.words import meaning_of, words_in
 from narcissus.study.record import Record
 
 EN_DASH, WORD_JOINER = "\N{EN DASH}", "\N{WORD JOINER}"
@@ -50,23 +51,56 @@ class _Blocks:
     """Draws blocks in order, and numbers what needs an id."""
 
     def __init__(self) -> None:
-        self.figures = 0
+        self.figures = self.words = 0
+        self.known: set[str] = set()
+        self.told: dict[str, bool] = {}  # every word so far, and whether paper has its meaning
+
+    def end_of_section(self) -> list[tuple[str, str]]:
+        """Give the words that are new, with what they mean, for paper; the next part asks anew."""
+        new = [entry for entry, is_told in self.told.items() if not is_told]
+        self.told = dict.fromkeys(self.told, True)
+        self.known = set()
+        return [(entry, meaning_of(entry)) for entry in new]
+
+    def text(self, text: str) -> Markup:
+        """Give a text whose words can be asked what they mean, where they stand."""
+        parts, end = [Markup()], 0
+        for start, stop, entry in () if text.startswith("narcissus ") else words_in(text):
+            if entry not in self.known:
+                parts += [escape(text[end:start]), self.term(entry, text[start:stop])]
+                end = stop
+        return Markup().join([*parts, escape(text[end:])])
+
+    def term(self, entry: str, shown: str, look: str = "") -> Markup:
+        """Give a word that shows its meaning when it is pressed."""
+        self.known.add(entry)
+        self.words += 1
+        self.told.setdefault(entry, False)
+        said = {"entry": entry, "shown": shown, "look": look, "meaning": meaning_of(entry)}
+        return Markup(environment().get_template("term.html").render(n=self.words, **said))
 
     @staticmethod
     def has_pictures(page: Page) -> bool:
         """Say whether a page shows single images of the data."""
         return any(isinstance(one, Pictures) for part in page.sections for one in part.blocks)
 
-    def html(self, block: Block, level: int = 3) -> Markup:
+    def html(self, block: Block, level: int = 3, *, is_folded: bool = False) -> Markup:
         """Draw one block; ``level`` is the rank of its heading, if it has one."""
         more: dict[str, Any] = {}
+        known = self.known
+        if is_folded or (isinstance(block, Grid) and block.folded):
+            self.known = set()  # what is folded away nobody may have read
         if isinstance(block, Figure):
             self.figures += 1
             more["name"] = f"figure-{self.figures}"
             # our own drawing, with title and description escaped where it is made
             more["svg"] = Markup(svg_of(block, more["name"]))
         template = environment().get_template(_TEMPLATES[type(block)])
-        return Markup(template.render(block=block, level=level, blocks=self, **more))
+        drawn = Markup(
+            template.render(block=block, level=level, is_folded=is_folded, blocks=self, **more)
+        )
+        self.known = known
+        return drawn
 
 
 def page_html(page: Page, *, digest: str = "") -> str:

@@ -169,6 +169,8 @@ class Verdict:
         As in the record (`narcissus.study.record.Status`).
     headline
         One sentence.
+    worst
+        Who is hurt most, in a sentence, and how far that can be trusted; None where nobody is.
     odds
         Plain odds: "Of 100 people like these, 68 are guessed right without the release, ...".
     evidence_for, evidence_against
@@ -191,6 +193,7 @@ class Verdict:
 
     status: str
     headline: str
+    worst: tuple[str, Grade] | None = None
     odds: str = ""
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.rcsetup import cycler
 
 from narcissus.report.page import Figure
 
@@ -28,7 +29,13 @@ FAINT = "#d5dae0"
 PAPER = "#ffffff"
 BLUE = "#0b63a5"
 RUST = "#a8480c"
-_NAMES = {INK: "ink", QUIET: "quiet", FAINT: "faint", PAPER: "paper", BLUE: "blue", RUST: "rust"}
+GREEN = "#1d6b44"
+PLUM = "#7a3b8f"
+GOLD = "#7a5c00"
+# on a cell of a heat map, whose colours the page does not swap; one of them always has 4.5:1
+ON_DARK, ON_LIGHT = "#fffffe", "#000001"
+_NAMES = {INK: "ink", QUIET: "quiet", FAINT: "faint", PAPER: "paper", BLUE: "blue", RUST: "rust",
+          GREEN: "green", PLUM: "plum", GOLD: "gold"}  # fmt: skip
 
 STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
@@ -45,6 +52,8 @@ STYLE: dict[RcKeyType, Any] = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.grid": False,
+    "axes.prop_cycle": cycler(marker=["", ".", "x"])
+    * cycler(color=[BLUE, RUST, INK, GREEN, PLUM, GOLD, QUIET]),
     "legend.edgecolor": FAINT,
     "grid.color": FAINT,
     "grid.linewidth": 0.8,

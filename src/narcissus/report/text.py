@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
+from narcissus.report.words import meaning_of, words_in
 from narcissus.results import Grade
 from narcissus.study.record import Record
 
@@ -154,23 +155,18 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield ""
     if verdict.contradictions:
         yield from _wrap(contradicted(verdict.contradictions))
+    if verdict.worst:
+        words, grade = verdict.worst
+        yield from _wrap(f"Hurt most: {words} ({_grade(grade)})")
+        yield ""
+    if verdict.odds:
+        yield from _wrap(verdict.odds)
+        yield ""
     yield from _wrap(verdict.headline)
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
     if verdict.numbers:
-        yield ""
-        if verdict.setting:
-            yield from _wrap(f"For {verdict.setting}:")
-        labels = max(len(label) for label, *_ in verdict.numbers)
-        values = max(len(value) for _, value, *_ in verdict.numbers)
-        for label, value, limits, grade in verdict.numbers:
-            start = f"  {label.ljust(labels)}  {value.rjust(values)}  "
-            yield f"{start}{_grade(grade)}"
-            if limits:
-                yield from _wrap(limits, first="      ")
-    if verdict.odds:
-        yield ""
-        yield from _wrap(verdict.odds)
+        yield from _numbers(verdict)
     for title, items, mark in (
         ("Evidence for the release", verdict.evidence_for, "+ "),
         ("Evidence against it", verdict.evidence_against, "- "),
@@ -178,6 +174,18 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         if verdict.evidence_for or verdict.evidence_against:
             yield ""
             yield from _items(title, items or ["no such evidence was found"], mark)
+
+
+def _numbers(verdict: Verdict) -> Iterator[str]:
+    yield ""
+    if verdict.setting:
+        yield from _wrap(f"For {verdict.setting}:")
+    labels = max(len(label) for label, *_ in verdict.numbers)
+    values = max(len(value) for _, value, *_ in verdict.numbers)
+    for label, value, limits, grade in verdict.numbers:
+        yield f"  {label.ljust(labels)}  {value.rjust(values)}  {_grade(grade)}"
+        if limits:
+            yield from _wrap(limits, first="      ")
 
 
 def _finish(lines: Sequence[str]) -> str:
@@ -201,6 +209,9 @@ def page_text(page: Page) -> str:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]
         for block in section.blocks:
             lines += ["", *_block(block)]
+    if met := sorted({entry for line in lines for _, _, entry in words_in(line)}):
+        lines += ["", "", "Words", "-----", ""]
+        lines += _facts([(entry, meaning_of(entry)) for entry in met])
     return _finish(lines)
 
 

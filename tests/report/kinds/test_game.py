@@ -129,3 +129,11 @@ def test_light_predicates_have_their_curve(record_of, blocks):
     [picture] = blocks(page_of(record), Figure)
     points = record.results.curve
     assert picture.table.rows == [[p.w, p.success, p.baseline] for p in points]
+
+
+def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(record_of):
+    exact = record_of("family").results.exact
+    words, grade = verdict_of(record_of("family")).worst
+    assert words.startswith(f"data of {exact.member}: the best attempts fit them in ")
+    assert grade == exact.grade
+    assert verdict_of(record_of("singling-out")).worst is None

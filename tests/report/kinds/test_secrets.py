@@ -67,3 +67,12 @@ def test_limits_and_bounds_are_rounded_outwards(audit):
     rows = figures(audit)["secrets_uniform_over_4"].table.rows
     shown = float(rows[1][5].rstrip("%")) / 100
     assert one.bound.value <= shown < one.bound.value + 0.0011
+
+
+def test_the_secrets_of_the_headline_are_those_hurt_most(audit):
+    worst = audit.record.results.headline
+    words, grade = page_of(audit.record).verdict.worst
+    assert words.startswith(
+        f"{worst.label}. {worst.best.name} names {percent(worst.best.success.value)}"
+    )
+    assert grade == "sampled"

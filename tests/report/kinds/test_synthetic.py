@@ -72,3 +72,17 @@ def test_groups_without_a_control_are_not_assessed(audits):
     page = page_of(audits["copied"].record)
     (groups,) = [s for s in page.sections if s.title == "Groups"]
     assert set(groups.blocks[0].grades) == {"sampled"}
+
+
+def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
+    def worst(name):
+        return page_of(audits[name].record).verdict.worst
+
+    risks = audits["copied"].record.results.risks
+    low = max(x.excess.low for r in risks for x in (r, *r.groups) if x.excess)
+    named = next(r for r in risks if r.excess.low == low)
+    words, grade = worst("copied")
+    assert words.lower().startswith(f"all people in the data. {named.name}".lower())
+    assert grade == "sampled"
+    assert "does not show that nobody is" in worst("fresh")[0]
+    assert worst("alone")[1] == "not assessed"

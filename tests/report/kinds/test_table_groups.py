@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure as MplFigure
 
 from narcissus.report import Figure, page_of
-from narcissus.report.kinds.table_groups import groups_picture, groups_section
+from narcissus.report.kinds.table_groups import groups_picture, groups_section, hurt_most
 
 
 def test_the_group_named_is_one_whose_limits_show_it(table_record, blocks):
@@ -85,3 +85,27 @@ def test_a_group_that_loses_nothing_is_not_said_to_lose_most(single):
 
     title = groups_picture(single(nothing).results.settings[0]).title
     assert title == "No group clearly loses more than the average"
+
+
+def test_who_is_hurt_most_is_named_with_both_shares_and_where(table_record):
+    words, grade = page_of(table_record(5)).verdict.worst
+    assert words.startswith(
+        "at ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1, “yes” (singled out by the release), 6.0% of"
+    )
+    assert words.endswith(
+        "61.0% of their secrets are recovered; 49.0% are guessed without the release."
+    )
+    assert grade == "sampled"
+
+
+def test_an_average_or_too_few_people_name_nobody_and_nobody_is_called_safe(single):
+    def unsure(result):
+        for group in result["groups"]:
+            group["attacks"]["posterior"]["over_guess_low"] = -1.0
+
+    words, grade = hurt_most(single(unsure).results.settings[0])
+    assert "that does not show that none does" in words
+    assert grade == "sampled"
+    words, grade = hurt_most(single(groups=[]).results.settings[0])
+    assert words.startswith("not assessed")
+    assert grade == "not assessed"

@@ -4,8 +4,8 @@ import pytest
 
 from narcissus.report.format import NO_BREAK
 from narcissus.report.kinds.table_names import (
+    above_guess,
     attack_name,
-    gain_of,
     label_of,
     level_of,
     most_relevant,
@@ -78,8 +78,8 @@ def test_an_advantage_that_is_allowed_as_a_share(single):
 
 
 def test_the_gain_is_over_what_is_guessed_and_not_over_the_own_baseline(single):
-    assert gain_of(setting_of(single())) == pytest.approx(0.56 - 0.53)
-    assert gain_of(setting_of(single(best=None, attacks={}))) is None
+    assert above_guess(setting_of(single())) == pytest.approx(0.56 - 0.53)
+    assert above_guess(setting_of(single(best=None, attacks={}))) is None
 
 
 def test_the_one_setting_that_decides_is_the_relevant_one(table_record):

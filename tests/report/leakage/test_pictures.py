@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure as MplFigure
 
 from narcissus import channels as ch
+from narcissus.report import svg
 from narcissus.report.leakage import pictures
 
 
@@ -78,3 +79,23 @@ def test_every_cell_of_a_mechanism_is_written():
     assert figure is not None
     assert [t.get_text() for t in drawn(figure).axes[0].texts] == ["25.0%", "75.0%", "100%", "0%"]
     assert figure.table.columns == ("Secret", "c", "d")
+
+
+def test_numbers_in_cells_have_contrast_whatever_the_page_does():
+    """The cells of a heat map keep their colour in the dark: so must what is written on them."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgb
+
+    def light(colour):
+        parts = np.asarray(to_rgb(colour[:3] if isinstance(colour, tuple) else colour))
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722]) + 0.05
+
+    for row in np.linspace(0, 1, 40).reshape(5, 8):
+        canvas = MplFigure()
+        axes = canvas.subplots()
+        pictures._write(axes, row[None, :], np.array([0.0, 1.0]))
+        for value, text in zip(row, axes.texts, strict=True):
+            one, other = light(text.get_color()), light(colormaps["Blues"](float(value)))
+            assert max(one, other) / min(one, other) >= 4.5
+            assert text.get_color() not in svg._NAMES  # which the page would swap

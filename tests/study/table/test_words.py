@@ -86,7 +86,7 @@ def excess(role, low, high, group="", name=None):
 
 def test_limits_are_rounded_to_the_safe_side():
     best = attack(gain_low_joint=0.0129, gain_high=0.3001)
-    assert "limits 1.2 points to 30.1 points" in " ".join(
+    assert "apart by 1.2 points to 30.1 points" in " ".join(
         against(numbers(attacks={"a": best}), [], [])
     )
     bounded = numbers(bounds=(share(most=0.70001), count()))
@@ -266,26 +266,27 @@ def test_what_speaks_against_a_release():
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({}, "Sampled: the attack `a` recovers 60.0%, 20.0 points more than the same attempts on"),
-        ({"baseline_exact": False}, "more than the same attack shown a release of other secrets"),
+        ({}, "Sampled: the attack `a` learns from the release: it recovers 60.0%, and the same "
+             "attempts 40.0% of fresh people"),
+        ({"baseline_exact": False}, "attack 40.0% if it is shown a release of other secrets"),
         (
             {"gain_low_joint": -0.1,
              "approximate": ApproximateLimits(low=0.45, high=0.7, method="t")},
-            "Open: the attack `a` seems to gain 20.0 points",
+            "Open: the attack `a` seems to learn from the release: it recovers 60.0%",
         ),
         (
             {"gain_low_joint": None,
              "approximate": ApproximateLimits(low=0.4, high=0.7, method="t")},
-            "whether the attack `a` gains on the same attempts on fresh people is not settled",
+            "Open: whether the attack `a` learns from the release: it recovers 60.0%",
         ),
-        ({"gain_low_joint": 0.0}, "Open: whether the attack `a` gains"),
+        ({"gain_low_joint": 0.0}, "Open: whether the attack `a` learns"),
     ],
 )  # fmt: skip
 def test_what_the_best_attack_gains_is_said_at_the_joint_level(more, says):
     [said] = against(numbers(attacks={"a": attack(**more)}), [], [])
     assert says in said
     low = more.get("gain_low_joint", 0.1)
-    assert f"limits {points(-1.0 if low is None else low)} to 30.0 points" in said
+    assert f"apart by {points(-1.0 if low is None else low)} to 30.0 points" in said
 
 
 def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest():

@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.report.format import MISSING, limits, number, percent, theorem_of
-from narcissus.report.page import (
-    Block,
-    Facts,
-    Figure,
-    Grid,
-    Items,
-    Page,
-    Section,
-    Text,
-    Verdict,
-)
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.base import SampledShare
@@ -165,11 +155,27 @@ def _verdict(record: Record, results: GameResults) -> Verdict:
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=_hurt_most(results),
         odds=odds,
         evidence_for=good,
         evidence_against=bad,
         numbers=_numbers(results),
     )
+
+
+def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
+    """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
+    exact, best = results.exact, _best(results)
+    if exact is not None and exact.member:
+        top, grade = exact.best_attacker, exact.grade
+        member, won, lost = exact.member, top.success, top.baseline
+    elif results.member and best is not None:
+        grade, member = "sampled", results.member
+        won, lost = best.success.value, best.baseline.value
+    else:
+        return None
+    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
+    return f"{words}, and fresh data in {percent(lost)}.", grade
 
 
 def _part(part: Any) -> str:
@@ -381,16 +387,8 @@ def page(record: Record) -> Page:
     results = cast("GameResults", record.results)
     blocks = [*_attackers(results), *_profile(results), *_curve(results)]
     if results.memorized_bits is not None:
-        blocks.append(
-            Facts(
-                [
-                    (
-                        "Memorized information I(S; release | Nature)",
-                        f"{results.memorized_bits:.6g} bits (proved)",
-                    )
-                ]
-            )
-        )
+        words = f"{results.memorized_bits:.6g} bits (proved)"
+        blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
     sections = [_setting(record, results)]
     if blocks:
         sections.append(Section("Results", blocks))

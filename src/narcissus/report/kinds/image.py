@@ -49,6 +49,7 @@ def _verdict(record: Record, results: ImageResults) -> Verdict:
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=(f"{_label(worst)}: {percent(worst.share)} of them are given back.", numbers[-1][3]),
         evidence_against=[record.verdict] if record.status == "exceeded" else [],
         evidence_for=[],  # attempts that fail prove nothing
         numbers=numbers,

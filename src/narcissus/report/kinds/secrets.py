@@ -84,6 +84,11 @@ def _verdict(record: Record, results: SecretsResults) -> Verdict:
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=(
+            f"{worst.label}. {best.name} names {percent(best.success.value)} of these secrets; "
+            f"{percent(worst.guess)} are guessed without the model.",
+            "sampled",
+        ),
         evidence_against=[
             f"{s.label}: {s.verdict}" for s in results.deciding if s.verdict in against
         ],

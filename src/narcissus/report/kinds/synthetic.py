@@ -11,6 +11,7 @@ from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.synthetic import (
     CountedShare,
+    GroupRisk,
     RiskResult,
     SignedLimits,
     SyntheticResults,
@@ -59,9 +60,29 @@ def _verdict(record: Record, results: SyntheticResults) -> Verdict:
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=_hurt_most(results),
         evidence_against=[_said(r) for r in beyond],
         evidence_for=[],  # an attack that fails proves nothing
         numbers=[_headline(r) for r in results.risks],
+    )
+
+
+def _hurt_most(results: SyntheticResults) -> tuple[str, Grade]:
+    """Name those whose excess is largest for certain: a group, or everybody in the data."""
+    each: list[tuple[str, RiskResult, RiskResult | GroupRisk]] = [
+        *(("all people in the data", risk, risk) for risk in results.risks),
+        *((f"{g.by} {g.group}", risk, g) for risk in results.risks for g in risk.groups),
+    ]
+    who, risk, worst = max(each, key=lambda one: one[2].excess.low if one[2].excess else -1.0)
+    if worst.excess is None or worst.control is None or risk.verdict == "not assessed":
+        return "not assessed, since people in the data are held against nobody.", "not assessed"
+    if worst.excess.low <= 0:
+        words = "nobody in the data is shown to be hit more often than others like them; that does"
+        return f"{words} not show that nobody is.", "sampled"
+    return (
+        f"{who}. {risk.name[0].upper()}{risk.name[1:]} succeeds for {percent(worst.real.share)} of "
+        f"them, and for {percent(worst.control.share)} of others like them.",
+        "sampled",
     )
 
 
@@ -217,10 +238,10 @@ def _beside_the_guess(risks: Sequence[RiskResult]) -> Grid:
         )
     grades: list[Grade] = ["sampled" for _ in rows]
     return Grid(
-        "Beside the best guess without the file, from other people's records: what it gains on "
-        "people in the data, and on the control (what it teaches about everybody)",
+        "Beside the best guess without the file, from other people's records: how far above it the "
+        "attack is on people in the data, and on the control (what it teaches about everybody)",
         (
-            *("Secret", "Guess", "Guess, in the data", "Gain, points", "Limits of the gain"),
+            *("Secret", "Guess", "Guess, in the data", "Above it, points", "Limits of that"),
             *("Guess, control", "Taught, points", "Limits of what is taught"),
         ),
         rows,

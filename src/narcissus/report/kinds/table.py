@@ -7,10 +7,10 @@ from typing import cast
 
 from narcissus.report.format import MISSING, limits, number, percent, points, theorem_of
 from narcissus.report.kinds.table_below import below_the_guess
-from narcissus.report.kinds.table_groups import groups_section
+from narcissus.report.kinds.table_groups import groups_section, hurt_most
 from narcissus.report.kinds.table_names import (
+    above_guess,
     attack_name,
-    gain_of,
     label_of,
     level_of,
     most_relevant,
@@ -48,7 +48,7 @@ def _sampled(label: str, value: LimitedMean | None, level: str, more: str = "") 
 def _headline(setting: SettingResult) -> list[Headline]:
     """Give the numbers of the verdict: without the release, with it, ceiling, proved."""
     level, best = level_of(setting), setting.best_attack
-    gain = "" if best is None else f"{points(gain_of(setting))} points; "
+    more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
     if_right = "" if setting.prior_is_exact else ", if the prior is right"
     found = ""
     if setting.guess.is_best_found:
@@ -57,7 +57,7 @@ def _headline(setting: SettingResult) -> list[Headline]:
         found = f" (the best guess that was found{found})"
     return [
         _sampled(f"Guessed right without the release{found}", setting.guess, level),
-        _sampled("Recovered with it by the best attack", best, level, gain),
+        _sampled("Recovered with it by the best attack", best, level, more),
         _ceiling(setting, level, if_right),
         _proved(setting),
     ]
@@ -127,6 +127,7 @@ def _verdict(record: Record, settings: Sequence[SettingResult], setting: Setting
         status=record.status,
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=headline,
+        worst=hurt_most(setting, f"at {label_of(setting)}, " if is_sweep else ""),
         odds=odds,
         evidence_for=setting.evidence_for,
         evidence_against=setting.evidence_against,

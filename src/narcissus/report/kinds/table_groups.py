@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from narcissus.report.format import limits, number, percent
-from narcissus.report.kinds.table_names import gain_of, label_of
+from narcissus.report.kinds.table_names import above_guess, label_of
 from narcissus.report.kinds.table_pictures import as_range
 from narcissus.report.page import Figure, Grid, Section, Text
+from narcissus.results import Grade
 from narcissus.study.results.table import SettingResult
 from narcissus.study.results.table_attacks import GroupAttack, LimitedMean
+from narcissus.study.table.words import most_vulnerable, without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -52,6 +54,23 @@ def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:
             groups_picture(setting),
         ],
     )
+
+
+def hurt_most(setting: SettingResult, where: str = "") -> tuple[str, Grade]:
+    """Name the group that the release surely costs most, as the verdict does."""
+    if not setting.groups:
+        words = "not assessed, since the study names no groups; an average can hide who loses most."
+        return words, "not assessed"
+    if (found := most_vulnerable(setting)) is None:
+        words = "no group is shown to lose more than can be guessed; that does not show that none"
+        return f"{where}{words} does.", "sampled"
+    group, _, attack = found
+    share, how = without(group, attack)
+    return (
+        f"{where}“{group.group}” ({group.by}), {percent(group.share_of_people)} of the people. "
+        f"{percent(attack.share)} of their secrets are recovered; {share} are {how} without the "
+        "release."
+    ), "sampled"
 
 
 def groups_picture(setting: SettingResult) -> Figure:
@@ -141,6 +160,6 @@ def _headline(setting: SettingResult, worst: _Line) -> str:
         f"{percent(worst.best.share)}, where the average goes from {percent(setting.guess.share)} "
         f"to {percent(best.share)}"
     )
-    if worst.sure_gain > (gain_of(setting) or 0.0):
+    if worst.sure_gain > (above_guess(setting) or 0.0):
         return f"The release adds most for {change}"
     return f"No group clearly loses more than the average; most is added for {change}"

@@ -44,7 +44,7 @@ def share_allowed(setting: SettingResult) -> float | None:
     return threshold.share
 
 
-def gain_of(setting: SettingResult) -> float | None:
+def above_guess(setting: SettingResult) -> float | None:
     """Give how much more the best attack recovers than can be guessed without the release."""
     best = setting.best_attack
     return None if best is None else best.share - setting.guess.share

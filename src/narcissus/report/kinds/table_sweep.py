@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
-from narcissus.report.kinds.table_names import gain_of, label_of, share_allowed
+from narcissus.report.kinds.table_names import above_guess, label_of, share_allowed
 from narcissus.report.kinds.table_pictures import as_range
 from narcissus.report.page import Figure, Grid
 from narcissus.study.results.table import SettingResult
@@ -164,7 +164,7 @@ def glance(settings: Sequence[SettingResult]) -> Grid:
                 label_of(s),
                 percent(s.guess.share),
                 _in_brief(s.best_attack),
-                points(gain_of(s)),
+                points(above_guess(s)),
                 _in_brief(s.ceiling),
                 MISSING if share is None else percent(share.share_at_most, "up"),
                 MISSING if count is None else f"{number(count.at_most)} of {count.of}",
@@ -179,7 +179,7 @@ def glance(settings: Sequence[SettingResult]) -> Grid:
             "Setting",
             "Without",
             "Best attack",
-            "Gain, points",
+            "Above the guess, points",
             "Ceiling",
             "Proved on average",
             "Proved in one release",

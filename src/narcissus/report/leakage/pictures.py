@@ -14,7 +14,7 @@ from narcissus.report.charts import HATCH, PLATE, short
 from narcissus.report.format import number, percent
 from narcissus.report.leakage.sheet import graded
 from narcissus.report.page import Figure, Grid
-from narcissus.report.svg import BLUE, FAINT, INK, PAPER, QUIET, RUST
+from narcissus.report.svg import BLUE, FAINT, INK, ON_DARK, ON_LIGHT, PAPER, QUIET, RUST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,7 @@ MOST_SECRETS = 25
 MOST_BELIEFS = 12
 """Posteriors that are drawn; the rest is said."""
 WRITTEN = 8
+DARK = 0.715  # from here on the cells of a heat map are read better in white than in black
 """Columns up to which each cell says its number."""
 
 
@@ -93,7 +94,7 @@ def _write(axes: Axes, values: Floats, ends: Floats) -> None:
         if (ends[i + 1] - ends[i]) / whole < 0.05:
             continue
         for j, value in enumerate(row):
-            colour = PAPER if value > 0.55 else INK
+            colour = ON_DARK if value > DARK else ON_LIGHT
             middle = (ends[i] + ends[i + 1]) / 2
             axes.text(
                 j + 0.5, middle, percent(float(value)), color=colour, ha="center", va="center"

@@ -76,7 +76,7 @@ def verdict_words(
     if (worst := most_vulnerable(numbers)) is not None:
         group, _, attack = worst
         parts.append(
-            f"Hardest hit by {group.by}: {group.group}, from {' '.join(_without(group, attack))} "
+            f"Hardest hit by {group.by}: {group.group}, from {' '.join(without(group, attack))} "
             f"to {percent(attack.share)} recovered."
         )
     if threshold is not None:
@@ -275,42 +275,40 @@ def against(
     worst = most_vulnerable(numbers)
     if worst is not None:
         group, name, found = worst
-        without, how = _without(group, found)
+        share, how = without(group, found)
         items.append(
             f"Sampled: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(found.share)} of them; {without} are {how} without the "
+            f"`{name}` recovers {percent(found.share)} of them; {share} are {how} without the "
             "release (beyond limits that hold for all groups, attacks and settings at once)."
         )
     return items
 
 
 def _best_attack(name: str, best: AttackResult) -> list[str]:
-    """Say what the best attack gains on itself, or that the trials do not tell."""
+    """Say whether the best attack owes anything to the release, or that the trials do not tell."""
     low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
-    high = best.gain_high
-    limits = f"limits {lower(100 * low, places=1)} points to {upper(100 * high, places=1)} points"
-    against_what = (
-        "the same attempts on fresh people"
-        if best.baseline_exact
-        else "the same attack shown a release of other secrets"
+    chance = percent(best.baseline)
+    both = (
+        f"it recovers {percent(best.share)}, and the same "
+        + (
+            f"attempts {chance} of fresh people"
+            if best.baseline_exact
+            else f"attack {chance} if it is shown a release of other secrets"
+        )
+        + f" (apart by {lower(100 * low, places=1)} points to "
+        f"{upper(100 * best.gain_high, places=1)} points, within limits)"
     )
     if low > 0:
-        return [
-            f"Sampled: the attack `{name}` recovers {percent(best.share)}, "
-            f"{points(best.gain)} more than {against_what} ({limits})."
-        ]
+        return [f"Sampled: the attack `{name}` learns from the release: {both}."]
     rough = best.approximate
     if best.gain > 0 and rough is not None and rough.low > best.baseline:
         return [
-            f"Open: the attack `{name}` seems to gain {points(best.gain)} on {against_what}, "
-            f"but its {limits} leave that open: too few trials."
+            f"Open: the attack `{name}` seems to learn from the release: {both}, but the limits "
+            "leave that open: too few trials."
         ]
     if best.gain_high > 0.01:
-        return [
-            f"Open: whether the attack `{name}` gains on {against_what} is not settled "
-            f"({points(best.gain)}, {limits})."
-        ]
+        return [f"Open: whether the attack `{name}` learns from the release: {both}."]
     return []
 
 
@@ -329,7 +327,7 @@ def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAtt
     return max(found, key=lambda one: one[2].sure_gain, default=None)
 
 
-def _without(group: GroupResult, attack: GroupAttack) -> tuple[str, str]:
+def without(group: GroupResult, attack: GroupAttack) -> tuple[str, str]:
     """Say how much of a group is got without the release, and how: by the guess, or by chance."""
     chance = attack.by_chance
     if chance is not None and chance.share > group.guess.share:
