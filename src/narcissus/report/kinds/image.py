@@ -43,13 +43,14 @@ def page(record: Record) -> Page:
 def _verdict(record: Record, results: ImageResults) -> Verdict:
     whole, worst = results.whole, results.worst
     numbers = [_counted(whole, "Given back").headline("images")]
+    of = copies_words(worst.copies, "outliers")
     if worst is not whole:
-        name = f"Of those with {copies_words(worst.copies, 'outliers')}"
+        name = f"Of those with {of}"
         numbers.append(_counted(worst, name).headline("images"))
     return Verdict(
         status=record.status,
         headline=record.verdict,
-        worst=(f"{_label(worst)}: {percent(worst.share)} of them are given back.", numbers[-1][3]),
+        worst=(f"{of}: {percent(worst.share)} of them are given back.", numbers[-1][3]),
         evidence_against=[record.verdict] if record.status == "exceeded" else [],
         evidence_for=[],  # attempts that fail prove nothing
         numbers=numbers,
