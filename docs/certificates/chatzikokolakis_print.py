@@ -1,4 +1,4 @@
-"""002: Appendix H, Figure 3, Proposition 1, Fact 1, footnote 3, equations 9 and 21, in fractions."""
+"""002: Appendix H, Figure 3, Proposition 1, Fact 1, section V-B, equation 21, in fractions."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -82,7 +82,7 @@ sums = [sum(x for x, lead in zip(fact[2], leads, strict=True) if lead == i) for 
 seconds = [
     sum(x for x, lead in zip(second_largest, leads, strict=True) if lead == i) for i in (0, 1)
 ]
-must(all(a >= b for a, b in zip(seconds, sums, strict=True)), "and holds by columns that a row leads")
+must(all(a >= b for a, b in zip(seconds, sums, strict=True)), "it holds by the columns of a row")
 print(f"Fact 1 on [[0,0,1],[.5,.5,0],[.4,.6,0]]: q_1 = {q_1}, r_1 = {fact[2][0]}")
 
 
@@ -96,8 +96,9 @@ def beta(prior, channel):
 
 
 tells = [[1, 0], [0, 1], [F(1, 2), F(1, 2)]]
-must(beta([F(1, 2), F(1, 2), 0], tells) == 0, "beta is 0 though a possible output fits two secrets")
-print(f"V-B on [[1,0],[0,1],[.5,.5]], prior (.5, .5, 0): beta = {beta([F(1, 2), F(1, 2), 0], tells)}")
+found = beta([F(1, 2), F(1, 2), 0], tells)
+must(found == 0, "beta is 0 though every output fits two secrets")
+print(f"V-B on [[1,0],[0,1],[.5,.5]], prior (.5, .5, 0): beta = {found}")
 near = [beta([1 - F(1, 10**k), F(1, 10**k)], [[1, 0], [0, 1]]) for k in (1, 3, 9)]
 must(near == [0, 0, 0], "footnote 3: the limit is 0 for the identity, not 1")
 print("footnote 3, identity, prior (1 - t, t), t = .1, .001, 1e-9: beta = 0, 0, 0")

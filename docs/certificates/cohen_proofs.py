@@ -100,4 +100,4 @@ tau = (gamma**2 + 2 * gamma) * log(4 / 0.01) / n
 few = ceil(4 * (gamma**2 + 2 * gamma) * log(1 / 0.01))
 enough = ceil(4 * (gamma**2 + 2 * gamma) * log(4 / 0.01))
 must(tau <= 1 / 4 and few < enough <= n, "tau <= 1/4 needs ln(4/delta)")
-print(f"  printed cut tau {tau:.4f}; tau <= 1/4 needs n >= {enough:,}, the printed condition {few:,}")
+print(f"  cut printed: tau {tau:.4f}; tau <= 1/4 from n = {enough:,} on, printed condition {few:,}")
