@@ -1,13 +1,17 @@
 """What docs/errata.md says of a certificate is what the certificate prints, and none fails."""
 
 import contextlib
+import importlib.util
 import io
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import narcissus
 
 ROOT = Path(__file__).resolve().parents[1]
 CERTIFICATES = ROOT / "docs" / "certificates"
@@ -52,6 +56,28 @@ def test_numbers_in_the_text_are_printed_by_a_certificate():
     precise = {number for number in re.findall(r"\d*\.\d{4,}", text)}
     unfounded = {n for n in precise if n not in printed and f"0{n}" not in printed}
     assert not unfounded
+
+
+def test_the_paper_has_greek_letters_and_what_programs_print_untouched():
+    where = importlib.util.spec_from_file_location("make", ROOT / "docs" / "paper" / "make.py")
+    make = importlib.util.module_from_spec(where)
+    where.loader.exec_module(make)
+    page = "## 1. A\n`eps_protect` >= `e^eps <= sum_x`, [b](c.md)\n```text\neps <= 1\n```\n"
+    assert make.for_print(page) == (
+        "# 1. A\n`eps_protect` >= `e^ε ≤ Σ_x`, b\n```text\neps <= 1\n```\n"
+    )
+    version, day = make.of_release()
+    assert version == narcissus.__version__
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
+
+
+def test_the_paper_is_made(tmp_path):
+    pypandoc, typst = pytest.importorskip("pypandoc"), pytest.importorskip("typst")
+    assert pypandoc.get_pandoc_version()
+    assert typst.compile
+    made = tmp_path / "errata.pdf"
+    subprocess.run([sys.executable, ROOT / "docs" / "paper" / "make.py", "--out", made], check=True)
+    assert made.read_bytes().startswith(b"%PDF")
 
 
 CHANGES = [  # a certificate, what it says, what would be false
