@@ -66,6 +66,8 @@ def test_the_paper_has_greek_letters_and_what_programs_print_untouched():
     assert make.for_print(page) == (
         "# 1. A\n`eps_protect` >= `e^ε ≤ Σ_x`, b\n```text\neps <= 1\n```\n"
     )
+    table = "| a | b | c |\n|---|---|---|\n| short | no minus | " + "long " * 20 + "|\n"
+    assert make.columns(table) == "auto, auto, 9.9fr"
     version, day = make.of_release()
     assert version == narcissus.__version__
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)

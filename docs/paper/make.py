@@ -28,7 +28,8 @@ LETTERS |= {
 NAMES = re.compile(rf"(?<![A-Za-z_])({'|'.join(LETTERS)})(?![A-Za-z]|_protect)")
 FENCED = re.compile(r"(```.*?```)", flags=re.S)
 FORMULA = re.compile(r"`[^`\n]+`|^    .*$", flags=re.M)
-COLUMNS = {2: "(auto, 1fr)", 3: "(1fr, auto, auto)", 4: "(1.2fr, 1.4fr, 1.5fr, 2fr)"}
+TABLE = re.compile(r"(?:^\|.*\n)+", flags=re.M)
+SHORT = 34  # letters of a column that is as wide as its longest cell
 
 
 def of_release() -> tuple[str, str]:
@@ -58,6 +59,14 @@ def for_print(page: str) -> str:
     return "".join(pieces)
 
 
+def columns(table: str) -> str:
+    """Give the widths of a table's columns: short ones their own, the others by their words."""
+    rows = [line.strip("|").split(" | ") for line in table.splitlines() if set(line) - set("|-")]
+    longest = [max(len(cell.strip()) for cell in cells) for cells in zip(*rows, strict=True)]
+    many = len(longest) < 4  # four columns share the page
+    return ", ".join("auto" if many and n <= SHORT else f"{n**0.5:.1f}fr" for n in longest)
+
+
 def source() -> str:
     """Give the page in Typst's language."""
     import pypandoc
@@ -65,7 +74,8 @@ def source() -> str:
     page = (DOCS / "errata.md").read_text(encoding="utf-8")
     title, _, text = page.removeprefix("# ").partition("\n")
     body = pypandoc.convert_text(for_print(text), "typst", format="gfm", extra_args=["--wrap=none"])
-    body = re.sub(r"columns: (\d+),", lambda m: f"columns: {COLUMNS[int(m[1])]},", body)
+    widths = iter([columns(table) for table in TABLE.findall(text)])
+    body = re.sub(r"columns: [^\n]+,\n", lambda _: f"columns: ({next(widths)}),\n", body)
     body = re.sub(r"align: \([^)]*\),", "align: left,", body)
     template = (HERE / "paper.typ").read_text(encoding="utf-8")
     version, day = of_release()
