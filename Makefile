@@ -6,13 +6,15 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 MUTANTS_STAMP := $(VENV)/.installed-mutants
 TORCH_STAMP := $(VENV)/.installed-torch
+PAPER_STAMP := $(VENV)/.installed-paper
 # Where PyTorch keeps its builds for CPUs; that of PyPI brings gigabytes of CUDA along.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
+PDF ?= site/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs paper notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -62,6 +64,9 @@ docs: $(DEV_STAMP)    ## write the generated pages
 	$(BIN)/python docs/public.py
 	$(BIN)/python docs/build.py
 
+paper: $(PAPER_STAMP) ## make a PDF of the page of errata and new results: site/errata.pdf, or PDF=...
+	$(BIN)/python docs/paper/make.py --out $(PDF)
+
 notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
 	$(BIN)/python docs/notebooks/make.py
 
@@ -80,6 +85,7 @@ lock:                 ## resolve the locked versions anew
 	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
+	$(COMPILE) -c requirements/dev.lock --group paper -o requirements/paper.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
 	$(BIN)/uv pip compile -q --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --index $(TORCH_INDEX) \
@@ -106,6 +112,10 @@ $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
 
 $(MUTANTS_STAMP): $(DEV_STAMP) requirements/mutants.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/mutants.lock
+	touch $@
+
+$(PAPER_STAMP): $(BIN)/python requirements/paper.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/paper.lock
 	touch $@
 
 # A folder that pip is told of (PIP_FIND_LINKS) may hold the build; else it comes from its index.

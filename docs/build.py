@@ -289,7 +289,8 @@ def claims(item: Any) -> str:
         right = sum(one.agrees for one in made.printed)
         said.append(f"{right} of {len(made.printed)} printed numbers agree")
     words = [", ".join(said)] if said else []
-    words += [f"**fails**: {one.what}: {one.because}" for one in made.held if not one.holds]
+    fails = "[**fails**](errata.md)"
+    words += [f"{fails}: {one.what}: {one.because}" for one in made.held if not one.holds]
     return "<br>".join(words) or made.cannot
 
 

@@ -158,7 +158,8 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
     monkeypatch.setattr("narcissus.reproduce.ITEMS", {one.name: one for one in items})
     rows = [line for line in build.statements().splitlines() if "Says." in line]
     assert len(rows) == 3
-    assert "1 proved, 1 of 1 printed numbers agree<br>**fails**: always: not at \\| 3" in rows[0]
+    assert "1 proved, 1 of 1 printed numbers agree<br>" in rows[0]
+    assert "<br>[**fails**](errata.md): always: not at \\| 3" in rows[0]
     assert "`narcissus channel a.csv`" in rows[0]
     assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
     assert "`narcissus reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]

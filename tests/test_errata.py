@@ -1,0 +1,125 @@
+"""What docs/errata.md says of a certificate is what the certificate prints, and none fails."""
+
+import contextlib
+import importlib.util
+import io
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import narcissus
+
+ROOT = Path(__file__).resolve().parents[1]
+CERTIFICATES = ROOT / "docs" / "certificates"
+PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"```text\ndocs/certificates/(\S+)\.py\n\n(.*?)```", flags=re.S)
+SHOWN = dict(BLOCK.findall(PAGE))
+OURS = sorted({path.stem for path in CERTIFICATES.glob("*.py")} - {"checking"})
+
+
+def run(path, monkeypatch):
+    """Run a certificate as a program; give what it prints."""
+    monkeypatch.setattr(sys, "path", [str(CERTIFICATES), *sys.path])
+    sys.modules.pop("checking", None)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            runpy.run_path(str(path), run_name="__main__")
+    finally:
+        sys.modules.pop("checking", None)
+    return said.getvalue()
+
+
+def test_the_page_shows_every_certificate_once():
+    peers = {f"peers/{path.stem}" for path in (CERTIFICATES / "peers").glob("*.py")}
+    assert set(SHOWN) == {*OURS, *peers}
+    assert len(BLOCK.findall(PAGE)) == len(SHOWN)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_certificate_holds_and_prints_what_the_page_shows(name, monkeypatch):
+    assert run(CERTIFICATES / f"{name}.py", monkeypatch) == SHOWN[name]
+
+
+def test_what_tools_printed_is_kept_beside_their_programs():
+    for path in (CERTIFICATES / "peers").glob("*.py"):
+        assert SHOWN[f"peers/{path.stem}"] == path.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+def test_numbers_in_the_text_are_printed_by_a_certificate():
+    text = re.sub(r"```.*?```", "", PAGE, flags=re.S)
+    printed = set(re.findall(r"\d*\.\d+", " ".join(SHOWN.values())))
+    precise = {number for number in re.findall(r"\d*\.\d{4,}", text)}
+    unfounded = {n for n in precise if n not in printed and f"0{n}" not in printed}
+    assert not unfounded
+
+
+def test_the_paper_has_greek_letters_and_what_programs_print_untouched():
+    where = importlib.util.spec_from_file_location("make", ROOT / "docs" / "paper" / "make.py")
+    make = importlib.util.module_from_spec(where)
+    where.loader.exec_module(make)
+    page = "## 1. A\n`eps_protect` >= `e^eps <= sum_x`, [b](c.md)\n```text\neps <= 1\n```\n"
+    assert make.for_print(page) == (
+        "# 1. A\n`eps_protect` >= `e^ε ≤ Σ_x`, b\n```text\neps <= 1\n```\n"
+    )
+    table = "| a | b | c |\n|---|---|---|\n| short | no minus | " + "long " * 20 + "|\n"
+    assert make.columns(table) == "auto, auto, 9.9fr"
+    version, day = make.of_release()
+    assert version == narcissus.__version__
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
+
+
+def test_the_paper_is_made(tmp_path):
+    pypandoc, typst = pytest.importorskip("pypandoc"), pytest.importorskip("typst")
+    assert pypandoc.get_pandoc_version()
+    assert typst.compile
+    made = tmp_path / "errata.pdf"
+    subprocess.run([sys.executable, ROOT / "docs" / "paper" / "make.py", "--out", made], check=True)
+    assert made.read_bytes().startswith(b"%PDF")
+
+
+CHANGES = [  # a certificate, what it says, what would be false
+    ("swanberg_failures", "(n == 3)", "(n == 2)"),
+    ("swanberg_failures", "u = mechanism(n, v, low, DELTA)", "u = mechanism(n, v, high, DELTA)"),
+    ("swanberg_failures", "first.get(z, 0) * second.get(z, 0)", "first.get(z, 0)"),
+    ("swanberg_passwords", "likeliest(1.2), 1) - 0.24", "likeliest(1.1), 1) - 0.24"),
+    ("chatzikokolakis_print", "randomised_response(400, e)", "randomised_response(4_000, e)"),
+    ("chatzikokolakis_print", "51 * H, 12 * H, 37 * H", "50 * H, 10 * H, 40 * H"),
+    ("cohen_covering", "(1 + log(volume))\n    must(least", "log(volume) / 2\n    must(least"),
+    ("cohen_covering", "log2(0.75)", "log2(0.7)"),
+    ("cohen_proofs", "(1 if j == 2 else HALF)", "HALF"),
+    ("cohen_proofs", "(1 + e) * step / 2", "(1 + e) * step * 3"),
+    ("kaplan_known_rows", "Fraction(1, size - n + 1), ", "Fraction(2, size - n + 1), "),
+    ("one_target", "optimum(prior, e, delta),", "optimum(prior, e, 0),"),
+    ("domination", "delta * sum(1 - o", "delta / 4 * sum(1 - o"),
+    ("domination", "tail_of_bernoullis(chances, v) +", "tail_of_bernoullis(chances[:1], v) +"),
+    ("interpolation", "[0.01 * (1 - o)]", "[0.009 * (1 - o)]"),
+    ("interpolation", "must(share <= Fraction(1, 1 +", "must(share <= Fraction(1, 2 +"),
+    ("swap", "tail * (1 - tail) / mass", "tail * (1 - tail) / mass / 2"),
+    ("exact_profile", "max([F(0)] +", "max([F(-1)] +"),
+    ("bayes_delta", "2 * (1 - delta) / (1 + e)", "2 * (1 - 2 * delta) / (1 + e)"),
+    ("bayes_records", "2 * e ** (-((n - 1) // 2))", "2 * e ** (-((n + 1) // 2))"),
+    ("from_samples", "if k == 0 else alpha / m", "if k == 0 else 2 * m * alpha"),
+    ("from_samples", "limits, worst = [low(k, 16)", "limits, worst = [low(k + 1, 16)"),
+    ("most_secure", "* loss).ravel()", "* 2 * loss).ravel()"),
+    ("averages", "n / (4 * (n + 1))", "n / (3 * (n + 1))"),
+    ("averages", "return (total / 2) ** d", "return (total / 3) ** d"),
+]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "said", "false"), CHANGES)
+def test_a_certificate_fails_when_something_in_it_is_changed(
+    name, said, false, tmp_path, monkeypatch, capsys
+):
+    text = (CERTIFICATES / f"{name}.py").read_text(encoding="utf-8")
+    assert text.count(said) == 1
+    (tmp_path / "changed.py").write_text(text.replace(said, false), encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        run(tmp_path / "changed.py", monkeypatch)
+    assert end.value.code == 1
+    assert "does not hold" in capsys.readouterr().err
