@@ -73,15 +73,14 @@ class _Blocks:
         return Markup(template.render(block=block, level=level, blocks=self, **more))
 
 
-def page_html(page: Page, *, digest: str = "") -> str:
+def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> str:
     """Draw a page as one self-contained HTML document."""
     verdict = page.verdict
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
     tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
-    template = environment().get_template("page.html")
-    text = template.render(
+    text = environment().get_template(template).render(
         page=page,
         verdict=verdict,
         sign=sign,

@@ -1,0 +1,284 @@
+"""Findings of a record beside what its readers must document: five frameworks, item by item.
+
+Help for documentation, no legal advice: an item that nothing in a record answers is "not
+assessed", with what would assess it. `docs/for-decisions.md` says where the items are from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from narcissus.report.brief import no_stronger
+from narcissus.report.format import SIGNS, percent
+from narcissus.report.kinds import page_of
+from narcissus.report.kinds.table_names import most_relevant
+from narcissus.report.page import Grid, Page, Section, Text
+from narcissus.report.subjects import NO_GROUPS, Subject, subject_of
+from narcissus.study.record import Record
+from narcissus.study.results.channel import ExactChannel, SampledChannel
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.results.game import GameResults
+from narcissus.study.results.image import ImageResults
+from narcissus.study.results.language import LanguageResults
+from narcissus.study.results.secrets import SecretsResults
+from narcissus.study.results.synthetic import SyntheticResults
+from narcissus.study.results.table import TableResults
+
+if TYPE_CHECKING:
+    from narcissus.results import Grade
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An item of a framework.
+
+    Attributes
+    ----------
+    item
+        Its name there.
+    asks
+        What it is about, in our words.
+    finding
+        Which finding of a record answers it, or a part of it; empty for none, ever.
+    otherwise
+        What would assess it, or the rest of it.
+    """
+
+    item: str
+    asks: str
+    finding: str
+    otherwise: str
+
+
+ELSEWHERE = "the organisation's own documents; nothing that is computed from a release answers it"
+
+FRAMEWORKS: dict[str, tuple[Asked, ...]] = {
+    "Article 29 Working Party, Opinion 05/2014 (WP216): three risks": (
+        Asked(
+            "Singling out",
+            "can records be isolated that identify a person",
+            "singling out",
+            "`narcissus synth` for a file of rows; a game with the statement singling-out",
+        ),
+        Asked(
+            "Linkability",
+            "can two records about the same person, or group, be linked",
+            "linkability",
+            "`narcissus synth` links two parts of a record by a file; other data sets, nobody here",
+        ),
+        Asked(
+            "Inference",
+            "can the value of an attribute be deduced from others, with significant probability",
+            "inference",
+            "`narcissus audit` of the release with the attribute unknown",
+        ),
+    ),
+    "NIST SP 800-226: evaluating differential privacy guarantees": (
+        Asked(
+            "Privacy parameters",
+            "epsilon, delta, and what they mean",
+            "parameters",
+            "state the guarantee in the study, or refute one by `narcissus refute`",
+        ),
+        Asked(
+            "Unit of privacy",
+            "whose data may change: a record, a person, for how long",
+            "unit",
+            "say how many rows a person has; a row is taken for a person",
+        ),
+        Asked(
+            "Algorithms and correctness",
+            "does the algorithm keep its guarantee, and the program the algorithm",
+            "correctness",
+            "a review of the code; an audit can refute a guarantee and never show that it is kept",
+        ),
+        Asked("Utility", "are the results good for their use", "", "compare statistics with and "
+              "without noise"),
+        Asked("Bias", "are errors and losses shared fairly", "worst", "accuracy by group; only the "
+              "loss of privacy by group is looked at here"),
+        Asked("Trust model", "who sees data without noise", "", ELSEWHERE),
+        Asked(
+            "Side channels",
+            "what time, traffic and floating point tell",
+            "side channels",
+            "`narcissus estimate`, or a study of a channel, on measured times or sizes",
+        ),
+        Asked("Security and access control", "who can reach the data", "", ELSEWHERE),
+        Asked("Data collection exposure", "what collecting exposes", "", ELSEWHERE),
+    ),
+    "ISO/IEC 27559:2022: de-identification framework": (
+        Asked("Context assessment: threat modelling", "who attacks, with what means and motives",
+              "threat", "motives, contracts and security of recipients: " + ELSEWHERE),
+        Asked("Context assessment: transparency and impact", "what harm, who was told", "",
+              ELSEWHERE),
+        Asked("Data assessment: data features", "principals, types, attributes", "released",
+              "a description of the data; which columns count as known is the study's choice"),
+        Asked("Data assessment: attack modelling", "maximum or average risk, whose", "worst",
+              "groups in the study: an average can hide who loses most"),
+        Asked("Identifiability: quantifying", "how likely is identification", "limit",
+              "a guarantee to start from; what is limited here is recovery of unknown values"),
+        Asked("Identifiability: adversarial testing", "what do attacks reach", "testing",
+              "an audit by attackers who know what yours know"),
+        Asked("Mitigation", "change the data or the environment, then evaluate again", "outcome",
+              "a sweep of levels of noise, or the study again for the changed release"),
+        Asked("Governance, before and after data are made available", "roles, policies, incidents",
+              "", ELSEWHERE),
+    ),
+    "Five Safes": (
+        Asked("Safe projects", "is this use of the data appropriate", "", ELSEWHERE),
+        Asked("Safe people", "can the users be trusted", "", ELSEWHERE),
+        Asked("Safe settings", "does the place of access limit misuse", "", ELSEWHERE),
+        Asked("Safe data", "is there a disclosure risk in the data itself", "inference",
+              "an audit of the data that users get, as a release"),
+        Asked("Safe outputs", "are the results that leave non-disclosive", "outcome",
+              "a check of each output (ACRO, an output checker); one release was looked at"),
+    ),
+    "SATRE: trusted research environments": (
+        Asked("Information governance", "risk, compliance, training", "", ELSEWHERE),
+        Asked("Computing technology and information security", "the machines", "", ELSEWHERE),
+        Asked("Data management: output management", "a statistical basis for checking outputs",
+              "outcome", "the environment's own process; `narcissus report --export acro` hands "
+              "the evidence to the checker"),
+        Asked("Supporting capabilities", "money, people, the public", "", ELSEWHERE),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a record says to an item; the grade is None for what a study states and nobody tests."""
+
+    text: str
+    grade: Grade | None
+
+
+def mapping_of(record: Record) -> Page:
+    """Turn a record into a page of frameworks, each item beside its finding and grade.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    Page
+        The verdict, then a table for each framework.
+    """
+    whole, found = page_of(record), answers(record)
+    sections = [Section("How to read this", [Text([
+        "Help for documentation, not legal advice: whether a framework is met is decided by "
+        "people, from more than this. A finding answers an item in part at most. “Not assessed” "
+        "is never to be read as safe. “As stated” is what the study says and nothing here tests.",
+    ])])]  # fmt: skip
+    for name, items in FRAMEWORKS.items():
+        rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]
+        columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
+        sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
+    verdict = replace(whole.verdict, evidence_for=(), evidence_against=(), numbers=(), setting="")
+    return Page(f"{record.title}: findings by framework", whole.subtitle, verdict, sections)
+
+
+def _said(one: Asked, found: dict[str, Answered]) -> tuple[str, str]:
+    answer = found.get(one.finding)
+    if answer is None:
+        return "nothing", f"{SIGNS['not assessed']} not assessed"
+    grade = answer.grade
+    return answer.text, "as stated" if grade is None else f"{SIGNS[grade]} {grade}"
+
+
+def answers(record: Record) -> dict[str, Answered]:
+    """Give what a record says, by the names that items use; what it says nothing about is left out.
+
+    No grade is stronger than the record allows: where statements contradict each other, nothing is
+    proved.
+    """
+    subject = subject_of(record) or Subject(record.title)
+    if_so = f" Only if {'; and if '.join(record.assumptions)}." if record.assumptions else ""
+    found = {
+        "outcome": Answered(f"{record.verdict}{if_so}", record.grade),
+        "released": Answered(subject.released, None),
+        "threat": Answered("; ".join(record.assessed) or "nothing is said", None),
+        **_testing(record),
+        **_of_kind(record),
+    }
+    if not subject.worst.endswith(NO_GROUPS):
+        found["worst"] = Answered(subject.worst, "sampled")
+    if subject.limits:
+        first = subject.limits[0]
+        found["limit"] = Answered(first.text, first.grade)
+    if record.contradictions:
+        found["correctness"] = Answered(record.contradictions[0], record.grade)
+    return {
+        name: replace(one, grade=one.grade and no_stronger(one.grade, record))
+        for name, one in found.items()
+    }
+
+
+def _testing(record: Record) -> dict[str, Answered]:
+    """Give what attacks reached: the sampled numbers of the verdict."""
+    numbers = page_of(record).verdict.numbers
+    sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
+    return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
+
+
+def _of_kind(record: Record) -> dict[str, Answered]:
+    results = record.results
+    if isinstance(results, TableResults):
+        return _table(results)
+    if isinstance(results, SyntheticResults):
+        return _synthetic(results)
+    if isinstance(results, SecretsResults):
+        worst = results.headline
+        best, kept = worst.best, worst.training.kept_epsilon
+        text = f"{percent(best.success.value)} of secrets are named, {percent(worst.guess)} guessed"
+        found = {"inference": Answered(text, "sampled")}
+        if kept is not None:
+            text = f"epsilon {kept:.4g} at delta {worst.training.delta:g}, about another canary"
+            found["parameters"] = Answered(text, "proved")
+            found["unit"] = Answered(f"one canary: {worst.training.neighbours}", None)
+        return found
+    if isinstance(results, ExactChannel | SampledChannel):
+        exact = isinstance(results, ExactChannel)
+        risk = results.exact.bayes_risk if exact else results.estimated.bayes_risk.estimate
+        text = f"{percent(1 - risk)} of secrets are guessed right with the output"
+        answer = Answered(text, "proved" if exact else "sampled")
+        return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
+    if isinstance(results, GameResults) and results.statement.name.startswith("singling-out"):
+        text = f"In the world of the game: {results.outcome}. {results.statement.words}"
+        return {"singling out": Answered(text, record.grade)}
+    if isinstance(results, LanguageResults | ImageResults | ClassifierResults):
+        reached = _testing(record).get("testing")
+        if reached is not None:
+            return {"inference": replace(reached, text=f"whole records, {reached.text}")}
+    return {}
+
+
+def _table(results: TableResults) -> dict[str, Answered]:
+    one = most_relevant(results.settings)
+    found: dict[str, Answered] = {}
+    if (best := one.best_attack) is not None:
+        text = f"{percent(best.share)} recovered, {percent(one.guess.share)} guessed without"
+        found["inference"] = Answered(f"{text} ({one.label})", "sampled")
+    for bound in (one.share_bound, one.count_bound):
+        if bound is not None and bound.guarantee:
+            grade = None if one.is_declared else one.grade_of(bound)
+            found["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
+            found["unit"] = Answered("one row, replaced by another, taken for one person", None)
+    return found
+
+
+def _synthetic(results: SyntheticResults) -> dict[str, Answered]:
+    """Give each risk: of several secrets the one with the largest excess."""
+    found: dict[str, Answered] = {}
+    ordered = sorted(results.risks, key=lambda r: -1.0 if r.excess is None else r.excess.low)
+    for risk in ordered:  # the worst comes last, and stays
+        text = f"{risk.name}: {percent(risk.real.share)} of people in the data"
+        if risk.control is None:
+            found[risk.risk] = Answered(f"{text}, and no control", "not assessed")
+            continue
+        text += f", {percent(risk.control.share)} of others"
+        grade: Grade = "not assessed" if risk.verdict == "not assessed" else "sampled"
+        found[risk.risk] = Answered(f"{text}: {risk.verdict}", grade)
+    return found

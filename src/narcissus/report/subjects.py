@@ -1,0 +1,249 @@
+"""What those who decide ask of a record of each kind: what was released, who is hurt most, limits.
+
+One function for each kind; a kind that is not here says no more than its page does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from narcissus.report.format import number, percent, points
+from narcissus.report.kinds.table_names import label_of, most_relevant
+from narcissus.results import Grade
+from narcissus.study.record import Record
+from narcissus.study.results.channel import ExactChannel, SampledChannel
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.results.extraction import ExtractionResults
+from narcissus.study.results.game import GameResults
+from narcissus.study.results.image import ImageGroup, ImageResults
+from narcissus.study.results.language import DocumentGroup, LanguageResults
+from narcissus.study.results.secrets import SecretsResults
+from narcissus.study.results.synthetic import SyntheticResults
+from narcissus.study.results.table import SettingResult, TableResults
+from narcissus.study.table.words import most_vulnerable
+
+NO_GROUPS = "Groups of people were not looked at."
+
+
+@dataclass(frozen=True)
+class EveryAttacker:
+    """What no attacker exceeds, in a sentence, and what must hold for it."""
+
+    text: str
+    grade: Grade
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a record is about, for somebody who decides.
+
+    Attributes
+    ----------
+    released
+        What is released, a sentence.
+    worst
+        Who is hurt most, a sentence; or that nobody looked.
+    limits
+        What no attacker exceeds; empty where nothing limits all of them.
+    no_ground
+        Why it is no ground to decide on a release about people; empty where it is one.
+    """
+
+    released: str
+    worst: str = NO_GROUPS
+    limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
+    no_ground: str = ""
+
+
+def subject_of(record: Record) -> Subject | None:
+    """Give what a record is about; None for a kind that says nothing of it."""
+    describe = _KINDS.get(type(record.results))
+    if describe is None:
+        return None
+    found = describe(record.results, record)
+    if record.contradictions:  # what rests on something that is refuted limits nobody
+        limits = tuple(replace(one, grade="not assessed") for one in found.limits)
+        return replace(found, limits=limits)
+    return found
+
+
+def _table(results: TableResults, record: Record) -> Subject:
+    one = most_relevant(results.settings)
+    what = one.released
+    if one.noise is not None or not what:
+        exact = "exact" if one.noiseless else "noisy"
+        what = f"{number(one.marginals)} {exact} tables of counts ({label_of(one)})"
+    threat = record.study.get("threat") or {}
+    secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
+    text = f"{what}, about {number(one.people)} people. The attacker is after: {secret}."
+    if len(results.settings) > 1:
+        text += f" {len(results.settings)} levels of protection were compared."
+    return Subject(text, _worst_group(one), _table_limits(one))
+
+
+def _worst_group(one: SettingResult) -> str:
+    if not one.groups:
+        return NO_GROUPS
+    found = most_vulnerable(one)
+    if found is None:
+        return (
+            f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
+            "which does not prove that none is."
+        )
+    group, _, attack = found
+    chance = 0.0 if attack.by_chance is None else attack.by_chance.share
+    return (
+        f"Hardest hit: {group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
+        f"{percent(attack.share)} of them are recovered with the release, "
+        f"{percent(max(group.guess.share, chance))} without it (sampled)."
+    )
+
+
+def _table_limits(one: SettingResult) -> tuple[EveryAttacker, ...]:
+    share, count = one.share_bound, one.count_bound
+    found: list[EveryAttacker] = []
+    if share is not None and share.share_at_most < 1:
+        text = f"At most {percent(share.share_at_most, 'up')} of these {one.whose} on average"
+        if share.share_of_population is not None and not one.everybody:
+            text += f"; of all like them {percent(share.share_of_population, 'up')} (sampled)"
+        given = share.assumptions + share.takes_as_given
+        found.append(EveryAttacker(f"{text}.", one.grade_of(share), given))
+    if count is not None and count.at_most < count.of:
+        text = f"In one release at most {number(count.at_most)} of {number(count.of)}"
+        text += f", with {100 * count.confidence:g}% confidence."
+        given = count.assumptions + count.takes_as_given
+        found.append(EveryAttacker(text, one.grade_of(count), given))
+    return tuple(found)
+
+
+def _synthetic(results: SyntheticResults, record: Record) -> Subject:
+    files = results.files
+    groups = [(risk, group) for risk in results.risks for group in risk.groups]
+    known = [(r, g, g.excess, g.control) for r, g in groups if g.excess and g.control]
+    worst = NO_GROUPS
+    if known:
+        risk, group, excess, control = max(known, key=lambda one: one[2].low)
+        low = points(excess.low, "down")
+        worst = (
+            f"Largest excess in a group: {risk.name}, {group.by} {group.group}: "
+            f"{percent(group.real.share)} of its people in the data, {percent(control.share)} of "
+            f"others (at least {low} points, sampled)."
+        )
+    elif groups:
+        worst = "Groups were looked at, and no control tells what is due to the release."
+    return Subject(
+        f"A synthetic file of {number(files.synthetic)} rows, made from data about "
+        f"{number(files.real)} people.",
+        worst,
+    )
+
+
+def _secrets(results: SecretsResults, record: Record) -> Subject:
+    one = results.headline
+    limits: tuple[EveryAttacker, ...] = ()
+    if one.bound is not None:
+        text = f"At most {percent(one.bound.value, 'up')} of secrets are named ({one.label})."
+        limits = (EveryAttacker(text, "proved", one.bound.assumptions),)
+    return Subject(
+        f"A trained model that saw one secret of {number(one.values)}; "
+        f"{number(results.models)} models were trained for each setting.",
+        limits=limits,
+    )
+
+
+def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
+    """Say which copies are given away most; people are not looked at."""
+    if group is whole or group.gain is None:
+        return NO_GROUPS
+    return (
+        f"Hardest hit: {name} that come {number(group.copies)} times: {percent(group.share)} are "
+        f"given back, at least {points(group.gain.low, 'down')} points more than of those never "
+        f"seen (sampled). {NO_GROUPS}"
+    )
+
+
+def _language(results: LanguageResults, record: Record) -> Subject:
+    groups = results.best.groups
+    worst = max(groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+    text = f"A language model ({results.model}), trained on {number(results.trained)} documents."
+    return Subject(text, _hit("documents", worst, results.best.whole))
+
+
+def _image(results: ImageResults, record: Record) -> Subject:
+    text = f"A model of images ({results.model}), trained on {number(results.trained)} images."
+    return Subject(text, _hit("images", results.worst, results.whole))
+
+
+def _classifier(results: ClassifierResults, record: Record) -> Subject:
+    return Subject(
+        f"A classifier with all its weights ({results.network}), trained on "
+        f"{number(results.trained)} images."
+    )
+
+
+def _channel(results: ExactChannel | SampledChannel, record: Record) -> Subject:
+    one, other = results.pair
+    grade: Grade = "sampled"
+    given, sure = tuple(record.assumptions), ""
+    if isinstance(results, ExactChannel):
+        risk, security = results.exact.bayes_risk, results.exact.beta_star
+        given, grade = (*given, "the output is made as the study describes it"), "proved"
+    else:
+        found = results.estimated
+        risk, security = found.bayes_risk.low, found.beta_star.low
+        sure = f", with {100 * found.confidence:g}% confidence"
+    limits: list[EveryAttacker] = []
+    if risk is not None:
+        text = f"The secret is guessed right at most {percent(1 - risk, 'up')} of the time{sure}."
+        limits.append(EveryAttacker(text, grade, given))
+    if security is not None:
+        most = percent(1 - security / 2, "up")
+        text = f"No two secrets are told apart more than {most} of the time{sure} (50% by chance)."
+        limits.append(EveryAttacker(text, grade, given))
+    return Subject(
+        f"An output that depends on which of {number(results.secrets)} secrets is true.",
+        f"Easiest to tell apart: {one} and {other}. {NO_GROUPS}",
+        tuple(limits),
+    )
+
+
+def _game(results: GameResults, record: Record) -> Subject:
+    limits = [
+        EveryAttacker(f"{bound.quantity}: {bound.at_most}.", bound.grade, bound.assumptions)
+        for bound in results.proofs
+        if bound.value < 1
+    ]
+    exact = results.exact
+    if exact is not None and exact.holds and record.status == "met":
+        limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
+    worst = f"The worst world that was looked at: {results.member}. " if results.member else ""
+    return Subject(
+        f"Nothing about real people. The statement that was tested: {results.statement.words}.",
+        worst + NO_GROUPS,
+        tuple(limits),
+        "A game tests a statement in a world that is written down, not a release about people",
+    )
+
+
+def _extraction(results: ExtractionResults, record: Record) -> Subject:
+    return Subject(
+        "One release, given to one program that should print the data behind it.",
+        no_ground="This weighs whether one program extracts one data set: another program may do "
+        "better, and what is lost by people was not looked at",
+    )
+
+
+_KINDS: dict[type, Callable[..., Subject]] = {
+    TableResults: _table,
+    SyntheticResults: _synthetic,
+    SecretsResults: _secrets,
+    LanguageResults: _language,
+    ImageResults: _image,
+    ClassifierResults: _classifier,
+    ExactChannel: _channel,
+    SampledChannel: _channel,
+    GameResults: _game,
+    ExtractionResults: _extraction,
+}
