@@ -15,7 +15,7 @@ from typing import Any, cast
 from narcissus._files import read_bytes, write_atomically
 from narcissus._version import __version__
 from narcissus.errors import InputError
-from narcissus.report.brief import brief_of, no_stronger
+from narcissus.report.brief import at_decisive, brief_of, no_stronger
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
 from narcissus.report.kinds import page_of
@@ -75,10 +75,10 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
 def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, Any]:
     """Give a record as one output of ACRO, of type "custom"."""
     status = "fail" if record.status == "exceeded" else "review"
-    words = STATUS[record.status][1]
+    words = STATUS[record.status][1].replace(";", ",")  # the viewer parts the summary at each
     numbers = [
         {"number": label, "value": value, "limits": notes, "grade": no_stronger(grade, record)}
-        for label, value, notes, grade in page_of(record).verdict.numbers
+        for label, value, notes, grade in page_of(at_decisive(record)).verdict.numbers
     ]
     columns = list(numbers[0]) if numbers else []
     return {

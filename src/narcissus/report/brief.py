@@ -10,8 +10,8 @@ from narcissus.findings import weakest
 from narcissus.report.format import GRADES, SIGNS, percent
 from narcissus.report.html import page_html
 from narcissus.report.kinds import page_of
-from narcissus.report.page import MISSING, Block, Facts, Grid, Items, Page, Section, Text
-from narcissus.report.subjects import NO_GROUPS, Subject, subject_of
+from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
+from narcissus.report.subjects import Subject, decisive, subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
@@ -19,6 +19,8 @@ from narcissus.study.results.table import TableResults
 
 MOST_NUMBERS, MOST_ITEMS = 6, 3
 """Rows and items that fit on one page; how many more there are is said."""
+NO_GROUPS = "Groups of people were not looked at."
+AS_DESCRIBED = "the release is made as the study describes it"
 TO_FILL_IN = "_" * 24
 AT_LEAST = ("beta_star", "bayes_risk")
 """Thresholds of a channel, whose security must be so high."""
@@ -42,14 +44,14 @@ def brief_of(record: Record) -> Page:
         Who is hurt most first, then what was released, what an attacker gets beside what can be
         guessed, what nobody can exceed, what was not assessed, and who decides.
     """
-    whole = page_of(record)
+    whole, shown = page_of(record), page_of(at_decisive(record))
     subject = subject_of(record) or Subject(whole.subtitle or record.title)
-    said = [subject.worst, _without_worst(whole.verdict.headline)]
-    if subject.worst == NO_GROUPS:  # nobody to begin with
-        said.reverse()
+    unseen = "" if subject.groups else NO_GROUPS
+    said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
     verdict = replace(
         whole.verdict,
-        headline=" ".join(said),
+        headline=" ".join(filter(None, said)),
+        odds=shown.verdict.odds if whole.verdict.odds else "",
         numbers=(),
         setting="",
         evidence_for=(),
@@ -61,7 +63,7 @@ def brief_of(record: Record) -> Page:
         verdict,
         [
             Section("What was released", [Text([subject.released])]),
-            Section("What an attacker gets, beside what can be guessed", [_numbers(whole, record)]),
+            Section("What an attacker gets, beside what can be guessed", [_numbers(shown, record)]),
             Section("What nobody can exceed", list(_limits(subject, record))),
             Section("What was not assessed", list(_missing(subject, record))),
             Section("Who decides", [Facts(_decision(record))]),
@@ -72,6 +74,13 @@ def brief_of(record: Record) -> Page:
 def render_brief(record: Record) -> str:
     """Draw a record as one self-contained HTML page that prints on one sheet of A4."""
     return page_html(brief_of(record), digest=record.digest, template="brief.html")
+
+
+def at_decisive(record: Record) -> Record:
+    """Give a record without the settings of a sweep that its status is not about."""
+    if not isinstance(record.results, TableResults):
+        return record
+    return record.model_copy(update={"results": TableResults(decisive(record.results, record))})
 
 
 def _without_worst(headline: str) -> str:
@@ -90,11 +99,12 @@ def no_stronger(grade: Grade, record: Record) -> Grade:
 def _numbers(whole: Page, record: Record) -> Grid:
     """Give the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
-    shown = [row for row in numbers if row[1] != MISSING][:MOST_NUMBERS]
+    shown = numbers[:MOST_NUMBERS]
     grades = [no_stronger(grade, record) for *_, grade in shown]
     more = len(numbers) - len(shown)
-    about = whole.verdict.setting or "What was measured or proved"
-    caption = about + (f" ({more} more in the report)" if more else "")
+    results = record.results
+    about = f": {decisive(results, record).label}" if isinstance(results, TableResults) else ""
+    caption = f"What was measured or proved{about}" + (f" ({more} more in the report)" if more else "")
     rows = [
         [label, value, notes.partition("; approximately")[0], f"{SIGNS[grade]} {_words(grade)}"]
         for (label, value, notes, _), grade in zip(shown, grades, strict=True)
@@ -116,14 +126,14 @@ def _limits(subject: Subject, record: Record) -> Iterator[Block]:
     texts = [f"{one.text} {SIGNS[one.grade]} {_words(one.grade)}" for one in subject.limits]
     yield Items("No attacker gets more", _first(texts), "plain")
     given = dict.fromkeys(text for one in subject.limits for text in one.given)
-    yield Items("Only if", _first([*given]) or ["nothing more is assumed"], "plain")
+    yield Items("Only if", _first([*given]) or [AS_DESCRIBED], "plain")
 
 
 def _missing(subject: Subject, record: Record) -> Iterator[Block]:
     if subject.no_ground:
         yield Text([f"No ground for a decision about people: {subject.no_ground}."])
     asked = [f"{remark.quantity}: {remark.reason}" for remark in record.not_assessed]
-    asked += [NO_GROUPS.rstrip(".")] if NO_GROUPS in subject.worst else []
+    asked += [] if subject.groups else [NO_GROUPS.rstrip(".")]
     if asked:
         yield Items("Asked, or to be asked, and not answered", _first(asked), "warning")
     yield Items("Not covered by any number here", _first(record.not_covered, 5), "warning")

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from narcissus.report.brief import no_stronger
+from narcissus.report.brief import at_decisive, no_stronger
 from narcissus.report.format import SIGNS, percent
 from narcissus.report.kinds import page_of
-from narcissus.report.kinds.table_names import most_relevant
 from narcissus.report.page import Grid, Page, Section, Text
-from narcissus.report.subjects import NO_GROUPS, Subject, subject_of
+from narcissus.report.subjects import Subject, decisive, subject_of
 from narcissus.study.record import Record
 from narcissus.study.results.channel import ExactChannel, SampledChannel
 from narcissus.study.results.classifier import ClassifierResults
@@ -203,7 +202,7 @@ def answers(record: Record) -> dict[str, Answered]:
         **_testing(record),
         **_of_kind(record),
     }
-    if not subject.worst.endswith(NO_GROUPS):
+    if subject.groups:
         found["worst"] = Answered(subject.worst, "sampled")
     if subject.limits:
         first = subject.limits[0]
@@ -218,7 +217,7 @@ def answers(record: Record) -> dict[str, Answered]:
 
 def _testing(record: Record) -> dict[str, Answered]:
     """Give what attacks reached: the sampled numbers of the verdict."""
-    numbers = page_of(record).verdict.numbers
+    numbers = page_of(at_decisive(record)).verdict.numbers
     sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
 
@@ -226,7 +225,7 @@ def _testing(record: Record) -> dict[str, Answered]:
 def _of_kind(record: Record) -> dict[str, Answered]:
     results = record.results
     if isinstance(results, TableResults):
-        return _table(results)
+        return _table(results, record)
     if isinstance(results, SyntheticResults):
         return _synthetic(results)
     if isinstance(results, SecretsResults):
@@ -255,8 +254,8 @@ def _of_kind(record: Record) -> dict[str, Answered]:
     return {}
 
 
-def _table(results: TableResults) -> dict[str, Answered]:
-    one = most_relevant(results.settings)
+def _table(results: TableResults, record: Record) -> dict[str, Answered]:
+    one = decisive(results, record)
     found: dict[str, Answered] = {}
     if (best := one.best_attack) is not None:
         text = f"{percent(best.share)} recovered, {percent(one.guess.share)} guessed without"

@@ -23,9 +23,6 @@ from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.table.words import most_vulnerable
 
-NO_GROUPS = "Groups of people were not looked at."
-
-
 @dataclass(frozen=True)
 class EveryAttacker:
     """What no attacker exceeds, in a sentence, and what must hold for it."""
@@ -44,7 +41,9 @@ class Subject:
     released
         What is released, a sentence.
     worst
-        Who is hurt most, a sentence; or that nobody looked.
+        Who is hurt most, a sentence; empty where nobody looked.
+    groups
+        Whether groups of people were looked at.
     limits
         What no attacker exceeds; empty where nothing limits all of them.
     no_ground
@@ -52,7 +51,8 @@ class Subject:
     """
 
     released: str
-    worst: str = NO_GROUPS
+    worst: str = ""
+    groups: bool = False
     limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
     no_ground: str = ""
 
@@ -69,8 +69,21 @@ def subject_of(record: Record) -> Subject | None:
     return found
 
 
+def decisive(results: TableResults, record: Record) -> SettingResult:
+    """Give the setting that a table's status is about; of several the least protected.
+
+    Where one level of a sweep exceeds what is accepted, those who decide must not be shown another
+    one that does not.
+    """
+    relevant = most_relevant(results.settings)
+    alike = [one for one in results.settings if one.status == record.status]
+    if relevant.status == record.status or not alike:
+        return relevant
+    return min(alike, key=lambda one: one.protection)
+
+
 def _table(results: TableResults, record: Record) -> Subject:
-    one = most_relevant(results.settings)
+    one = decisive(results, record)
     what = one.released
     if one.noise is not None or not what:
         exact = "exact" if one.noiseless else "noisy"
@@ -80,12 +93,12 @@ def _table(results: TableResults, record: Record) -> Subject:
     text = f"{what}, about {number(one.people)} people. The attacker is after: {secret}."
     if len(results.settings) > 1:
         text += f" {len(results.settings)} levels of protection were compared."
-    return Subject(text, _worst_group(one), _table_limits(one))
+    return Subject(text, _worst_group(one), bool(one.groups), _table_limits(one))
 
 
 def _worst_group(one: SettingResult) -> str:
     if not one.groups:
-        return NO_GROUPS
+        return ""
     found = most_vulnerable(one)
     if found is None:
         return (
@@ -122,7 +135,7 @@ def _synthetic(results: SyntheticResults, record: Record) -> Subject:
     files = results.files
     groups = [(risk, group) for risk in results.risks for group in risk.groups]
     known = [(r, g, g.excess, g.control) for r, g in groups if g.excess and g.control]
-    worst = NO_GROUPS
+    worst = ""
     if known:
         risk, group, excess, control = max(known, key=lambda one: one[2].low)
         low = points(excess.low, "down")
@@ -137,6 +150,7 @@ def _synthetic(results: SyntheticResults, record: Record) -> Subject:
         f"A synthetic file of {number(files.synthetic)} rows, made from data about "
         f"{number(files.real)} people.",
         worst,
+        bool(groups),
     )
 
 
@@ -154,13 +168,13 @@ def _secrets(results: SecretsResults, record: Record) -> Subject:
 
 
 def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
-    """Say which copies are given away most; people are not looked at."""
+    """Say which copies are given away most."""
     if group is whole or group.gain is None:
-        return NO_GROUPS
+        return ""
     return (
         f"Hardest hit: {name} that come {number(group.copies)} times: {percent(group.share)} are "
         f"given back, at least {points(group.gain.low, 'down')} points more than of those never "
-        f"seen (sampled). {NO_GROUPS}"
+        "seen (sampled)."
     )
 
 
@@ -189,7 +203,7 @@ def _channel(results: ExactChannel | SampledChannel, record: Record) -> Subject:
     given, sure = tuple(record.assumptions), ""
     if isinstance(results, ExactChannel):
         risk, security = results.exact.bayes_risk, results.exact.beta_star
-        given, grade = (*given, "the output is made as the study describes it"), "proved"
+        given, grade = (*given, "the release is made as the study describes it"), "proved"
     else:
         found = results.estimated
         risk, security = found.bayes_risk.low, found.beta_star.low
@@ -204,8 +218,8 @@ def _channel(results: ExactChannel | SampledChannel, record: Record) -> Subject:
         limits.append(EveryAttacker(text, grade, given))
     return Subject(
         f"An output that depends on which of {number(results.secrets)} secrets is true.",
-        f"Easiest to tell apart: {one} and {other}. {NO_GROUPS}",
-        tuple(limits),
+        f"Easiest to tell apart: {one} and {other}.",
+        limits=tuple(limits),
     )
 
 
@@ -218,12 +232,12 @@ def _game(results: GameResults, record: Record) -> Subject:
     exact = results.exact
     if exact is not None and exact.holds and record.status == "met":
         limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
-    worst = f"The worst world that was looked at: {results.member}. " if results.member else ""
+    worst = "" if exact is None or not exact.member else f"The worst world: {exact.member}."
     return Subject(
         f"Nothing about real people. The statement that was tested: {results.statement.words}.",
-        worst + NO_GROUPS,
-        tuple(limits),
-        "A game tests a statement in a world that is written down, not a release about people",
+        worst,
+        limits=tuple(limits),
+        no_ground="A game tests a statement in a world that is written down, not a release about people",
     )
 
 
