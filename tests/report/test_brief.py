@@ -1,5 +1,6 @@
 """One page for those who decide: nothing in it is stronger than in the record it is drawn from."""
 
+import itertools
 import re
 
 import pytest
@@ -105,7 +106,7 @@ def test_without_groups_the_verdict_comes_first_and_that_is_said(single):
     record = single(groups=[])
     headline = brief_of(record).verdict.headline
     assert headline == f"{record.verdict} {NO_GROUPS}"
-    warned = [b for b in parts(record)["What was not assessed"] if isinstance(b, Items)][0]
+    warned = next(b for b in parts(record)["What was not assessed"] if isinstance(b, Items))
     assert NO_GROUPS.rstrip(".") in warned.items
 
 
@@ -131,9 +132,7 @@ def test_what_limits_every_attacker_stands_with_what_it_needs(single):
 
 
 def test_what_does_not_fit_is_counted(table_record):
-    remarks = [
-        {"quantity": f"thing {i}", "reason": "no time", "remedy": "wait"} for i in range(5)
-    ]
+    remarks = [{"quantity": f"thing {i}", "reason": "no time", "remedy": "wait"} for i in range(5)]
     record = table_record(1, not_assessed=remarks)
     asked = parts(record)["What was not assessed"][0]
     assert asked.items[-1] == "and 2 more, in the report"
@@ -149,7 +148,9 @@ def test_a_kind_that_is_no_ground_for_a_decision_says_so(every_record, name):
 def test_what_was_accepted_has_its_direction_reason_and_author(every_record, table_record):
     said = accepted(table_record(1))
     assert said == "share at most 70.0%; why: Made up for a test; set by: Nobody"
-    assert "no threshold was set" in accepted(table_record(1, threshold=None, status="inconclusive"))
+    assert "no threshold was set" in accepted(
+        table_record(1, threshold=None, status="inconclusive")
+    )
     channel = every_record["channel"]
     study = {"threshold": {"beta_star": 0.5, "reason": "", "origin": ""}, "policy": None}
     assert accepted(channel.model_copy(update={"study": study})) == "beta star at least 50.0%"
@@ -164,7 +165,7 @@ def test_html_is_self_contained_and_escaped(table_record):
     assert html == render_brief(table_record(1, title="<script>alert(1)</script>"))
     levels = [int(n) for n in re.findall(r"<h(\d)", html)]
     assert levels[0] == 1
-    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
 
 
 def test_a_kind_that_only_has_a_page_has_a_brief(table_record, monkeypatch):

@@ -41,9 +41,10 @@ def test_what_is_hit_by_chance_stands_in_for_a_lower_guess(single):
         attack |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
         attack |= {"over_guess": 0.4, "over_guess_low": 0.3}
 
-    assert "90.0% of them are recovered with the release, 60.0% without" in subject_of(
-        single(change)
-    ).worst
+    assert (
+        "90.0% of them are recovered with the release, 60.0% without"
+        in subject_of(single(change)).worst
+    )
 
 
 def test_groups_of_which_none_is_surely_hurt_are_not_called_safe(single):

@@ -58,7 +58,9 @@ def command(
     from narcissus._files import parsing, write_atomically
     from narcissus.study.record import read_record
 
-    asked = [f for f, on in (("--brief", brief), ("--mapping", mapping), ("--export", export)) if on]
+    asked = [
+        f for f, on in (("--brief", brief), ("--mapping", mapping), ("--export", export)) if on
+    ]
     if len(asked) > 1 or (export and as_text):
         asked += ["--text"] if export and as_text else []
         raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")

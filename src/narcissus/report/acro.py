@@ -55,7 +55,7 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
         "report.html": render_html(record).encode(),
         "record.json": read_bytes(source, largest=LARGEST),
     }
-    when = datetime.fromtimestamp(source.stat().st_mtime).isoformat()  # noqa: DTZ006, as ACRO's is
+    when = datetime.fromtimestamp(source.stat().st_mtime).isoformat()
     results = {
         "version": ACRO,
         "tool": {

@@ -100,20 +100,21 @@ def _numbers(whole: Page, record: Record) -> Grid:
     """Give the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
     shown = numbers[:MOST_NUMBERS]
-    grades = [no_stronger(grade, record) for *_, grade in shown]
     more = len(numbers) - len(shown)
     results = record.results
     about = f": {decisive(results, record).label}" if isinstance(results, TableResults) else ""
-    caption = f"What was measured or proved{about}" + (f" ({more} more in the report)" if more else "")
+    caption = f"What was measured or proved{about}"
+    caption += f" ({more} more in the report)" if more else ""
     rows = [
-        [label, value, notes.partition("; approximately")[0], f"{SIGNS[grade]} {_words(grade)}"]
-        for (label, value, notes, _), grade in zip(shown, grades, strict=True)
+        [label, value, notes.partition("; approximately")[0], _graded(no_stronger(grade, record))]
+        for label, value, notes, grade in shown
     ]
     return Grid(caption, ("Number", "Value", "Limits and notes", "How sure"), rows)
 
 
-def _words(grade: Grade) -> str:
-    return f"{grade}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
+def _graded(grade: Grade) -> str:
+    """Give a grade with its sign and what it means, in a few words."""
+    return f"{SIGNS[grade]} {grade}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
 
 
 def _limits(subject: Subject, record: Record) -> Iterator[Block]:
@@ -123,7 +124,7 @@ def _limits(subject: Subject, record: Record) -> Iterator[Block]:
             ["Nothing here limits every attacker: one who was not tried may get everything."]
         )
         return
-    texts = [f"{one.text} {SIGNS[one.grade]} {_words(one.grade)}" for one in subject.limits]
+    texts = [f"{one.text} {_graded(one.grade)}" for one in subject.limits]
     yield Items("No attacker gets more", _first(texts), "plain")
     given = dict.fromkeys(text for one in subject.limits for text in one.given)
     yield Items("Only if", _first([*given]) or [AS_DESCRIBED], "plain")

@@ -80,7 +80,8 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
     tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
-    text = environment().get_template(template).render(
+    drawing = environment().get_template(template)
+    text = drawing.render(
         page=page,
         verdict=verdict,
         sign=sign,

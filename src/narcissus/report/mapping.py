@@ -6,7 +6,10 @@ assessed", with what would assess it. `docs/for-decisions.md` says where the ite
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from narcissus.report.brief import at_decisive, no_stronger
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """An item of a framework.
+    """An item of a framework, of ``frameworks.toml``.
 
     Attributes
     ----------
@@ -39,109 +42,26 @@ class Asked:
     asks
         What it is about, in our words.
     finding
-        Which finding of a record answers it, or a part of it; empty for none, ever.
+        Which finding of a record answers a part of it; empty for none, ever.
     otherwise
         What would assess it, or the rest of it.
     """
 
     item: str
     asks: str
-    finding: str
-    otherwise: str
+    finding: str = ""
+    otherwise: str = (
+        "the organisation's own documents; nothing that is computed from a release answers it"
+    )
 
-
-ELSEWHERE = "the organisation's own documents; nothing that is computed from a release answers it"
 
 FRAMEWORKS: dict[str, tuple[Asked, ...]] = {
-    "Article 29 Working Party, Opinion 05/2014 (WP216): three risks": (
-        Asked(
-            "Singling out",
-            "can records be isolated that identify a person",
-            "singling out",
-            "`narcissus synth` for a file of rows; a game with the statement singling-out",
-        ),
-        Asked(
-            "Linkability",
-            "can two records about the same person, or group, be linked",
-            "linkability",
-            "`narcissus synth` links two parts of a record by a file; other data sets, nobody here",
-        ),
-        Asked(
-            "Inference",
-            "can the value of an attribute be deduced from others, with significant probability",
-            "inference",
-            "`narcissus audit` of the release with the attribute unknown",
-        ),
-    ),
-    "NIST SP 800-226: evaluating differential privacy guarantees": (
-        Asked(
-            "Privacy parameters",
-            "epsilon, delta, and what they mean",
-            "parameters",
-            "state the guarantee in the study, or refute one by `narcissus refute`",
-        ),
-        Asked(
-            "Unit of privacy",
-            "whose data may change: a record, a person, for how long",
-            "unit",
-            "say how many rows a person has; a row is taken for a person",
-        ),
-        Asked(
-            "Algorithms and correctness",
-            "does the algorithm keep its guarantee, and the program the algorithm",
-            "correctness",
-            "a review of the code; an audit can refute a guarantee and never show that it is kept",
-        ),
-        Asked("Utility", "are the results good for their use", "", "compare statistics with and "
-              "without noise"),
-        Asked("Bias", "are errors and losses shared fairly", "worst", "accuracy by group; only the "
-              "loss of privacy by group is looked at here"),
-        Asked("Trust model", "who sees data without noise", "", ELSEWHERE),
-        Asked(
-            "Side channels",
-            "what time, traffic and floating point tell",
-            "side channels",
-            "`narcissus estimate`, or a study of a channel, on measured times or sizes",
-        ),
-        Asked("Security and access control", "who can reach the data", "", ELSEWHERE),
-        Asked("Data collection exposure", "what collecting exposes", "", ELSEWHERE),
-    ),
-    "ISO/IEC 27559:2022: de-identification framework": (
-        Asked("Context assessment: threat modelling", "who attacks, with what means and motives",
-              "threat", "motives, contracts and security of recipients: " + ELSEWHERE),
-        Asked("Context assessment: transparency and impact", "what harm, who was told", "",
-              ELSEWHERE),
-        Asked("Data assessment: data features", "principals, types, attributes", "released",
-              "a description of the data; which columns count as known is the study's choice"),
-        Asked("Data assessment: attack modelling", "maximum or average risk, whose", "worst",
-              "groups in the study: an average can hide who loses most"),
-        Asked("Identifiability: quantifying", "how likely is identification", "limit",
-              "a guarantee to start from; what is limited here is recovery of unknown values"),
-        Asked("Identifiability: adversarial testing", "what do attacks reach", "testing",
-              "an audit by attackers who know what yours know"),
-        Asked("Mitigation", "change the data or the environment, then evaluate again", "outcome",
-              "a sweep of levels of noise, or the study again for the changed release"),
-        Asked("Governance, before and after data are made available", "roles, policies, incidents",
-              "", ELSEWHERE),
-    ),
-    "Five Safes": (
-        Asked("Safe projects", "is this use of the data appropriate", "", ELSEWHERE),
-        Asked("Safe people", "can the users be trusted", "", ELSEWHERE),
-        Asked("Safe settings", "does the place of access limit misuse", "", ELSEWHERE),
-        Asked("Safe data", "is there a disclosure risk in the data itself", "inference",
-              "an audit of the data that users get, as a release"),
-        Asked("Safe outputs", "are the results that leave non-disclosive", "outcome",
-              "a check of each output (ACRO, an output checker); one release was looked at"),
-    ),
-    "SATRE: trusted research environments": (
-        Asked("Information governance", "risk, compliance, training", "", ELSEWHERE),
-        Asked("Computing technology and information security", "the machines", "", ELSEWHERE),
-        Asked("Data management: output management", "a statistical basis for checking outputs",
-              "outcome", "the environment's own process; `narcissus report --export acro` hands "
-              "the evidence to the checker"),
-        Asked("Supporting capabilities", "money, people, the public", "", ELSEWHERE),
-    ),
-}  # fmt: skip
+    name: tuple(Asked(item, **said) for item, said in items.items())
+    for name, items in tomllib.loads(
+        files("narcissus.report").joinpath("frameworks.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""By the name of the framework, its items in order."""
 
 
 @dataclass(frozen=True)
@@ -223,35 +143,43 @@ def _testing(record: Record) -> dict[str, Answered]:
 
 
 def _of_kind(record: Record) -> dict[str, Answered]:
-    results = record.results
-    if isinstance(results, TableResults):
-        return _table(results, record)
-    if isinstance(results, SyntheticResults):
-        return _synthetic(results)
-    if isinstance(results, SecretsResults):
-        worst = results.headline
-        best, kept = worst.best, worst.training.kept_epsilon
-        text = f"{percent(best.success.value)} of secrets are named, {percent(worst.guess)} guessed"
-        found = {"inference": Answered(text, "sampled")}
-        if kept is not None:
-            text = f"epsilon {kept:.4g} at delta {worst.training.delta:g}, about another canary"
-            found["parameters"] = Answered(text, "proved")
-            found["unit"] = Answered(f"one canary: {worst.training.neighbours}", None)
-        return found
-    if isinstance(results, ExactChannel | SampledChannel):
-        exact = isinstance(results, ExactChannel)
-        risk = results.exact.bayes_risk if exact else results.estimated.bayes_risk.estimate
-        text = f"{percent(1 - risk)} of secrets are guessed right with the output"
-        answer = Answered(text, "proved" if exact else "sampled")
-        return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
-    if isinstance(results, GameResults) and results.statement.name.startswith("singling-out"):
-        text = f"In the world of the game: {results.outcome}. {results.statement.words}"
-        return {"singling out": Answered(text, record.grade)}
-    if isinstance(results, LanguageResults | ImageResults | ClassifierResults):
-        reached = _testing(record).get("testing")
-        if reached is not None:
-            return {"inference": replace(reached, text=f"whole records, {reached.text}")}
-    return {}
+    answer = _KINDS.get(type(record.results))
+    return {} if answer is None else answer(record.results, record)
+
+
+def _secrets(results: SecretsResults, record: Record) -> dict[str, Answered]:
+    worst = results.headline
+    best, kept = worst.best, worst.training.kept_epsilon
+    text = f"{percent(best.success.value)} of secrets are named, {percent(worst.guess)} guessed"
+    found = {"inference": Answered(text, "sampled")}
+    if kept is not None:
+        text = f"epsilon {kept:.4g} at delta {worst.training.delta:g}, about another canary"
+        found["parameters"] = Answered(text, "proved")
+        found["unit"] = Answered(f"one canary: {worst.training.neighbours}", None)
+    return found
+
+
+def _channel(results: ExactChannel | SampledChannel, record: Record) -> dict[str, Answered]:
+    exact = isinstance(results, ExactChannel)
+    risk = results.exact.bayes_risk if exact else results.estimated.bayes_risk.estimate
+    text = f"{percent(1 - risk)} of secrets are guessed right with the output"
+    answer = Answered(text, "proved" if exact else "sampled")
+    return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
+
+
+def _game(results: GameResults, record: Record) -> dict[str, Answered]:
+    if not results.statement.name.startswith("singling-out"):
+        return {}
+    text = f"In the world of the game: {results.outcome}. {results.statement.words}"
+    return {"singling out": Answered(text, record.grade)}
+
+
+def _model(results: object, record: Record) -> dict[str, Answered]:
+    """Give what is recovered of a model's training data, whole records."""
+    reached = _testing(record).get("testing")
+    if reached is None:
+        return {}
+    return {"inference": replace(reached, text=f"whole records, {reached.text}")}
 
 
 def _table(results: TableResults, record: Record) -> dict[str, Answered]:
@@ -268,7 +196,7 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
     return found
 
 
-def _synthetic(results: SyntheticResults) -> dict[str, Answered]:
+def _synthetic(results: SyntheticResults, record: Record) -> dict[str, Answered]:
     """Give each risk: of several secrets the one with the largest excess."""
     found: dict[str, Answered] = {}
     ordered = sorted(results.risks, key=lambda r: -1.0 if r.excess is None else r.excess.low)
@@ -281,3 +209,16 @@ def _synthetic(results: SyntheticResults) -> dict[str, Answered]:
         grade: Grade = "not assessed" if risk.verdict == "not assessed" else "sampled"
         found[risk.risk] = Answered(f"{text}: {risk.verdict}", grade)
     return found
+
+
+_KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
+    TableResults: _table,
+    SyntheticResults: _synthetic,
+    SecretsResults: _secrets,
+    LanguageResults: _model,
+    ImageResults: _model,
+    ClassifierResults: _model,
+    ExactChannel: _channel,
+    SampledChannel: _channel,
+    GameResults: _game,
+}

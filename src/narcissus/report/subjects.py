@@ -23,6 +23,7 @@ from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.table.words import most_vulnerable
 
+
 @dataclass(frozen=True)
 class EveryAttacker:
     """What no attacker exceeds, in a sentence, and what must hold for it."""
@@ -237,7 +238,8 @@ def _game(results: GameResults, record: Record) -> Subject:
         f"Nothing about real people. The statement that was tested: {results.statement.words}.",
         worst,
         limits=tuple(limits),
-        no_ground="A game tests a statement in a world that is written down, not a release about people",
+        no_ground="A game tests a statement in a world that is written down, not a release "
+        "about people",
     )
 
 
