@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FrameworkItem:
     """An item of a framework, of ``frameworks.toml``.
 
     Attributes
@@ -55,8 +55,8 @@ class Asked:
     )
 
 
-FRAMEWORKS: dict[str, tuple[Asked, ...]] = {
-    name: tuple(Asked(item, **said) for item, said in items.items())
+FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
+    name: tuple(FrameworkItem(item, **said) for item, said in items.items())
     for name, items in tomllib.loads(
         files("narcissus.report").joinpath("frameworks.toml").read_text(encoding="utf-8")
     ).items()
@@ -99,7 +99,7 @@ def mapping_of(record: Record) -> Page:
     return Page(f"{record.title}: findings by framework", whole.subtitle, verdict, sections)
 
 
-def _said(one: Asked, found: dict[str, Answered]) -> tuple[str, str]:
+def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
     answer = found.get(one.finding)
     if answer is None:
         return "nothing", f"{SIGNS['not assessed']} not assessed"
