@@ -102,6 +102,14 @@ def test_the_worst_group_comes_first_and_is_said_once(table_record, single):
         assert said.endswith(f"{before}{after}".replace("  ", " ").strip())
 
 
+def test_plain_odds_are_said_once(table_record):
+    record = table_record(1)
+    (setting,) = record.results.settings
+    assert brief_of(record).verdict.odds == setting.odds
+    told = brief_of(table_record(1, verdict=f"As said: {setting.odds} So.")).verdict
+    assert f"{told.headline} {told.odds}".count(setting.odds) == 1
+
+
 def test_without_groups_the_verdict_comes_first_and_that_is_said(single):
     record = single(groups=[])
     headline = brief_of(record).verdict.headline
@@ -116,6 +124,7 @@ def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     (grid,) = parts(record)["What an attacker gets"]
     assert grid.caption.endswith(": no noise")
     assert grid.rows[1][1] == "92.0%"
+    assert "92 with it" in brief_of(record).verdict.odds
     (nothing,) = parts(record)["What nobody can exceed"]
     assert isinstance(nothing, Text)
     (grid,) = parts(table_record(5))["What an attacker gets"]

@@ -56,6 +56,8 @@ def test_groups_of_which_none_is_surely_hurt_are_not_called_safe(single):
     said = subject_of(single(change)).worst
     assert "none is shown" in said
     assert "does not prove" in said
+    assert "The nearest: how unusual the secret is, the rarest tenth (10.0% of" in said
+    assert "Hardest hit" not in said
 
 
 def test_without_groups_that_is_said(single):

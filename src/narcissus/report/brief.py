@@ -51,7 +51,7 @@ def brief_of(record: Record) -> Page:
     verdict = replace(
         whole.verdict,
         headline=" ".join(filter(None, said)),
-        odds=shown.verdict.odds if whole.verdict.odds else "",
+        odds=_odds(whole, record),
         numbers=(),
         setting="",
         evidence_for=(),
@@ -81,6 +81,14 @@ def at_decisive(record: Record) -> Record:
     if not isinstance(record.results, TableResults):
         return record
     return record.model_copy(update={"results": TableResults(decisive(record.results, record))})
+
+
+def _odds(whole: Page, record: Record) -> str:
+    """Give the plain odds where the status is from, if the headline does not say them."""
+    if not isinstance(record.results, TableResults):
+        return whole.verdict.odds
+    odds = decisive(record.results, record).odds
+    return "" if odds in whole.verdict.headline else odds
 
 
 def _without_worst(headline: str) -> str:

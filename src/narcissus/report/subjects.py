@@ -21,6 +21,7 @@ from narcissus.study.results.language import DocumentGroup, LanguageResults
 from narcissus.study.results.secrets import SecretsResults
 from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
+from narcissus.study.results.table_attacks import GroupAttack, GroupResult
 from narcissus.study.table.words import most_vulnerable
 
 
@@ -101,17 +102,24 @@ def _worst_group(one: SettingResult) -> str:
     if not one.groups:
         return ""
     found = most_vulnerable(one)
-    if found is None:
-        return (
-            f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
-            "which does not prove that none is."
-        )
-    group, _, attack = found
+    if found is not None:
+        return f"Hardest hit: {_recovered(*found)} (sampled)."
+    tried = [(group, name, a) for group in one.groups for name, a in group.attacks.items()]
+    nearest = max(tried, key=lambda row: row[2].sure_gain, default=None)
+    near = f" The nearest: {_recovered(*nearest)} (sampled)." if nearest is not None else ""
+    return (
+        f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
+        f"which does not prove that none is.{near}"
+    )
+
+
+def _recovered(group: GroupResult, _: str, attack: GroupAttack) -> str:
+    """Say what is recovered of a group, beside what is got without the release."""
     chance = 0.0 if attack.by_chance is None else attack.by_chance.share
     return (
-        f"Hardest hit: {group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
+        f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
         f"{percent(attack.share)} of them are recovered with the release, "
-        f"{percent(max(group.guess.share, chance))} without it (sampled)."
+        f"{percent(max(group.guess.share, chance))} without it"
     )
 
 
