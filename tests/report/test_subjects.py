@@ -85,9 +85,16 @@ def test_a_status_of_no_setting_is_shown_at_the_relevant_one(table_record):
 
 
 def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
-    record = single()
+    def between(result):
+        result["bounds"][1]["share_at_most"] = 0.61512
+        result["bounds"][1]["share_of_population"] = 0.62213
+
+    record = single(between)
     (setting,) = record.results.settings
     share, count = subject_of(record).limits
+    assert (
+        share.text == "At most 61.6% of these people on average; of all like them 62.3% (sampled)."
+    )
     bound = setting.share_bound
     said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100
     assert bound.share_at_most <= said < bound.share_at_most + 0.0011
