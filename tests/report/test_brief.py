@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -175,6 +177,25 @@ def test_html_is_self_contained_and_escaped(table_record):
     levels = [int(n) for n in re.findall(r"<h(\d)", html)]
     assert levels[0] == 1
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+
+
+@pytest.mark.nightly
+def test_it_prints_on_one_sheet_of_a4(every_record, table_record, tmp_path):
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("chromium, which prints pages, is not installed")
+    records = {**every_record, "made-up": table_record(5), "exceeded": table_record(4)}
+    for name, record in records.items():
+        page, sheet = tmp_path / f"{name}.html", tmp_path / f"{name}.pdf"
+        page.write_text(render_brief(record), encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        subprocess.run(
+            [browser, *options, f"--print-to-pdf={sheet}", page.as_uri()],
+            check=True, capture_output=True, timeout=120,
+        )  # fmt: skip
+        printed = sheet.read_bytes()
+        assert re.findall(rb"/Type\s*/Pages\b.*?/Count (\d+)", printed, re.S) == [b"1"], name
+        assert re.search(rb"/MediaBox\s*\[0 0 59\d\S* 84\d", printed), name
 
 
 def test_a_kind_that_only_has_a_page_has_a_brief(table_record, monkeypatch):
