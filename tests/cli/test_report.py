@@ -60,3 +60,45 @@ def test_out_must_be_writable(played, narcissus):
     code, _, err = narcissus("report", played, "--out", "absent/x.html")
     assert code == 2
     assert "--out" in err
+
+
+@pytest.mark.parametrize("what", ["brief", "mapping"])
+def test_one_page_in_place_of_the_whole_report(played, narcissus, what):
+    code, out, _ = narcissus("report", played, f"--{what}")
+    assert code == 0
+    path = played / f"{what}.html"
+    assert out == f"{what.capitalize()}: {path}\n"
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    code, out, _ = narcissus("report", played, f"--{what}", "--text")
+    assert code == 0
+    assert {"brief": "Who decides", "mapping": "Five Safes"}[what] in out
+    narcissus("report", played, f"--{what}", "--text", "--out", "x.txt")
+    assert Path("x.txt").read_text() == out
+
+
+def test_export_for_output_checkers(played, narcissus):
+    code, out, _ = narcissus("report", played, "--export", "acro")
+    assert (code, out) == (0, f"Outputs for ACRO: {played / 'acro'}\n")
+    held = json.loads((played / "acro" / "results.json").read_text())
+    assert list(held["results"]) == ["narcissus"]
+    drawn = (played / "report.html").read_bytes()
+    assert (played / "acro" / "report.html").read_bytes() == drawn
+    narcissus("report", played, "--export", "acro", "--out", "new/outputs")
+    assert json.loads(Path("new/outputs/results.json").read_text()) == held
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--brief --mapping", "--brief and --mapping do not go together"),
+        ("--export acro --brief", "--brief and --export do not go together"),
+        ("--export acro --text", "--export and --text do not go together"),
+        ("--export sacro", "'sacro' is not 'acro'"),
+        ("--brief --out .", "is a folder; name a file"),
+        ("--export acro --out toy.toml", "cannot write toy.toml"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(played, narcissus, words, says):
+    code, out, err = narcissus("report", played, *words.split())
+    assert (code, out) == (2, "")
+    assert says in err

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.study.record import Record, digest_of
+from narcissus.study.record import Record, digest_of, read_record
 from narcissus.study.results.table import TableResults
 
 SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]
@@ -327,6 +327,17 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
 def table_record():
     """Give the function that makes up a record of a table's audit."""
     return made_up
+
+
+@pytest.fixture(scope="session")
+def every_record():
+    """Give records of all kinds of study, by their name: those that tests of studies keep."""
+    folder = Path(__file__).parents[1] / "study"
+    files = [*folder.glob("records/last/*.json"), *folder.glob("results/records/*.json")]
+    found = {}
+    for path in sorted(files):
+        found["another " * (path.stem in found) + path.stem] = read_record(path)
+    return found
 
 
 @pytest.fixture

@@ -1,23 +1,32 @@
-"""``narcissus report``: draw a record again."""
+"""``narcissus report``: draw a record again, whole or in brief, or hand it to output checkers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from narcissus.errors import InputError
 
+if TYPE_CHECKING:
+    from narcissus.study.record import Record
+
 HELP = """Draw RECORD again, as one HTML file or as text.
 
 RECORD is a record.json, or the results folder that it lies in. The same record gives the same
-report, byte for byte.
+report, byte for byte. In place of the whole report: one page for those who decide (--brief), the
+findings beside the items of five frameworks (--mapping), or a folder for output checkers
+(--export acro).
 
 \b
 Examples:
   narcissus report results/affairs
   narcissus report results/affairs/record.json --out affairs.html
   narcissus report results/affairs --text | less
+  narcissus report results/affairs --brief
+  narcissus report results/affairs --mapping --text
+  narcissus report results/affairs --export acro --out outputs
 """
 
 
@@ -25,31 +34,76 @@ Examples:
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where to write.  [default: report.html beside the record; with --text, standard output]",
+    help="Where to write.  [default: report.html, brief.html, mapping.html or the folder acro "
+    "beside the record; with --text, standard output]",
 )
 @click.option("--text", "as_text", is_flag=True, help="Text for a terminal instead of HTML.")
-def command(record: Path, out: Path | None, as_text: bool) -> None:
+@click.option("--brief", is_flag=True, help="One page in plain words, for those who decide.")
+@click.option(
+    "--mapping",
+    is_flag=True,
+    help="Findings by framework: WP216, NIST SP 800-226, ISO/IEC 27559, Five Safes, SATRE.",
+)
+@click.option(
+    "--export",
+    type=click.Choice(["acro"]),
+    help="A folder of evidence that ACRO and the SACRO viewer take in.",
+)
+def command(
+    record: Path, out: Path | None, as_text: bool, brief: bool, mapping: bool, export: str | None
+) -> None:
     """Draw a record again."""
     from narcissus._files import parsing, write_atomically
-    from narcissus.report import render_html, render_text
     from narcissus.study.record import read_record
 
+    asked = [
+        f for f, on in (("--brief", brief), ("--mapping", mapping), ("--export", export)) if on
+    ]
+    if len(asked) > 1 or (export and as_text):
+        asked += ["--text"] if export and as_text else []
+        raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")
     path = record / "record.json" if record.is_dir() else record
     loaded = read_record(path)
-    # A record that others wrote may hold what its schema allows and no study ever gives.
-    with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
-        drawn = render_text(loaded) if as_text else render_html(loaded)
-    if out is None and as_text:
-        click.echo(drawn, nl=False)
-        return
-    target = path.with_name("report.html") if out is None else out
+    name = asked[0].removeprefix("--") if asked else "report"
+    target = out or path.with_name("acro" if export else f"{name}.html")
     try:
-        write_atomically(target, drawn)
+        # A record that others wrote may hold what its schema allows and no study ever gives.
+        with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
+            drawn = "" if export else _drawn(loaded, name, as_text=as_text)
+        if export:
+            from narcissus.report.acro import export_acro
+
+            export_acro(loaded, path, target)
+        elif out is None and as_text:
+            click.echo(drawn, nl=False)
+            return
+        elif target.is_dir():
+            raise InputError(f"`--out`: {target} is a folder; name a file")
+        else:
+            write_atomically(target, drawn)
     except OSError as error:
         raise InputError(
             f"`--out`: cannot write {target} ({error.strerror or error}); "
             "choose a file in a folder that exists and can be written to"
         ) from error
-    click.echo(f"Report: {target}")
+    click.echo(f"{'Outputs for ACRO' if export else name.capitalize()}: {target}")
+
+
+def _drawn(record: Record, name: str, *, as_text: bool) -> str:
+    """Draw the whole report, the brief or the mapping."""
+    from narcissus.report import render_html, render_text
+
+    if name == "report":
+        return render_text(record) if as_text else render_html(record)
+    from narcissus.report.brief import brief_of, render_brief
+    from narcissus.report.html import page_html
+    from narcissus.report.mapping import mapping_of
+    from narcissus.report.text import page_text
+
+    if as_text:
+        return page_text(brief_of(record) if name == "brief" else mapping_of(record))
+    if name == "brief":
+        return render_brief(record)
+    return page_html(mapping_of(record), digest=record.digest)

@@ -103,15 +103,15 @@ class _Blocks:
         return drawn
 
 
-def page_html(page: Page, *, digest: str = "") -> str:
+def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> str:
     """Draw a page as one self-contained HTML document."""
     verdict = page.verdict
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
     tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
-    template = environment().get_template("page.html")
-    text = template.render(
+    drawing = environment().get_template(template)
+    text = drawing.render(
         page=page,
         verdict=verdict,
         sign=sign,

@@ -1,0 +1,141 @@
+"""A record as an output folder of ACRO, for output checkers and the SACRO viewer.
+
+The format is that of `acro.record.Records.finalise` (version below): ``results.json``, the files
+that it lists, and a SHA-256 of each in ``checksums``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from narcissus._files import read_bytes, write_atomically
+from narcissus._version import __version__
+from narcissus.errors import InputError
+from narcissus.report.brief import at_decisive, brief_of, no_stronger
+from narcissus.report.format import STATUS
+from narcissus.report.html import render_html
+from narcissus.report.kinds import page_of
+from narcissus.report.mapping import mapping_of
+from narcissus.report.page import Grid
+from narcissus.report.text import page_text
+from narcissus.study.record import LARGEST, Record
+
+ACRO = "1.0.2"
+"""The version whose format this is; ACRO itself loads no other, the viewer also earlier ones."""
+NAME = "Narcissus"
+
+
+def export_acro(record: Record, source: Path, folder: Path) -> None:
+    """Write a record and its report as a folder that ACRO and the SACRO viewer take in.
+
+    Nothing is ever passed: what exceeds its threshold fails, all else is for a person to review.
+
+    Parameters
+    ----------
+    record
+        As read from ``source``.
+    source
+        The file, which goes into the folder byte by byte; when it was changed last is the time
+        that ACRO shows, since a record holds none.
+    folder
+        Where to write; made if it is missing.
+
+    Raises
+    ------
+    InputError
+        The folder holds outputs of another program.
+    """
+    _require_ours(folder)
+    files = {
+        "brief.txt": page_text(brief_of(record)).encode(),
+        "report.html": render_html(record).encode(),
+        "record.json": read_bytes(source, largest=LARGEST),
+    }
+    when = datetime.fromtimestamp(source.stat().st_mtime).isoformat()
+    results = {
+        "version": ACRO,
+        "tool": {
+            "@type": "SoftwareApplication",
+            "name": NAME,
+            "version": __version__,
+        },
+        "results": {"narcissus": acro_output(record, list(files), when)},
+    }
+    files["results.json"] = (json.dumps(results, indent=4, ensure_ascii=False) + "\n").encode()
+    (folder / "checksums").mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        write_atomically(folder / name, data)
+        write_atomically(folder / "checksums" / f"{name}.txt", hashlib.sha256(data).hexdigest())
+
+
+def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, Any]:
+    """Give a record as one output of ACRO, of type "custom"."""
+    status = "fail" if record.status == "exceeded" else "review"
+    words = STATUS[record.status][1].replace(";", ",")  # the viewer parts the summary at each
+    numbers = [
+        {"number": label, "value": value, "limits": notes, "grade": no_stronger(grade, record)}
+        for label, value, notes, grade in page_of(at_decisive(record)).verdict.numbers
+    ]
+    columns = list(numbers[0]) if numbers else []
+    return {
+        "uid": "narcissus",
+        "status": status,
+        "type": "custom",
+        "properties": {
+            "method": f"{NAME} audit ({record.kind})",
+            "narcissus_status": record.status,
+            "grade": record.grade,
+            "assumptions": record.assumptions,
+            "contradictions": record.contradictions,
+            "digest": record.digest,
+            "not_assessed": [remark.model_dump() for remark in record.not_assessed],
+            "not_covered": record.not_covered,
+            "mapping": _mapping(record),
+        },
+        "files": [{"name": name, "sdc": {}} for name in files],
+        "outcome": {key: {str(i): row[key] for i, row in enumerate(numbers)} for key in columns},
+        "command": f"narcissus report --export acro ({record.title})",
+        "summary": f"{status}; {words}; {record.grade}",
+        "timestamp": timestamp,
+        "comments": [
+            record.verdict,
+            *(f"Only if {text}." for text in record.assumptions),
+            *record.contradictions,
+            "A status of Narcissus is about one release and what was looked at; it passes nothing.",
+        ],
+        "exception": "",
+        "fair": {},
+    }
+
+
+def _mapping(record: Record) -> list[dict[str, str]]:
+    """Give the items of all frameworks with their findings."""
+    keys = ("item", "asks", "finding", "grade", "otherwise")
+    return [
+        {"framework": section.title, **dict(zip(keys, map(str, row), strict=True))}
+        for section in mapping_of(record).sections
+        for block in section.blocks
+        if isinstance(block, Grid)
+        for row in block.rows
+    ]
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse to write over the outputs of another program: a researcher's own session."""
+    path = folder / "results.json"
+    if not path.exists():
+        return
+    try:
+        held: Any = json.loads(path.read_bytes())
+    except ValueError:
+        held = None
+    tool = cast("dict[str, Any]", held).get("tool") if isinstance(held, dict) else None
+    if not isinstance(tool, dict) or cast("dict[str, Any]", tool).get("name") != NAME:
+        raise InputError(
+            f"{path} holds outputs that are not of Narcissus; choose another folder, and put both "
+            "before the checker"
+        )

@@ -1,0 +1,181 @@
+"""A record on one page, in plain words, for those who decide and read nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from narcissus.findings import weakest
+from narcissus.report.format import GRADES, SIGNS, percent
+from narcissus.report.html import page_html
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
+from narcissus.report.subjects import Subject, decisive, subject_of
+from narcissus.results import GRADES as FROM_STRONG
+from narcissus.results import Grade
+from narcissus.study.record import Record
+from narcissus.study.results.table import TableResults
+
+MOST_NUMBERS, MOST_ITEMS = 6, 3
+"""Rows and items that fit on one page; how many more there are is said."""
+NO_GROUPS = "Groups of people were not looked at."
+AS_DESCRIBED = "the release is made as the study describes it"
+TO_FILL_IN = "_" * 24
+AT_LEAST = ("beta_star", "bayes_risk")
+"""Thresholds of a channel, whose security must be so high."""
+
+
+def brief_of(record: Record) -> Page:
+    """Turn a record into one page for those who decide.
+
+    Nothing in it is stronger than in the record: the status has the record's grade, assumptions
+    and contradictions stand with it, and where statements contradict each other no number is
+    called proved.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    Page
+        Who is hurt most first, then what was released, what an attacker gets beside what can be
+        guessed, what nobody can exceed, what was not assessed, and who decides.
+    """
+    whole, shown = page_of(record), page_of(at_decisive(record))
+    subject = subject_of(record) or Subject(whole.subtitle or record.title)
+    unseen = "" if subject.groups else NO_GROUPS
+    said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
+    verdict = replace(
+        whole.verdict,
+        headline=" ".join(filter(None, said)),
+        odds=_odds(whole, record),
+        numbers=(),
+        setting="",
+        evidence_for=(),
+        evidence_against=(),
+    )
+    return Page(
+        record.title,
+        "",
+        verdict,
+        [
+            Section("What was released", [Text([subject.released])]),
+            Section("What an attacker gets, beside what can be guessed", [_numbers(shown, record)]),
+            Section("What nobody can exceed", list(_limits(subject, record))),
+            Section("What was not assessed", list(_missing(subject, record))),
+            Section("Who decides", [Facts(_decision(record))]),
+        ],
+    )
+
+
+def render_brief(record: Record) -> str:
+    """Draw a record as one self-contained HTML page that prints on one sheet of A4."""
+    return page_html(brief_of(record), digest=record.digest, template="brief.html")
+
+
+def at_decisive(record: Record) -> Record:
+    """Give a record without the settings of a sweep that its status is not about."""
+    if not isinstance(record.results, TableResults):
+        return record
+    return record.model_copy(update={"results": TableResults(decisive(record.results, record))})
+
+
+def _odds(whole: Page, record: Record) -> str:
+    """Give the plain odds where the status is from, if the headline does not say them."""
+    if not isinstance(record.results, TableResults):
+        return whole.verdict.odds
+    odds = decisive(record.results, record).odds
+    return "" if odds in whole.verdict.headline else odds
+
+
+def _without_worst(headline: str) -> str:
+    """Take out what a table's verdict says of its worst group, which stands first here."""
+    before, found, after = headline.partition("Hardest hit by ")
+    _, end, after = after.partition(" recovered. " if " recovered. " in after else " recovered.")
+    return f"{before}{after}".strip() if found and end else headline
+
+
+def no_stronger(grade: Grade, record: Record) -> Grade:
+    """Give the grade of a number, which proves nothing where statements are at odds."""
+    is_proof = FROM_STRONG.index(grade) <= FROM_STRONG.index("proved if")
+    return weakest([grade, "not assessed"]) if record.contradictions and is_proof else grade
+
+
+def _numbers(whole: Page, record: Record) -> Grid:
+    """Give the numbers of the report's verdict, each with its grade in words."""
+    numbers = whole.verdict.numbers
+    shown = numbers[:MOST_NUMBERS]
+    more = len(numbers) - len(shown)
+    results = record.results
+    about = f": {decisive(results, record).label}" if isinstance(results, TableResults) else ""
+    caption = f"What was measured or proved{about}"
+    caption += f" ({more} more in the report)" if more else ""
+    rows = [
+        [label, value, notes.partition("; approximately")[0], _graded(no_stronger(grade, record))]
+        for label, value, notes, grade in shown
+    ]
+    return Grid(caption, ("Number", "Value", "Limits and notes", "How sure"), rows)
+
+
+def _graded(grade: Grade) -> str:
+    """Give a grade with its sign and what it means, in a few words."""
+    return f"{SIGNS[grade]} {grade}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
+
+
+def _limits(subject: Subject, record: Record) -> Iterator[Block]:
+    """Say what limits every attacker, and what must hold for it."""
+    if not subject.limits:
+        yield Text(
+            ["Nothing here limits every attacker: one who was not tried may get everything."]
+        )
+        return
+    texts = [f"{one.text} {_graded(one.grade)}" for one in subject.limits]
+    yield Items("No attacker gets more", _first(texts), "plain")
+    given = dict.fromkeys(text for one in subject.limits for text in one.given)
+    yield Items("Only if", _first([*given]) or [AS_DESCRIBED], "plain")
+
+
+def _missing(subject: Subject, record: Record) -> Iterator[Block]:
+    if subject.no_ground:
+        yield Text([f"No ground for a decision about people: {subject.no_ground}."])
+    asked = [f"{remark.quantity}: {remark.reason}" for remark in record.not_assessed]
+    asked += [] if subject.groups else [NO_GROUPS.rstrip(".")]
+    if asked:
+        yield Items("Asked, or to be asked, and not answered", _first(asked), "warning")
+    yield Items("Not covered by any number here", _first(record.not_covered, 5), "warning")
+
+
+def _first(items: Sequence[str], most: int = MOST_ITEMS) -> list[str]:
+    """Give the first items, and say how many more there are."""
+    left = len(items) - most
+    return [*items[:most], *([f"and {left} more, in the report"] if left > 0 else [])]
+
+
+def _decision(record: Record) -> list[tuple[str, str]]:
+    made = record.provenance
+    return [
+        ("Accepted beforehand", accepted(record)),
+        ("Decision, by whom, when", f"{TO_FILL_IN}  {TO_FILL_IN}  {TO_FILL_IN}"),
+        ("Record", f"{record.digest or 'no digest'}, by Narcissus {made.narcissus}; it holds no "
+         "date, so that the same study gives the same record"),
+    ]  # fmt: skip
+
+
+def accepted(record: Record) -> str:
+    """Say what was accepted beforehand, why and by whom; or that nothing was."""
+    said: Any = record.study.get("threshold") or {}
+    if isinstance(record.results, TableResults) and record.results.settings[0].threshold:
+        said = record.results.settings[0].threshold.model_dump()
+    parts = [
+        f"{key.replace('_', ' ')} at {'least' if key in AT_LEAST else 'most'} "
+        f"{percent(value) if isinstance(value, float) else value}"
+        for key, value in said.items()
+        if isinstance(value, int | float)
+    ]
+    parts += [f"why: {said['reason'].rstrip('.')}"] if said.get("reason") else []
+    parts += [f"set by: {said['origin']}"] if said.get("origin") else []
+    parts += [f"policy: {policy}"] if (policy := record.study.get("policy")) else []
+    return "; ".join(parts) or "nothing: no threshold was set"

@@ -1,0 +1,224 @@
+"""Findings of a record beside what its readers must document: five frameworks, item by item.
+
+Help for documentation, no legal advice: an item that nothing in a record answers is "not
+assessed", with what would assess it. `docs/for-decisions.md` says where the items are from.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from narcissus.report.brief import at_decisive, no_stronger
+from narcissus.report.format import SIGNS, percent
+from narcissus.report.kinds import page_of
+from narcissus.report.page import Grid, Page, Section, Text
+from narcissus.report.subjects import Subject, decisive, subject_of
+from narcissus.study.record import Record
+from narcissus.study.results.channel import ExactChannel, SampledChannel
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.results.game import GameResults
+from narcissus.study.results.image import ImageResults
+from narcissus.study.results.language import LanguageResults
+from narcissus.study.results.secrets import SecretsResults
+from narcissus.study.results.synthetic import SyntheticResults
+from narcissus.study.results.table import TableResults
+
+if TYPE_CHECKING:
+    from narcissus.results import Grade
+
+
+@dataclass(frozen=True)
+class FrameworkItem:
+    """An item of a framework, of ``frameworks.toml``.
+
+    Attributes
+    ----------
+    item
+        Its name there.
+    asks
+        What it is about, in our words.
+    finding
+        Which finding of a record answers a part of it; empty for none, ever.
+    otherwise
+        What would assess it, or the rest of it.
+    """
+
+    item: str
+    asks: str
+    finding: str = ""
+    otherwise: str = (
+        "the organisation's own documents; nothing that is computed from a release answers it"
+    )
+
+
+FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
+    name: tuple(FrameworkItem(item, **said) for item, said in items.items())
+    for name, items in tomllib.loads(
+        files("narcissus.report").joinpath("frameworks.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""By the name of the framework, its items in order."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a record says to an item; the grade is None for what a study states and nobody tests."""
+
+    text: str
+    grade: Grade | None
+
+
+def mapping_of(record: Record) -> Page:
+    """Turn a record into a page of frameworks, each item beside its finding and grade.
+
+    Parameters
+    ----------
+    record
+        From a run, or read from a file.
+
+    Returns
+    -------
+    Page
+        The verdict, then a table for each framework.
+    """
+    whole, found = page_of(record), answers(record)
+    sections = [Section("How to read this", [Text([
+        "Help for documentation, not legal advice: whether a framework is met is decided by "
+        "people, from more than this. A finding answers an item in part at most. “Not assessed” "
+        "is never to be read as safe. “As stated” is what the study says and nothing here tests.",
+    ])])]  # fmt: skip
+    for name, items in FRAMEWORKS.items():
+        rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]
+        columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
+        sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
+    verdict = replace(whole.verdict, evidence_for=(), evidence_against=(), numbers=(), setting="")
+    return Page(f"{record.title}: findings by framework", whole.subtitle, verdict, sections)
+
+
+def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
+    answer = found.get(one.finding)
+    if answer is None:
+        return "nothing", f"{SIGNS['not assessed']} not assessed"
+    grade = answer.grade
+    return answer.text, "as stated" if grade is None else f"{SIGNS[grade]} {grade}"
+
+
+def answers(record: Record) -> dict[str, Answered]:
+    """Give what a record says, by the names that items use; what it says nothing about is left out.
+
+    No grade is stronger than the record allows: where statements contradict each other, nothing is
+    proved.
+    """
+    subject = subject_of(record) or Subject(record.title)
+    if_so = f" Only if {'; and if '.join(record.assumptions)}." if record.assumptions else ""
+    found = {
+        "outcome": Answered(f"{record.verdict}{if_so}", record.grade),
+        "released": Answered(subject.released, None),
+        "threat": Answered("; ".join(record.assessed) or "nothing is said", None),
+        **_testing(record),
+        **_of_kind(record),
+    }
+    if subject.groups:
+        found["worst"] = Answered(subject.worst, "sampled")
+    if subject.limits:
+        first = subject.limits[0]
+        found["limit"] = Answered(first.text, first.grade)
+    if record.contradictions:
+        found["correctness"] = Answered(record.contradictions[0], record.grade)
+    return {
+        name: replace(one, grade=one.grade and no_stronger(one.grade, record))
+        for name, one in found.items()
+    }
+
+
+def _testing(record: Record) -> dict[str, Answered]:
+    """Give what attacks reached: the sampled numbers of the verdict."""
+    numbers = page_of(at_decisive(record)).verdict.numbers
+    sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
+    return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
+
+
+def _of_kind(record: Record) -> dict[str, Answered]:
+    answer = _KINDS.get(type(record.results))
+    return {} if answer is None else answer(record.results, record)
+
+
+def _secrets(results: SecretsResults, record: Record) -> dict[str, Answered]:
+    worst = results.headline
+    best, kept = worst.best, worst.training.kept_epsilon
+    text = f"{percent(best.success.value)} of secrets are named, {percent(worst.guess)} guessed"
+    found = {"inference": Answered(text, "sampled")}
+    if kept is not None:
+        text = f"epsilon {kept:.4g} at delta {worst.training.delta:g}, about another canary"
+        found["parameters"] = Answered(text, "proved")
+        found["unit"] = Answered(f"one canary: {worst.training.neighbours}", None)
+    return found
+
+
+def _channel(results: ExactChannel | SampledChannel, record: Record) -> dict[str, Answered]:
+    exact = isinstance(results, ExactChannel)
+    risk = results.exact.bayes_risk if exact else results.estimated.bayes_risk.estimate
+    text = f"{percent(1 - risk)} of secrets are guessed right with the output"
+    answer = Answered(text, "proved" if exact else "sampled")
+    return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
+
+
+def _game(results: GameResults, record: Record) -> dict[str, Answered]:
+    if not results.statement.name.startswith("singling-out"):
+        return {}
+    text = f"In the world of the game: {results.outcome}. {results.statement.words}"
+    return {"singling out": Answered(text, record.grade)}
+
+
+def _model(results: object, record: Record) -> dict[str, Answered]:
+    """Give what is recovered of a model's training data, whole records."""
+    reached = _testing(record).get("testing")
+    if reached is None:
+        return {}
+    return {"inference": replace(reached, text=f"whole records, {reached.text}")}
+
+
+def _table(results: TableResults, record: Record) -> dict[str, Answered]:
+    one = decisive(results, record)
+    found: dict[str, Answered] = {}
+    if (best := one.best_attack) is not None:
+        text = f"{percent(best.share)} recovered, {percent(one.guess.share)} guessed without"
+        found["inference"] = Answered(f"{text} ({one.label})", "sampled")
+    for bound in (one.share_bound, one.count_bound):
+        if bound is not None and bound.guarantee:
+            grade = None if one.is_declared else one.grade_of(bound)
+            found["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
+            found["unit"] = Answered("one row, replaced by another, taken for one person", None)
+    return found
+
+
+def _synthetic(results: SyntheticResults, record: Record) -> dict[str, Answered]:
+    """Give each risk: of several secrets the one with the largest excess."""
+    found: dict[str, Answered] = {}
+    ordered = sorted(results.risks, key=lambda r: -1.0 if r.excess is None else r.excess.low)
+    for risk in ordered:  # the worst comes last, and stays
+        text = f"{risk.name}: {percent(risk.real.share)} of people in the data"
+        if risk.control is None:
+            found[risk.risk] = Answered(f"{text}, and no control", "not assessed")
+            continue
+        text += f", {percent(risk.control.share)} of others"
+        grade: Grade = "not assessed" if risk.verdict == "not assessed" else "sampled"
+        found[risk.risk] = Answered(f"{text}: {risk.verdict}", grade)
+    return found
+
+
+_KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
+    TableResults: _table,
+    SyntheticResults: _synthetic,
+    SecretsResults: _secrets,
+    LanguageResults: _model,
+    ImageResults: _model,
+    ClassifierResults: _model,
+    ExactChannel: _channel,
+    SampledChannel: _channel,
+    GameResults: _game,
+}

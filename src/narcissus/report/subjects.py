@@ -1,0 +1,273 @@
+"""What those who decide ask of a record of each kind: what was released, who is hurt most, limits.
+
+One function for each kind; a kind that is not here says no more than its page does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from narcissus.report.format import number, percent, points
+from narcissus.report.kinds.table_names import label_of, most_relevant
+from narcissus.results import Grade
+from narcissus.study.record import Record
+from narcissus.study.results.channel import ExactChannel, SampledChannel
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.results.extraction import ExtractionResults
+from narcissus.study.results.game import GameResults
+from narcissus.study.results.image import ImageGroup, ImageResults
+from narcissus.study.results.language import DocumentGroup, LanguageResults
+from narcissus.study.results.secrets import SecretsResults
+from narcissus.study.results.synthetic import SyntheticResults
+from narcissus.study.results.table import SettingResult, TableResults
+from narcissus.study.results.table_attacks import GroupAttack, GroupResult
+from narcissus.study.table.words import most_vulnerable
+
+
+@dataclass(frozen=True)
+class EveryAttacker:
+    """What no attacker exceeds, in a sentence, and what must hold for it."""
+
+    text: str
+    grade: Grade
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a record is about, for somebody who decides.
+
+    Attributes
+    ----------
+    released
+        What is released, a sentence.
+    worst
+        Who is hurt most, a sentence; empty where nobody looked.
+    groups
+        Whether groups of people were looked at.
+    limits
+        What no attacker exceeds; empty where nothing limits all of them.
+    no_ground
+        Why it is no ground to decide on a release about people; empty where it is one.
+    """
+
+    released: str
+    worst: str = ""
+    groups: bool = False
+    limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
+    no_ground: str = ""
+
+
+def subject_of(record: Record) -> Subject | None:
+    """Give what a record is about; None for a kind that says nothing of it."""
+    describe = _KINDS.get(type(record.results))
+    if describe is None:
+        return None
+    found = describe(record.results, record)
+    if record.contradictions:  # what rests on something that is refuted limits nobody
+        limits = tuple(replace(one, grade="not assessed") for one in found.limits)
+        return replace(found, limits=limits)
+    return found
+
+
+def decisive(results: TableResults, record: Record) -> SettingResult:
+    """Give the setting that a table's status is about; of several the least protected.
+
+    Where one level of a sweep exceeds what is accepted, those who decide must not be shown another
+    one that does not.
+    """
+    relevant = most_relevant(results.settings)
+    alike = [one for one in results.settings if one.status == record.status]
+    if relevant.status == record.status or not alike:
+        return relevant
+    return min(alike, key=lambda one: one.protection)
+
+
+def _table(results: TableResults, record: Record) -> Subject:
+    one = decisive(results, record)
+    what = one.released
+    if one.noise is not None or not what:
+        exact = "exact" if one.noiseless else "noisy"
+        what = f"{number(one.marginals)} {exact} tables of counts ({label_of(one)})"
+    threat = record.study.get("threat") or {}
+    secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
+    text = f"{what}, about {number(one.people)} people. The attacker is after: {secret}."
+    if len(results.settings) > 1:
+        text += f" {len(results.settings)} levels of protection were compared."
+    return Subject(text, _worst_group(one), bool(one.groups), _table_limits(one))
+
+
+def _worst_group(one: SettingResult) -> str:
+    if not one.groups:
+        return ""
+    found = most_vulnerable(one)
+    if found is not None:
+        return f"Hardest hit: {_recovered(*found)} (sampled)."
+    tried = [(group, name, a) for group in one.groups for name, a in group.attacks.items()]
+    nearest = max(tried, key=lambda row: row[2].sure_gain, default=None)
+    near = f" The nearest: {_recovered(*nearest)} (sampled)." if nearest is not None else ""
+    return (
+        f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
+        f"which does not prove that none is.{near}"
+    )
+
+
+def _recovered(group: GroupResult, _: str, attack: GroupAttack) -> str:
+    """Say what is recovered of a group, beside what is got without the release."""
+    chance = 0.0 if attack.by_chance is None else attack.by_chance.share
+    return (
+        f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
+        f"{percent(attack.share)} of them are recovered with the release, "
+        f"{percent(max(group.guess.share, chance))} without it"
+    )
+
+
+def _table_limits(one: SettingResult) -> tuple[EveryAttacker, ...]:
+    share, count = one.share_bound, one.count_bound
+    found: list[EveryAttacker] = []
+    if share is not None and share.share_at_most < 1:
+        text = f"At most {percent(share.share_at_most, 'up')} of these {one.whose} on average"
+        if share.share_of_population is not None and not one.everybody:
+            text += f"; of all like them {percent(share.share_of_population, 'up')} (sampled)"
+        given = share.assumptions + share.takes_as_given
+        found.append(EveryAttacker(f"{text}.", one.grade_of(share), given))
+    if count is not None and count.at_most < count.of:
+        text = f"In one release at most {number(count.at_most)} of {number(count.of)}"
+        text += f", with {100 * count.confidence:g}% confidence."
+        given = count.assumptions + count.takes_as_given
+        found.append(EveryAttacker(text, one.grade_of(count), given))
+    return tuple(found)
+
+
+def _synthetic(results: SyntheticResults, record: Record) -> Subject:
+    files = results.files
+    groups = [(risk, group) for risk in results.risks for group in risk.groups]
+    known = [(r, g, g.excess, g.control) for r, g in groups if g.excess and g.control]
+    worst = ""
+    if known:
+        risk, group, excess, control = max(known, key=lambda one: one[2].low)
+        low = points(excess.low, "down")
+        worst = (
+            f"Largest excess in a group: {risk.name}, {group.by} {group.group}: "
+            f"{percent(group.real.share)} of its people in the data, {percent(control.share)} of "
+            f"others (at least {low} points, sampled)."
+        )
+    elif groups:
+        worst = "Groups were looked at, and no control tells what is due to the release."
+    return Subject(
+        f"A synthetic file of {number(files.synthetic)} rows, made from data about "
+        f"{number(files.real)} people.",
+        worst,
+        bool(groups),
+    )
+
+
+def _secrets(results: SecretsResults, record: Record) -> Subject:
+    one = results.headline
+    limits: tuple[EveryAttacker, ...] = ()
+    if one.bound is not None:
+        text = f"At most {percent(one.bound.value, 'up')} of secrets are named ({one.label})."
+        limits = (EveryAttacker(text, "proved", one.bound.assumptions),)
+    return Subject(
+        f"A trained model that saw one secret of {number(one.values)}; "
+        f"{number(results.models)} models were trained for each setting.",
+        limits=limits,
+    )
+
+
+def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
+    """Say which copies are given away most."""
+    if group is whole or group.gain is None:
+        return ""
+    return (
+        f"Hardest hit: {name} that come {number(group.copies)} times: {percent(group.share)} are "
+        f"given back, at least {points(group.gain.low, 'down')} points more than of those never "
+        "seen (sampled)."
+    )
+
+
+def _language(results: LanguageResults, record: Record) -> Subject:
+    groups = results.best.groups
+    worst = max(groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+    text = f"A language model ({results.model}), trained on {number(results.trained)} documents."
+    return Subject(text, _hit("documents", worst, results.best.whole))
+
+
+def _image(results: ImageResults, record: Record) -> Subject:
+    text = f"A model of images ({results.model}), trained on {number(results.trained)} images."
+    return Subject(text, _hit("images", results.worst, results.whole))
+
+
+def _classifier(results: ClassifierResults, record: Record) -> Subject:
+    return Subject(
+        f"A classifier with all its weights ({results.network}), trained on "
+        f"{number(results.trained)} images."
+    )
+
+
+def _channel(results: ExactChannel | SampledChannel, record: Record) -> Subject:
+    one, other = results.pair
+    grade: Grade = "sampled"
+    given, sure = tuple(record.assumptions), ""
+    if isinstance(results, ExactChannel):
+        risk, security = results.exact.bayes_risk, results.exact.beta_star
+        given, grade = (*given, "the release is made as the study describes it"), "proved"
+    else:
+        found = results.estimated
+        risk, security = found.bayes_risk.low, found.beta_star.low
+        sure = f", with {100 * found.confidence:g}% confidence"
+    limits: list[EveryAttacker] = []
+    if risk is not None:
+        text = f"The secret is guessed right at most {percent(1 - risk, 'up')} of the time{sure}."
+        limits.append(EveryAttacker(text, grade, given))
+    if security is not None:
+        most = percent(1 - security / 2, "up")
+        text = f"No two secrets are told apart more than {most} of the time{sure} (50% by chance)."
+        limits.append(EveryAttacker(text, grade, given))
+    return Subject(
+        f"An output that depends on which of {number(results.secrets)} secrets is true.",
+        f"Easiest to tell apart: {one} and {other}.",
+        limits=tuple(limits),
+    )
+
+
+def _game(results: GameResults, record: Record) -> Subject:
+    limits = [
+        EveryAttacker(f"{bound.quantity}: {bound.at_most}.", bound.grade, bound.assumptions)
+        for bound in results.proofs
+        if bound.value < 1
+    ]
+    exact = results.exact
+    if exact is not None and exact.holds and record.status == "met":
+        limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
+    worst = "" if exact is None or not exact.member else f"The worst world: {exact.member}."
+    return Subject(
+        f"Nothing about real people. The statement that was tested: {results.statement.words}.",
+        worst,
+        limits=tuple(limits),
+        no_ground="A game tests a statement in a world that is written down, not a release "
+        "about people",
+    )
+
+
+def _extraction(results: ExtractionResults, record: Record) -> Subject:
+    return Subject(
+        "One release, given to one program that should print the data behind it.",
+        no_ground="This weighs whether one program extracts one data set: another program may do "
+        "better, and what is lost by people was not looked at",
+    )
+
+
+_KINDS: dict[type, Callable[..., Subject]] = {
+    TableResults: _table,
+    SyntheticResults: _synthetic,
+    SecretsResults: _secrets,
+    LanguageResults: _language,
+    ImageResults: _image,
+    ClassifierResults: _classifier,
+    ExactChannel: _channel,
+    SampledChannel: _channel,
+    GameResults: _game,
+    ExtractionResults: _extraction,
+}

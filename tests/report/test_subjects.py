@@ -1,0 +1,182 @@
+"""What those who decide are told of each kind: what was released, who is hurt, what limits all."""
+
+import json
+import math
+
+import pytest
+
+from narcissus.report.format import number, percent
+from narcissus.report.subjects import decisive, subject_of
+from narcissus.study.kinds import KINDS
+
+
+def test_every_kind_says_what_was_released(every_record):
+    assert {record.kind for record in every_record.values()} == set(KINDS)
+    for record in every_record.values():
+        found = subject_of(record)
+        assert found.released.endswith(".")
+        assert found.worst == "" or found.worst.endswith(".")
+
+
+def test_a_kind_that_is_not_known_here_says_nothing(table_record):
+    assert subject_of(table_record().model_copy(update={"results": object()})) is None
+
+
+def test_the_worst_group_is_the_one_with_the_surest_gain(table_record):
+    record = table_record(1)
+    (setting,) = record.results.settings
+    gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
+    _, group, attack = max(gains, key=lambda one: one[0])
+    said = subject_of(record).worst
+    assert f"{group.by}, {group.group}" in said
+    assert f"{percent(attack.share)} of them are recovered" in said
+    assert f"{percent(group.guess.share)} without" in said
+
+
+def test_what_is_hit_by_chance_stands_in_for_a_lower_guess(single):
+    def change(result):
+        chance = {"share": 0.6, "gain": 0.3, "gain_low": 0.2}
+        result["groups"] = [result["groups"][5]]
+        attack = result["groups"][0]["attacks"]["posterior"]
+        attack |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
+        attack |= {"over_guess": 0.4, "over_guess_low": 0.3}
+
+    assert (
+        "90.0% of them are recovered with the release, 60.0% without"
+        in subject_of(single(change)).worst
+    )
+
+
+def test_groups_of_which_none_is_surely_hurt_are_not_called_safe(single):
+    def change(result):
+        for group in result["groups"]:
+            for attack in group["attacks"].values():
+                attack["over_guess_low"] = -0.5
+
+    said = subject_of(single(change)).worst
+    assert "none is shown" in said
+    assert "does not prove" in said
+    assert "The nearest: how unusual the secret is, the rarest tenth (10.0% of" in said
+    assert "Hardest hit" not in said
+
+
+def test_without_groups_that_is_said(single):
+    found = subject_of(single(groups=[]))
+    assert (found.worst, found.groups) == ("", False)
+    assert subject_of(single()).groups
+
+
+@pytest.mark.parametrize("status", ["met", "exceeded", "inconclusive"])
+def test_a_sweep_is_shown_where_its_status_is_from(table_record, status):
+    """The made-up sweep is met at the most noise, and exceeded without any."""
+    record = table_record(5, threshold=0.65, status=status)
+    results = record.results
+    alike = [one for one in results.settings if one.status == status]
+    assert 0 < len(alike) < 5
+    one = decisive(results, record)
+    assert one.status == status
+    assert one.label == max(alike, key=lambda s: s.epsilon or 1e9).label
+    assert f"({one.label.replace(' ', chr(160))})" in subject_of(record).released
+
+
+def test_a_status_of_no_setting_is_shown_at_the_relevant_one(table_record):
+    record = table_record(5, status="contradicted", contradictions=["1 is 2"])
+    assert decisive(record.results, record).label == "ε = 1"
+
+
+def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
+    def between(result):
+        result["bounds"][1]["share_at_most"] = 0.61512
+        result["bounds"][1]["share_of_population"] = 0.62213
+
+    record = single(between)
+    (setting,) = record.results.settings
+    share, count = subject_of(record).limits
+    assert (
+        share.text == "At most 61.6% of these people on average; of all like them 62.3% (sampled)."
+    )
+    bound = setting.share_bound
+    said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100
+    assert bound.share_at_most <= said < bound.share_at_most + 0.0011
+    assert share.grade == "proved"
+    assert share.given == bound.assumptions
+    assert f"at most {setting.count_bound.at_most} of 100" in count.text
+
+    def assume(result):
+        for one in result["bounds"]:
+            one |= {"grade": "proved if", "takes_as_given": ["the prior is right"]}
+
+    for one in subject_of(single(assume)).limits:
+        assert one.grade == "proved if"
+        assert "the prior is right" in one.given
+
+
+def test_a_bound_that_limits_nothing_is_left_out(single):
+    def all_of_them(result):
+        for one in result["bounds"]:
+            one.update({"share_at_most": 1.0} if "share_at_most" in one else {"at_most": 100})
+
+    assert subject_of(single(all_of_them)).limits == ()
+
+
+def test_what_is_contradicted_limits_nobody(every_record):
+    limited = 0
+    for record in every_record.values():
+        refuted = record.model_copy(update={"contradictions": ["a is not b"]})
+        for one in subject_of(refuted).limits:
+            limited += 1
+            assert one.grade == "not assessed"
+    assert limited
+
+
+@pytest.mark.parametrize("name", ["channel", "samples"])
+def test_a_channel_is_limited_at_the_worse_end(every_record, name):
+    record = every_record[name]
+    sampled = name == "samples"
+    found = record.results.estimated if sampled else record.results.exact
+    risk = found.bayes_risk.low if sampled else found.bayes_risk
+    said = subject_of(record).limits[0]
+    assert percent(1 - risk, "up") in said.text
+    assert said.grade == ("sampled" if sampled else "proved")
+    assert said.given
+
+
+def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(every_record):
+    record = every_record["game"]
+    assert "not a release about people" in subject_of(record).no_ground
+    results = json.loads(record.results.model_dump_json())
+    proof = {
+        "theorem": "T", "limits": "success", "quantity": "success of all", "value": 1.0,
+        "at_most": "at most 1", "assumptions": [], "grade": "proved", "sufficient": False,
+    }  # fmt: skip
+    for value, count in ((1.0, 0), (0.5, 1)):
+        results["proofs"] = [proof | {"value": value}]
+        results["exact"] = None
+        typed = type(record.results).model_validate_json(json.dumps(results))
+        found = subject_of(record.model_copy(update={"results": typed}))
+        assert len(found.limits) == count
+
+
+def test_copies_that_are_given_back_most_are_named(every_record):
+    record = every_record["image-model"]
+    worst = record.results.worst
+    assert math.isfinite(worst.gain.low)
+    said = subject_of(record).worst
+    assert worst is not record.results.whole
+    assert f"come {number(worst.copies)} times: {percent(worst.share)}" in said
+
+
+def test_a_file_s_groups_are_those_with_the_largest_sure_excess(every_record):
+    record = every_record["synthetic"]
+    groups = [g for risk in record.results.risks for g in risk.groups if g.excess]
+    said = subject_of(record).worst
+    if groups:
+        worst = max(groups, key=lambda one: one.excess.low)
+        assert f"{worst.by} {worst.group}" in said
+    else:
+        assert said == ""
+
+
+def test_a_family_s_worst_world_is_the_one_that_needs_most(every_record):
+    exact = every_record["family"].results.exact
+    assert subject_of(every_record["family"]).worst == f"The worst world: {exact.member}."
