@@ -22,8 +22,9 @@ help:            ## this list
 audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a report in results/
 	$(BIN)/narcissus audit $(STUDY) --out $(OUT)
 
+# Tests start a hundred commands: the package is compiled once, whatever the environment says.
 test: $(DEV_STAMP)    ## run every test
-	$(BIN)/python -m pytest -n 2
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2
 
 torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 

@@ -16,6 +16,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,7 @@ def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
                     yield f"{name}.{node.name}.{inner.name}", ast.get_docstring(inner) or ""
 
 
+@cache
 def cited() -> dict[tuple[str, str], set[str]]:
     """Give the names of the code that cites each statement."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -159,6 +161,7 @@ def cited() -> dict[tuple[str, str], set[str]]:
     return found
 
 
+@cache
 def marked_tests() -> dict[tuple[str, str], list[str]]:
     """Give the tests that say, by a mark, which statement they test.
 

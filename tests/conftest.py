@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -27,6 +28,18 @@ from narcissus.extraction.sandbox import IsolationError, Limits
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("new" if os.environ.get("NARCISSUS_NEW_CASES") else "same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among ten thousand tests: they stay, and it takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
 
 WALLS = ["namespaces", "Landlock", "bubblewrap"]
 DATA = Path(__file__).resolve().parents[1] / "examples" / "data"

@@ -17,6 +17,7 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,10 @@ def parsed(folder: Path) -> dict[str, ast.Module]:
     }
 
 
-SOURCE = parsed(PACKAGE)
+@cache
+def source() -> dict[str, ast.Module]:
+    """Give the package, for the rules that change nothing of it."""
+    return parsed(PACKAGE)
 
 
 def agree(rule: str, broken: set[str]) -> None:
@@ -56,19 +60,19 @@ def agree(rule: str, broken: set[str]) -> None:
 
 
 def test_no_module_is_long():
-    sizes = {p: len((PACKAGE / p).read_text(encoding="utf-8").splitlines()) for p in SOURCE}
+    sizes = {p: len((PACKAGE / p).read_text(encoding="utf-8").splitlines()) for p in source()}
     agree("long_modules", {p for p, size in sizes.items() if size > LINES_OF_A_MODULE})
 
 
 def test_the_package_is_small():
-    total = sum(len((PACKAGE / p).read_text(encoding="utf-8").splitlines()) for p in SOURCE)
+    total = sum(len((PACKAGE / p).read_text(encoding="utf-8").splitlines()) for p in source())
     assert total <= LINES_OF_THE_PACKAGE, f"{total} lines"
 
 
 def test_no_function_is_long():
     agree("long_functions", {
         f"{path}::{node.name}"
-        for path, tree in SOURCE.items()
+        for path, tree in source().items()
         for node in ast.walk(tree)
         if isinstance(node, Function) and node.end_lineno - node.lineno >= LINES_OF_A_FUNCTION
     })  # fmt: skip
@@ -76,7 +80,7 @@ def test_no_function_is_long():
 
 def test_no_class_name_comes_twice():
     places = defaultdict(set)
-    for path, tree in SOURCE.items():
+    for path, tree in source().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].add(path)
@@ -104,7 +108,7 @@ def private_to_another(path: str, name: tuple[str, ...]) -> bool:
 def test_no_private_name_is_imported_from_another_room():
     agree("private_imports", {
         f"{path}: {'.'.join(name)}"
-        for path, tree in SOURCE.items()
+        for path, tree in source().items()
         for name in imported(tree)
         if private_to_another(path, name)
     })  # fmt: skip
@@ -135,9 +139,9 @@ def top(requirement: str) -> str:
 
 def test_every_dependency_is_imported():
     """By a statement, or by `optional("module", extra=...)` under the extra that brings it."""
-    found = {name[0] for tree in SOURCE.values() for name in imported(tree)}
+    found = {name[0] for tree in source().values() for name in imported(tree)}
     by_extra = defaultdict(set)
-    for tree in SOURCE.values():
+    for tree in source().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("optional"):
                 told = {k.arg: k.value.value for k in node.keywords if k.arg == "extra"}
@@ -154,7 +158,7 @@ def test_only_dependencies_are_imported():
     core = {top(r) for r in PROJECT["project"]["dependencies"]} | {"narcissus", "__future__"}
     core |= {"markupsafe", "pydantic_core"}  # parts of jinja2 and pydantic
     strange = set()
-    for path, tree in SOURCE.items():
+    for path, tree in source().items():
         for name in imported(ast.Module(tree.body, [])) if path != "channels/_compiled.py" else ():
             if name[0] not in core | sys.stdlib_module_names:
                 strange.add(f"{path}: {'.'.join(name)}")
@@ -253,7 +257,7 @@ def test_every_module_has_its_mirror_in_the_tests():
     """A module that only declares, or that another's tests cover, is excused with the reason."""
     missing = {
         path
-        for path in SOURCE
+        for path in source()
         if not path.endswith(("__init__.py", "__main__.py"))
         and not (ROOT / "tests" / mirror(path)).is_file()
     }
@@ -266,7 +270,7 @@ def test_every_module_has_its_mirror_in_the_tests():
 def test_every_test_mirrors_a_module():
     """Rooms hold the tests of their modules; what concerns more than one room has its folder."""
     across = {"papers", "properties", "coverage", "fuzz", "mutants", "wheel"}
-    mirrors = {mirror(path) for path in SOURCE}
+    mirrors = {mirror(path) for path in source()}
     files = {p.relative_to(ROOT / "tests") for p in (ROOT / "tests").rglob("test_*.py")}
     inside = {p.as_posix() for p in files if len(p.parts) > 1 and p.parts[0] not in across}
     agree("tests_without_module", inside - mirrors)

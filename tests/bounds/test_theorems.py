@@ -80,14 +80,14 @@ def excess(channel: np.ndarray, neighbours: list[tuple[int, int]], guarantee: Gu
     The tests of Neyman and Pearson are the corners of a concave line; the trade-off function's
     power is concave, so that no other test exceeds it where the corners do not.
     """
-    worst = -1.0
-    for x, y in neighbours:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            order = np.argsort(-(channel[x] / channel[y]), kind="stable")
-        alpha = np.minimum(np.cumsum(channel[y][order]), 1.0)
-        power = np.cumsum(channel[x][order])
-        worst = max(worst, float((power - guarantee.power(alpha)).max()))
-    return worst
+    if not neighbours:
+        return -1.0
+    of_x, of_y = channel[[x for x, _ in neighbours]], channel[[y for _, y in neighbours]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(-(of_x / of_y), axis=1, kind="stable")
+    alpha = np.minimum(np.cumsum(np.take_along_axis(of_y, order, axis=1), axis=1), 1.0)
+    power = np.cumsum(np.take_along_axis(of_x, order, axis=1), axis=1)
+    return float((power - guarantee.power(alpha)).max())
 
 
 def chords(guarantee: GaussianDP, count: int) -> ProfileCurve:
@@ -334,6 +334,18 @@ def violated(theorem: Theorem, among: list[Member]) -> list[Member]:
     return [m for m in asked if theorem.valid(m[0]) and theorem.value(m[0]) < m[1]]
 
 
+def kept(theorem: Theorem) -> Theorem:
+    """The theorem, which works out its limit of a question once."""
+    limits: dict[int, float] = {}
+
+    def limit(q: Question) -> float:
+        if id(q) not in limits:  # the members outlive it
+            limits[id(q)] = theorem.limit(q)
+        return limits[id(q)]
+
+    return replace(theorem, limit=limit)
+
+
 def lowered(theorem: Theorem) -> Theorem:
     """The theorem with its limit 15% too low, yet never below the attacker without a release."""
 
@@ -348,7 +360,7 @@ def lowered(theorem: Theorem) -> Theorem:
 @pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2", "Corollary 3.4")
 @pytest.mark.parametrize("name", [t.id for t in THEOREMS.values() if t.holds is not None])
 def test_a_theorem_that_says_it_holds_does_in_all_small_worlds(name):
-    theorem, among = THEOREMS[name], members()
+    theorem, among = kept(THEOREMS[name]), members()
     held = [q for q, _ in among if theorem.lacks(q) is None and theorem.valid(q)]
     assert len(held) >= 15
     assert violated(theorem, among) == []
@@ -362,7 +374,7 @@ def test_a_theorem_that_says_it_holds_does_in_all_small_worlds(name):
 @pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
 @pytest.mark.parametrize("name", [t.id for t in THEOREMS.values() if t.holds != Needs()])
 def test_a_theorem_that_says_it_does_not_hold_has_a_counterexample(name):
-    theorem, among = THEOREMS[name], members()
+    theorem, among = kept(THEOREMS[name]), members()
     assert theorem.why
     asked = [q for q, _ in among if theorem.lacks(q) is None]
     assert any(not theorem.valid(q) for q in asked)
@@ -373,7 +385,9 @@ def test_a_theorem_that_says_it_does_not_hold_has_a_counterexample(name):
 
 
 @pytest.mark.states("Narcissus theory", "4.3", "4.4", "4.5")
-@pytest.mark.parametrize("seed", range(4, SEEDS))
+@pytest.mark.parametrize(
+    "seed", [4, 5, 6, 7, *(pytest.param(s, marks=pytest.mark.nightly) for s in range(8, SEEDS))]
+)
 def test_no_valid_bound_is_below_the_optimum(seed):
     among = by_programs(seed)
     for theorem in THEOREMS.values():

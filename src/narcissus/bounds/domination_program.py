@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.bounds.linear_program import Sparse, maximise
+from narcissus.bounds.linear_program import maximise
 
 FloatArray = NDArray[np.float64]
 
@@ -72,33 +72,32 @@ def _flows(
     """
     values, guesses = success.shape
     count, k = pairs.shape[0], epsilons.size
-    shrink = np.exp(-epsilons)
-    leaves = np.zeros((values, count))
-    arrives = np.zeros((values, count))
-    leaves[pairs[:, 0], np.arange(count)] = 1.0
-    arrives[pairs[:, 1], np.arange(count)] = 1.0
-    each = sparse.eye_array(guesses)
-    # D(x) [x in S] - mu_x - sum (out) e^-eps flow + sum (in) flow <= 0, one row a value and guess
-    blocks: list[Sparse] = [-sparse.kron(sparse.eye_array(values), np.ones((guesses, 1)))]
-    blocks.append(sparse.csr_array((values * guesses, k * count)))
-    blocks += [sparse.kron(arrives - s * leaves, each) for s in shrink]
-    feasible = sparse.hstack(blocks)
-    shared = sparse.hstack(
-        [
-            sparse.csr_array((k * count * guesses, values)),
-            -sparse.kron(sparse.eye_array(k * count), np.ones((guesses, 1))),
-            sparse.eye_array(k * count * guesses),
-        ]
-    )
+    mu = np.arange(values)
+    theta = values + np.arange(k * count).reshape(k, count, 1)
+    flow = values + k * count + np.arange(k * count * guesses).reshape(k, count, guesses)
+    need = np.arange(values * guesses).reshape(values, guesses)
+    shared = need.size + np.arange(flow.size).reshape(flow.shape)
+    within = need.size + flow.size + mu
+    # D(x) [x in S] - mu_x - sum (out) e^-eps flow + sum (in) flow <= 0, one row a value and guess;
+    # flow <= theta; mu <= D
+    entries = [
+        (need, mu[:, None], -1.0),
+        (need[pairs[:, 0]], flow, -np.exp(-epsilons)[:, None, None]),
+        (need[pairs[:, 1]], flow, 1.0),
+        (shared, theta, -1.0),
+        (shared, flow, 1.0),
+        (within, mu, 1.0),
+    ]
+    each = [[part.ravel() for part in np.broadcast_arrays(*entry)] for entry in entries]
+    row, column, entry = (np.concatenate(parts) for parts in zip(*each, strict=True))
     size = values + k * count + k * count * guesses
     gain = np.zeros(size)
     gain[:values] = -1.0
-    gain[values : values + k * count] = -rate * np.repeat(deltas * shrink, count)
-    within = sparse.hstack([sparse.eye_array(values), sparse.csr_array((values, size - values))])
+    gain[values : values + k * count] = -rate * np.repeat(deltas * np.exp(-epsilons), count)
     found = maximise(
         gain,
-        sparse.vstack([feasible, shared, within]),
-        np.concatenate([-(prior[:, None] * success).ravel(), np.zeros(k * count * guesses), prior]),
+        sparse.csr_array((entry, (row, column)), shape=(need.size + flow.size + values, size)),
+        np.concatenate([-(prior[:, None] * success).ravel(), np.zeros(flow.size), prior]),
         sparse.csr_array((0, size)),
         np.zeros(0),
     )

@@ -107,7 +107,7 @@ def kill_while_it_starts(slow, start, kin):
     return kill
 
 
-@pytest.mark.parametrize("delay", [0, 0.1])
+@pytest.mark.parametrize("delay", [0, pytest.param(0.1, marks=pytest.mark.nightly)])
 def test_no_worker_is_orphaned_while_it_starts(kill_while_it_starts, delay):
     kill_while_it_starts(delay)
 
