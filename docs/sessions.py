@@ -106,14 +106,16 @@ def main() -> int:
     """Run all tutorials, and write or compare."""
     differ = False
     for page in TUTORIALS:
-        text = page.read_text(encoding="utf-8")
+        text, place = page.read_text(encoding="utf-8"), 0
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             for command, shown, printed in tutorial(page):
+                step = f"$ {command}\n"
+                place = text.index(step + shown, place) + len(step)
                 if said := difference(shown, printed):
                     differ = True
                     print(f"{page.name}: {command}: {said}")
                     full = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
-                    text = text.replace(f"$ {command}\n{shown}", f"$ {command}\n{full}", 1)
+                    text = text[:place] + full + text[place + len(shown) :]
         if "--check" not in sys.argv:
             page.write_text(text, encoding="utf-8")
     return int(differ and "--check" in sys.argv)
