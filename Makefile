@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 MUTANTS_STAMP := $(VENV)/.installed-mutants
+SITE_STAMP := $(VENV)/.installed-site
 TORCH_STAMP := $(VENV)/.installed-torch
 # Where PyTorch keeps its builds for CPUs; that of PyPI brings gigabytes of CUDA along.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
@@ -12,7 +13,7 @@ MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check format bench docs notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check format bench docs site tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -34,7 +35,7 @@ wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
 
-check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
+check: $(DEV_STAMP) $(SITE_STAMP) ## lint, format, types, import rules, generated pages, the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
@@ -42,6 +43,7 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
+	$(SITE)
 
 nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
 	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 -m nightly
@@ -53,6 +55,15 @@ sbom: $(BIN)/python   ## write the software bill of materials from the lock file
 docs: $(DEV_STAMP)    ## write the generated pages
 	$(BIN)/python docs/public.py
 	$(BIN)/python docs/build.py
+
+# Strict: a link or an anchor that leads nowhere fails, and whatever another host would be asked for.
+SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+site: $(SITE_STAMP)   ## build the documentation as a site: build/site/index.html
+	$(SITE)
+
+tutorials: $(DEV_STAMP) ## run the tutorials again and show what their commands print now
+	$(BIN)/python docs/sessions.py
 
 notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
 	$(BIN)/python docs/notebooks/make.py
@@ -72,6 +83,7 @@ lock:                 ## resolve the locked versions anew
 	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
+	$(COMPILE) -c requirements/dev.lock --group site -o requirements/site.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
 	$(BIN)/uv pip compile -q --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --index $(TORCH_INDEX) \
@@ -98,6 +110,10 @@ $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
 
 $(MUTANTS_STAMP): $(DEV_STAMP) requirements/mutants.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/mutants.lock
+	touch $@
+
+$(SITE_STAMP): $(BIN)/python requirements/site.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/site.lock
 	touch $@
 
 # A folder that pip is told of (PIP_FIND_LINKS) may hold the build; else it comes from its index.

@@ -78,9 +78,9 @@ def places(text: str) -> Iterator[tuple[str, str]]:
                 yield name, f"{kind} {number}".strip()
 
 
-def modules() -> Iterator[tuple[str, Path, ast.Module]]:
-    """Yield every module: dotted name, path, syntax tree."""
-    for path in sorted(SOURCE.rglob("*.py")):
+def modules(file: str = "*.py") -> Iterator[tuple[str, Path, ast.Module]]:
+    """Yield every module in files of that name: dotted name, path, syntax tree."""
+    for path in sorted(SOURCE.rglob(file)):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         yield name, path, ast.parse(path.read_text(encoding="utf-8"))
@@ -108,9 +108,9 @@ Room = tuple[str, ast.Module, dict[str, tuple[str, str]]]
 
 def rooms() -> Iterator[Room]:
     """Yield every package with public names, and where each of them comes from."""
-    for name, path, tree in modules():
+    for name, _, tree in modules("__init__.py"):
         public = exports(tree)
-        if path.name != "__init__.py" or not public or name.startswith("narcissus.cli"):
+        if not public or name.startswith("narcissus.cli"):
             continue
         origin = {
             alias.asname or alias.name: (node.module or "", alias.name)

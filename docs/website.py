@@ -49,6 +49,13 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_config(config: Any) -> Any:
+    """Put the rooms of the package beside the page of public names."""
+    [reference] = [part["Reference"] for part in config.nav if "Reference" in part]
+    reference.append({"Rooms": [{room: page_of(room)} for room, _, _ in ROOMS()]})
+    return config
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Turn links as they are in the repository into those of the site."""
     here = page.file.src_uri

@@ -1,7 +1,7 @@
 """Write the software bill of materials from the lock files, as CycloneDX JSON.
 
 What `make audit` installs (run.lock) has the scope "required"; what only tests and checks need
-(dev.lock, mutants.lock, torch.lock) has the scope "excluded", for it never runs with the product.
+(dev.lock, mutants.lock, site.lock, torch.lock) has the scope "excluded", for it never runs with the product.
 The file follows from the lock files alone, so that the same lock gives the same bytes.
 
     python requirements/sbom.py            # write
@@ -67,7 +67,7 @@ def bill() -> str:
     about = project["project"]
     run = locked(FOLDER / "run.lock")
     every = run
-    for name in ("build.lock", "dev.lock", "mutants.lock", "torch.lock"):
+    for name in ("build.lock", "dev.lock", "mutants.lock", "site.lock", "torch.lock"):
         every = locked(FOLDER / name) | every
     components = [
         component(*key, entry, "required" if key in run else "excluded")
