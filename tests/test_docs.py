@@ -126,7 +126,9 @@ def test_a_session_makes_files_runs_programs_and_gives_exit_codes(tmp_path, monk
 def test_a_tutorial_is_written_anew_where_it_shows_something_else(tmp_path, monkeypatch, capsys):
     page = tmp_path / "new.md"
     program = "$ cat a.py\nprint(1)\n\n$ python a.py\n"
-    text = f"```console\n{program}{{0}}```\nand\n```console\n$ python a.py\n{{0}}$ echo $?\n0\n```\n"
+    text = (
+        f"```console\n{program}{{0}}```\nand\n```console\n$ python a.py\n{{0}}$ echo $?\n0\n```\n"
+    )
     page.write_text(text.format("2\n"))
     monkeypatch.setattr(sessions, "TUTORIALS", [page])
     monkeypatch.setattr(sessions.sys, "argv", ["sessions.py", "--check"])

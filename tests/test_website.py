@@ -50,7 +50,10 @@ HEAD = '<meta http-equiv="Content-Security-Policy" content="default-src \'self\'
 @pytest.mark.parametrize(
     ("page", "found"),
     [
-        ('<img src="a.png"><a href="https://other.example">read</a><script src="a.js"></script>', 0),
+        (
+            '<img src="a.png"><a href="https://other.example">read</a><script src="a.js"></script>',
+            0,
+        ),
         ('<script src="https://other.example/a.js"></script>', 1),
         ('<link rel="stylesheet" href="//other.example/a.css">', 1),
         ('<link rel="canonical" href="https://other.example/">', 0),
