@@ -94,7 +94,7 @@ def tutorial(page: Path) -> Iterator[tuple[str, str, str]]:
     before = {name: sys.modules.get(name) for name in EXTRAS}
     sys.modules.update(dict.fromkeys(EXTRAS))  # importing them is an error
     try:
-        with mock.patch.object(os, "sched_getaffinity", lambda _: {0}, create=True):
+        with mock.patch.object(os, "sched_getaffinity", return_value={0}, create=True):
             yield from played("".join(SESSION.findall(page.read_text(encoding="utf-8"))))
     finally:
         for name, module in before.items():

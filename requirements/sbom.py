@@ -1,8 +1,8 @@
 """Write the software bill of materials from the lock files, as CycloneDX JSON.
 
 What `make audit` installs (run.lock) has the scope "required"; what only tests and checks need
-(dev.lock, mutants.lock, site.lock, torch.lock) has the scope "excluded", for it never runs with the product.
-The file follows from the lock files alone, so that the same lock gives the same bytes.
+(dev.lock, mutants.lock, site.lock, torch.lock) has the scope "excluded", for it never runs with
+the product. The file follows from the lock files alone, so that the same lock gives the same bytes.
 
     python requirements/sbom.py            # write
     python requirements/sbom.py --check    # exit 1 if it is out of date

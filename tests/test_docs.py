@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from narcissus.cli.main import COMMANDS, main
+from narcissus.cli.main import COMMANDS
 from narcissus.reproduce import Held, Item, Printed, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
