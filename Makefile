@@ -57,7 +57,7 @@ docs: $(DEV_STAMP)    ## write the generated pages
 	$(BIN)/python docs/build.py
 
 # Strict: a link or an anchor that leads nowhere fails, and whatever another host would be asked for.
-SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 site: $(SITE_STAMP)   ## build the documentation as a site: build/site/index.html
 	$(SITE)
