@@ -5,16 +5,17 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 MUTANTS_STAMP := $(VENV)/.installed-mutants
+SITE_STAMP := $(VENV)/.installed-site
 TORCH_STAMP := $(VENV)/.installed-torch
 PAPER_STAMP := $(VENV)/.installed-paper
 # Where PyTorch keeps its builds for CPUs; that of PyPI brings gigabytes of CUDA along.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
-PDF ?= site/errata.pdf
+PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs paper notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -37,7 +38,7 @@ wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
 
-check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
+check: $(DEV_STAMP) $(SITE_STAMP) ## lint, format, types, import rules, generated pages, the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
@@ -45,6 +46,7 @@ check: $(DEV_STAMP)   ## lint, format, types, import rules, generated pages
 	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
+	$(SITE)
 
 # One file of the npm registry, which the digest pins; it stays out of the repository for its size.
 AXE := axe-core-4.14.1
@@ -65,7 +67,17 @@ docs: $(DEV_STAMP)    ## write the generated pages
 	$(BIN)/python docs/public.py
 	$(BIN)/python docs/build.py
 
-paper: $(PAPER_STAMP) ## make a PDF of the page of errata and new results: site/errata.pdf, or PDF=...
+# Strict: a link or an anchor that leads nowhere fails, and whatever another host would be asked for.
+SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+site: $(SITE_STAMP) $(PAPER_STAMP) ## build the documentation as a site, with its PDF: build/site/index.html
+	$(SITE)
+	$(BIN)/python docs/paper/make.py --out build/site/errata.pdf
+
+tutorials: $(DEV_STAMP) ## run the tutorials again and show what their commands print now
+	$(BIN)/python docs/sessions.py
+
+paper: $(PAPER_STAMP) ## make a PDF of the page of errata and new results: build/errata.pdf, or PDF=...
 	$(BIN)/python docs/paper/make.py --out $(PDF)
 
 notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
@@ -87,6 +99,7 @@ lock:                 ## resolve the locked versions anew
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
 	$(COMPILE) -c requirements/dev.lock --group paper -o requirements/paper.lock
+	$(COMPILE) -c requirements/dev.lock --group site -o requirements/site.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
 	$(BIN)/uv pip compile -q --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --index $(TORCH_INDEX) \
@@ -117,6 +130,8 @@ $(MUTANTS_STAMP): $(DEV_STAMP) requirements/mutants.lock
 
 $(PAPER_STAMP): $(BIN)/python requirements/paper.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/paper.lock
+$(SITE_STAMP): $(BIN)/python requirements/site.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/site.lock
 	touch $@
 
 # A folder that pip is told of (PIP_FIND_LINKS) may hold the build; else it comes from its index.

@@ -1,8 +1,8 @@
 """Write the software bill of materials from the lock files, as CycloneDX JSON.
 
 What `make audit` installs (run.lock) has the scope "required"; what only tests and checks need
-(dev.lock, mutants.lock, paper.lock, torch.lock) has the scope "excluded", for it never runs with
-the product.
+(dev.lock, mutants.lock, paper.lock, site.lock, torch.lock) has the scope "excluded", for it never
+runs with the product.
 The file follows from the lock files alone, so that the same lock gives the same bytes.
 
     python requirements/sbom.py            # write
@@ -68,7 +68,7 @@ def bill() -> str:
     about = project["project"]
     run = locked(FOLDER / "run.lock")
     every = run
-    for name in ("build.lock", "dev.lock", "mutants.lock", "paper.lock", "torch.lock"):
+    for name in ("build.lock", "dev.lock", "mutants.lock", "paper.lock", "site.lock", "torch.lock"):
         every = locked(FOLDER / name) | every
     components = [
         component(*key, entry, "required" if key in run else "excluded")

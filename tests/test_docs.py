@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 import pytest
 
-from narcissus.cli.main import COMMANDS, main
+from narcissus.cli.main import COMMANDS
 from narcissus.reproduce import Held, Item, Printed, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted({*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md")} - {PAGES[0]})
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CALL = re.compile(r"(?:^|[\s`/])narcissus ([a-z][^`\n#|>]*)")
@@ -50,11 +50,20 @@ def test_commands_and_options_exist(page):
                 assert word.partition("=")[0] in options, f"{name} {word}"
 
 
-SESSION = re.compile(r"```(?:console)?\n(\$ .*?)```", flags=re.S)
+def tool(name):
+    """Give a program of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+sessions = tool("sessions")
 SHOWN = [
     (page, session)
     for page in PAGES[1:]
-    for session in SESSION.findall(page.read_text(encoding="utf-8"))
+    if page not in sessions.TUTORIALS
+    for session in sessions.SESSION.findall(page.read_text(encoding="utf-8"))
     if "samples.csv" not in session  # the page does not give the file
 ]
 
@@ -62,29 +71,73 @@ SHOWN = [
 @pytest.mark.parametrize(
     ("page", "session"), SHOWN, ids=[f"{p.stem}-{s.splitlines()[0][2:40]}" for p, s in SHOWN]
 )
-def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch, capsys):
-    """Run a session from the top; `...` stands for lines that are left out."""
+def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for part in session.split("$ ")[1:]:
-        command, _, shown = part.partition("\n")
-        if command.startswith("cat "):
-            Path(command[4:]).write_text(shown.strip() + "\n", encoding="utf-8")
-            continue
-        with pytest.raises(SystemExit):
-            main(shlex.split(command)[1:])
-        printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-        place, loose = 0, False
-        for line in filter(None, map(str.rstrip, shown.splitlines())):
-            if line == "...":
-                loose = True
-                continue
-            rest = [i for i, other in enumerate(printed[place:], place) if other]
-            found = next((i for i in rest if printed[i] == line), None)
-            assert found is not None, f"{command}: does not print {line!r}"
-            assert loose or found == rest[0], f"{command}: prints {printed[rest[0]]!r} first"
-            place, loose = found + 1, False
-        assert loose or not any(printed[place:]), f"{command}: prints more than {page.name} shows"
+    for command, shown, printed in sessions.played(session):
+        assert not sessions.difference(shown, printed), f"{page.name}: {command}"
+
+
+@pytest.mark.parametrize("page", sessions.TUTORIALS, ids=lambda p: p.stem)
+def test_a_tutorial_prints_what_it_shows_in_an_empty_folder(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    played = list(sessions.tutorial(page))
+    assert len(played) > 3
+    for command, shown, printed in played:
+        assert not sessions.difference(shown, printed), f"{command}: run docs/sessions.py"
+        assert printed.strip() or command.startswith("python "), command
+
+
+def test_there_are_six_tutorials_that_need_only_what_is_installed():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert len(sessions.TUTORIALS) == 6
+    for page in sessions.TUTORIALS:
+        assert f"(tutorials/{page.name})" in index
+        assert not re.search(r"^\$.* examples/", page.read_text(encoding="utf-8"), flags=re.M)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "said"),
+    [
+        ("one\n\ntwo\n", "\none  \ntwo\n", ""),
+        ("one\n...\nthree\n", "one\ntwo\nthree\n", ""),
+        ("one\n...\n", "one\ntwo\n", ""),
+        ("one\n", "one\ntwo\n", "prints more than is shown"),
+        ("two\n", "one\ntwo\n", "prints 'one' first"),
+        ("one\n2 s\n", "one\n3 s\n", "does not print '2 s'"),
+        ("one\n...\none\n", "one\ntwo\n", "does not print 'one'"),
+    ],
+)
+def test_what_differs_is_noticed(shown, printed, said):
+    assert sessions.difference(shown, printed) == said
+
+
+def test_a_session_makes_files_runs_programs_and_gives_exit_codes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session = (
+        "$ cat it.py\nimport sys\n\nprint(sys.argv[1])\nsys.exit(3)\n\n"
+        "$ python it.py --now\n--now\n$ echo $?\n3\n"
+    )
+    found = list(sessions.played(session))
+    assert [one[0] for one in found] == ["python it.py --now", "echo $?"]
+    assert all(shown == printed for _, shown, printed in found)
+
+
+def test_a_tutorial_is_written_anew_where_it_shows_something_else(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "new.md"
+    program = "$ cat a.py\nprint(1)\n\n$ python a.py\n"
+    text = (
+        f"```console\n{program}{{0}}```\nand\n```console\n$ python a.py\n{{0}}$ echo $?\n0\n```\n"
+    )
+    page.write_text(text.format("2\n"))
+    monkeypatch.setattr(sessions, "TUTORIALS", [page])
+    monkeypatch.setattr(sessions.sys, "argv", ["sessions.py", "--check"])
+    assert sessions.main() == 1
+    assert page.read_text() == text.format("2\n")
+    monkeypatch.setattr(sessions.sys, "argv", ["sessions.py"])
+    assert sessions.main() == 0
+    assert page.read_text() == text.format("1\n")
+    assert "new.md: python a.py: does not print '2'" in capsys.readouterr().out
 
 
 BLOCK = re.compile(r"```python\n(>>> .*?)```", flags=re.S)
@@ -116,10 +169,7 @@ def test_every_command_helps_with_an_example(name):
 @pytest.fixture(scope="module")
 def build():
     """Give docs/build.py as a module."""
-    spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return tool("build")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class PoissonBinomial:
 
     Parameters
     ----------
-    probabilities
+    probabilities_
         Success probability of each trial, shape (n,), each in [0, 1].
 
     Notes

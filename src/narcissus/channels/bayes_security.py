@@ -75,14 +75,14 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
 
     Of one secret alone it is 1, by convention, and there is no pair.
 
+    Source: Chatzikokolakis et al. 2023, Theorems 1 and 2; Narcissus theory 6.1.
+
     Parameters
     ----------
     matrix
         The channel: a `Channel` or what `channel` takes.
     observer
         Hears of progress on channels with many secrets.
-
-    Source: Chatzikokolakis et al. 2023, Theorems 1 and 2; Narcissus theory 6.1.
 
     Examples
     --------

@@ -108,6 +108,8 @@ def from_database_dp(
 ) -> SecurityBound:
     """Limit the Bayes security of whole databases under epsilon-DP.
 
+    Source: Narcissus theory 6.1 (sharp); Chatzikokolakis et al. 2023, Corollary 1.
+
     Parameters
     ----------
     epsilon
@@ -119,8 +121,6 @@ def from_database_dp(
     prior
         "uniform" or the largest probability of any database in (0, 1): use Corollary 1 for this
         prior where it says more. None: the sharp limit of ``beta*``, for every prior.
-
-    Source: Narcissus theory 6.1 (sharp); Chatzikokolakis et al. 2023, Corollary 1.
 
     Examples
     --------

@@ -50,14 +50,14 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
     Computed as the mass that is not the largest of its column, so that a risk near zero keeps
     its relative accuracy.
 
+    Source: Chatzikokolakis et al. 2023, section II.
+
     Parameters
     ----------
     matrix
         The channel: a `Channel` or what `channel` takes.
     prior
         Probability of each secret; None is uniform.
-
-    Source: Chatzikokolakis et al. 2023, section II.
 
     Examples
     --------

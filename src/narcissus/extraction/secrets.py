@@ -53,15 +53,15 @@ class PosteriorGuess:
     logits scatter around a secret, and weighs that likelihood by the prior: the best attack there
     is, as far as the logits are Gaussian (they are for small learning rates).
 
+    Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
+    weakness, section 5.3).
+
     Parameters
     ----------
     shadow_models
         Models that the attacker trains.
     seed
         Seed of their noise.
-
-    Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
-    weakness, section 5.3).
     """
 
     shadow_models: int = 4000

@@ -91,6 +91,8 @@ def play_ind_bay(
 ) -> Indistinguishability:
     """Play IND-BAY: a secret from the prior, its output, one guess.
 
+    Source: Chatzikokolakis et al. 2023, Game 1.
+
     Parameters
     ----------
     matrix, prior
@@ -99,8 +101,6 @@ def play_ind_bay(
         From the number of an output to the number of a secret; None plays the Bayes attacker.
     trials, confidence, rng
         Rounds, level of the limits, randomness.
-
-    Source: Chatzikokolakis et al. 2023, Game 1.
     """
     return _through_channel(
         "IND-BAY", matrix, prior, attacker, trials=trials, confidence=confidence, rng=rng
