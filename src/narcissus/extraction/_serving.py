@@ -139,7 +139,7 @@ def _run(name: str) -> None:
 def _leave() -> None:
     """End a run as Python would, but for what was there before: to take it apart is to copy it."""
     _flush()
-    vars(sys).update(last_exc=None, last_value=None, last_traceback=None)
+    sys.__dict__.update(last_exc=None, last_value=None, last_traceback=None)
     with contextlib.suppress(KeyError, AttributeError):
         sys.modules["__main__"].__dict__.clear()  # files that it did not close are written
     gc.collect()
