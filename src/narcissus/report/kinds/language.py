@@ -157,6 +157,8 @@ def _picture(one: DocumentAttack) -> Figure:
             with_it="documents trained on",
         )
 
+    some = any(group.shadows is not None for group in one.groups)
+    beside_shadows = ("From shadow models", "Their limits", "As many, at most") if some else ()
     rows: list[list[Cell]] = []
     for group in one.groups:
         fresh, beside, gain = group.fresh, group.reference, group.gain
@@ -172,6 +174,7 @@ def _picture(one: DocumentAttack) -> Figure:
                 MISSING if beside is None else limits(beside.low, beside.high),
                 MISSING if gain is None else between_points(gain.low, gain.high),
                 MISSING if group.chance is None else f"{group.chance:.2g}",
+                *_of_shadows(group),
             ]
         )
     grades: list[Grade] = [
@@ -187,14 +190,23 @@ def _picture(one: DocumentAttack) -> Figure:
         Grid(
             "Documents recovered, by copies in the training text",
             ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
-             "From the reference model", "Its limits", "Gain, points", "By chance"),
+             "From the reference model", "Its limits", "Gain, points", "By chance",
+             *beside_shadows),
             rows,
             grades=grades,
-            percent=("Share", "Never seen", "From the reference model"),
+            percent=("Share", "Never seen", "From the reference model", *beside_shadows[::2]),
         ),
         (7.2, 1.3 + 0.45 * len(one.groups)),
         one.name,
     )  # fmt: skip
+
+
+def _of_shadows(group: DocumentGroup) -> list[Cell]:
+    """Give the cells of shadow models; none where there are none."""
+    found = group.shadows
+    if found is None:
+        return []
+    return [found.mean.value, limits(found.mean.low, found.mean.high), found.as_many.high]
 
 
 def _membership(results: LanguageResults) -> Iterator[Block]:
