@@ -3,8 +3,6 @@
 import json
 from dataclasses import asdict
 
-import pytest
-
 from narcissus.extraction._served import run_served
 from narcissus.extraction.sandbox import Limits, run_program
 
@@ -34,28 +32,29 @@ def test_a_program_cannot_answer_for_another_run():
     assert all(run.output == f"{fake}\nabc\n".encode() for run in runs)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import atexit\natexit.register(print, 'first')\natexit.register(print, 'second')",
-        "file = open(1, 'w')\nfile.write('not closed')",
-        "class It:\n    def __del__(self):\n        print('deleted')\nit = It()\nit.own = it",
-        "import threading, time\n"
-        "threading.Thread(target=lambda: (time.sleep(.1), print('late'))).start()",
-        "print('said')\nraise SystemExit",
-        "print('said')\nraise SystemExit('why')",
-        "raise SystemExit(256)",
-        "import sys\nsys.stdout.close()",
-        "import sys\nprint('lost', 1 / 0)",
-        "import os, sys\nprint('lost')\nos.close(1)",
-        "import sys\nsys.modules.clear()\nprint('said')",
-    ],
-)
-def test_a_run_ends_as_a_program_alone(source):
+ENDS = [
+    "import atexit\natexit.register(print, 'first')\natexit.register(print, 'second')",
+    "file = open(1, 'w')\nfile.write('not closed')",
+    "class It:\n    def __del__(self):\n        print('deleted')\nit = It()\nit.own = it",
+    "import threading, time\n"
+    "threading.Thread(target=lambda: (time.sleep(.1), print('late'))).start()",
+    "print('said')\nraise SystemExit",
+    "print('said')\nraise SystemExit('why')",
+    "raise SystemExit(256)",
+    "import sys\nsys.stdout.close()",
+    "import sys\nprint('lost', 1 / 0)",
+    "import os, sys\nprint('lost')\nos.close(1)",
+    "import sys\nsys.modules.clear()\nprint('said')",
+]
+
+
+def test_runs_end_as_programs_alone():
     """Though the interpreter is not taken apart, which would copy all that the server imported."""
     limits = Limits(seconds=10)
-    (run,) = run_served([(source.encode(), limits)], b"x")
-    alone = run_program(source.encode(), b"x", limits)
-    assert (run.output, run.ending) == (alone.output, alone.ending)
-    if "Exception ignored" not in alone.error:  # a remark of the interpreter's own
-        assert run.error.splitlines()[-1:] == alone.error.splitlines()[-1:]
+    for source, run in zip(
+        ENDS, run_served([(one.encode(), limits) for one in ENDS], b"x"), strict=True
+    ):
+        alone = run_program(source.encode(), b"x", limits)
+        assert (run.output, run.ending) == (alone.output, alone.ending), source
+        if "Exception ignored" not in alone.error:  # a remark of the interpreter's own
+            assert run.error.splitlines()[-1:] == alone.error.splitlines()[-1:], source

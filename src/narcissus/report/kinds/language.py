@@ -158,7 +158,7 @@ def _picture(one: DocumentAttack) -> Figure:
         )
 
     some = any(group.shadows is not None for group in one.groups)
-    beside_shadows = ("From shadow models", "Their limits", "As many, at most") if some else ()
+    beside_shadows = ("From shadow models", "Their limits", "Share with as many") if some else ()
     rows: list[list[Cell]] = []
     for group in one.groups:
         fresh, beside, gain = group.fresh, group.reference, group.gain
@@ -194,7 +194,7 @@ def _picture(one: DocumentAttack) -> Figure:
              *beside_shadows),
             rows,
             grades=grades,
-            percent=("Share", "Never seen", "From the reference model", *beside_shadows[::2]),
+            percent=("Share", "Never seen", "From the reference model", *beside_shadows[:1]),
         ),
         (7.2, 1.3 + 0.45 * len(one.groups)),
         one.name,
@@ -206,7 +206,8 @@ def _of_shadows(group: DocumentGroup) -> list[Cell]:
     found = group.shadows
     if found is None:
         return []
-    return [found.mean.value, limits(found.mean.low, found.mean.high), found.as_many.high]
+    shown = (limits(one.low, one.high) for one in (found.mean, found.as_many))
+    return [found.mean.value, *shown]
 
 
 def _membership(results: LanguageResults) -> Iterator[Block]:
