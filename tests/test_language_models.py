@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import narcissus
 from narcissus.cli.main import main
+from narcissus.errors import InputError
 from narcissus.study import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,11 +87,19 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(played, tmp_path):
     (tmp_path / "checkpoint").symlink_to(folder / "results" / "quick" / "model")
     (tmp_path / "other").symlink_to(folder / "results" / "quick" / "reference")
     study = tomllib.loads(blocks("toml")[1])
+    shutil.copytree(folder / "results" / "quick" / "reference", tmp_path / "shadow")
+    study["model"]["shadows"] = ["shadow"]
     study |= {"generation": {"samples": 20, "top": 5}, "run": {"seed": 1}}
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
     assert not record.results.by_chance
     assert record.results.has_reference
     assert any("was not trained on them" in one for one in record.assumptions)
+    assert any(one.startswith("shadow models") for one in record.assumptions)
+    completion = record.results.attacks[1].whole
+    assert completion.shadows.mean.value == completion.reference.value  # it is the same model
+    study["model"]["shadows"] = ["other"]
+    with pytest.raises(InputError, match="must be different folders"):
+        narcissus.load_study(study, folder=tmp_path).settings.model.build()
 
 
 @pytest.mark.parametrize("name", ["quick.toml", "letters.toml", "ngram.toml"])

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+import narcissus
 from narcissus.errors import InputError
 from narcissus.extraction import language_prior
+from narcissus.extraction.documents import TextDocument
+from narcissus.extraction.huggingface import libraries
 from narcissus.extraction.language_prior import language_model_secret
+from narcissus.extraction.transformer import TransformerTraining
 
 
 class Counting:
@@ -53,3 +57,40 @@ def test_pickled_weights_are_refused(tmp_path):
     (tmp_path / "gpt" / "pytorch_model.bin").write_bytes(b"x")
     with pytest.raises(InputError, match="pickle"):
         language_model_secret("gpt", "names.txt", folder=str(tmp_path))
+
+
+@pytest.mark.models
+def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
+    """Its chances are those that transformers itself gives the names in their text."""
+    training = TransformerTraining(layers=1, width=16, heads=2, context=24, epochs=20, batch=4)
+    training.train([TextDocument("I am Robin.", 30)], tmp_path / "gpt", rng=1)
+    (tmp_path / "names.txt").write_text("Eve\nRobin\nBob\n", encoding="utf-8")
+    prior = {
+        "name": "language-model",
+        "model": "gpt",
+        "candidates": "names.txt",
+        "text": "I am {}.",
+    }
+    mechanism = {"name": "ngram-dp-sgd", "epsilon": [1], "delta": 1e-5, "steps": 5, "clip": 1.0}
+    study = {
+        "kind": "secrets",
+        "prior": prior,
+        "mechanism": mechanism | {"start": "prior"},
+        "run": {"models": 50, "seed": 1},
+    }
+    found = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record.results
+    torch, transformers = libraries("A test")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "gpt").eval()
+    chances = {}
+    for name in ("Eve", "Robin", "Bob"):
+        ids = torch.tensor([[256, *f"I am {name}.".encode()]])  # a token for each byte, after <s>
+        with torch.no_grad():
+            logs = torch.log_softmax(model(ids).logits[0, :-1].double(), -1)
+        chances[name] = float(logs.gather(1, ids[0, 1:, None]).sum().exp())
+    best = max(chances.values()) / sum(chances.values())
+    assert max(chances, key=chances.__getitem__) == "Robin"
+    given = language_model_secret("gpt", "names.txt", "I am {}.", folder=str(tmp_path))
+    wanted = [chances[name] / sum(chances.values()) for name in given.values]
+    assert given.chances == pytest.approx(wanted, rel=1e-4)
+    assert given.values[0] == "Robin"
+    assert found.settings[0].guess == pytest.approx(best, rel=1e-4)

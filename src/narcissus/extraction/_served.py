@@ -11,14 +11,28 @@ from types import MappingProxyType
 from typing import Any
 
 from narcissus._guarded import Stop
+from narcissus.errors import NarcissusError
 from narcissus.extraction._runs import Limits, ProgramRun, run_in_box
+from narcissus.extraction.huggingface import check_model_folder
 
 METHOD = "namespaces"
 """The walls that a server can stand behind: the private folder has a size of its own there."""
 IMPORTED_ONCE = ("numpy", "scipy", "pandas", "sklearn", "safetensors", "tokenizers", "torch",
                  "transformers")  # fmt: skip
 """Packages that are imported before a program is run, where it names them."""
-_START = 120.0  # seconds for that
+OPENED_ONCE = (
+    "transformers.pipeline",
+    "transformers.AutoTokenizer.from_pretrained",
+    "transformers.AutoModelForCausalLM.from_pretrained",
+)
+"""Calls that are made before a program is run, where it makes them with these words:"""
+WORDS = {"release", "text-generation"}
+_NAMES = {"task", "model", "pretrained_model_name_or_path"}
+Opening = tuple[str, list[str], dict[str, str]]
+"""What is called, with which words in their order and by name."""
+_READ = {"", ".json", ".jinja", ".md", ".model", ".safetensors", ".txt"}  # files of such a folder
+_START = 120.0  # seconds for imports
+_SPEED = 2e7  # bytes of weights that are read in a second, at least
 _ROOM = 65536  # bytes of a run besides what it prints
 
 
@@ -32,8 +46,10 @@ def run_served(
     """Run programs one after another on one release, behind walls that are put up once.
 
     Each run is a process forked from one that has imported the packages of `IMPORTED_ONCE` that
-    the programs name, and has a private folder that is empty. What runs share is what was imported
-    and the start of the interpreter: its seed of hashes, where things are in memory.
+    the programs name, and has a private folder that is empty. Where the release is a model folder,
+    the calls of `OPENED_ONCE` by which the programs read it are made before, too: a run gets what
+    came of them, in memory of its own as soon as it writes there. What runs share is what was
+    there at their start: modules, the seed of hashes, where things are in memory.
 
     Parameters
     ----------
@@ -51,9 +67,14 @@ def run_served(
     sources = list(dict.fromkeys(source for source, _ in programs))
     names = {source: f"program_{number}.py" for number, source in enumerate(sources)}
     most = max((limits for _, limits in programs), key=lambda limits: limits.disk)
+    weights = _weights(release)
     told = {
         "jail": str(Path(__file__).with_name("_serving.py")),
         "modules": sorted({name for source in sources for name in imports(source)}),
+        # one of each: what is held for all runs has no limit of memory
+        "openings": list({one[0]: one for source in sources for one in openings(source)}.values())
+        if weights
+        else [],
         "runs": [(names[source], asdict(limits)) for source, limits in programs],
     }
     run = run_in_box(
@@ -64,7 +85,7 @@ def run_served(
         beside={**beside, **{names[source]: source for source in sources}},
         stop=stop,
         told=told,
-        seconds=_START + sum(limits.seconds for _, limits in programs),
+        seconds=_START + weights / _SPEED + sum(limits.seconds for _, limits in programs),
         output=sum(limits.output + _ROOM for _, limits in programs),
     )
     found = list(_answers(run.output))
@@ -82,6 +103,54 @@ def imports(source: bytes) -> Iterator[str]:
         else:
             continue
         yield from (name for name in found if name.split(".")[0].split(":")[0] in IMPORTED_ONCE)
+
+
+def openings(source: bytes) -> Iterator[Opening]:
+    """Yield the calls of `OPENED_ONCE` that a program makes with nothing but `WORDS`."""
+    tree = ast.parse(source)
+    names = dict(_names(tree))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or (what := _dotted(node.func, names)) not in OPENED_ONCE:
+            continue
+        given = [_constant(one) for one in node.args]
+        named = {str(one.arg): _constant(one.value) for one in node.keywords}
+        words = {*given, *named.values()}
+        if "release" in words and words <= WORDS and named.keys() <= _NAMES and len(given) <= 2:
+            yield what, given, named
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield names that a program imports, with what they stand for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((one.asname, one.name) for one in node.names if one.asname)
+            yield from ((one.name, one.name) for one in node.names if not one.asname)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((one.asname or one.name, f"{node.module}.{one.name}") for one in node.names)
+
+
+def _dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+    """Give what is called by its whole name; '' for anything else."""
+    path = ""
+    while isinstance(node, ast.Attribute):
+        path, node = f".{node.attr}{path}", node.value
+    return names.get(node.id, "") + path if isinstance(node, ast.Name) else ""
+
+
+def _constant(node: ast.expr) -> Any:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _weights(release: bytes | Path) -> int:
+    """Give the bytes of weights of a model folder with no other files than are read; 0: none."""
+    if isinstance(release, bytes) or not release.is_dir():
+        return 0
+    if any(one.is_dir() or one.suffix not in _READ for one in release.iterdir()):
+        return 0
+    try:
+        return check_model_folder(release)
+    except NarcissusError:
+        return 0
 
 
 def _answers(output: bytes) -> Iterator[ProgramRun]:

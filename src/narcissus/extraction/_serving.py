@@ -4,14 +4,19 @@ Loaded by `_guard.py` in place of `_jail.py`, whose walls it puts up: this proce
 namespaces and becomes a user who owns nothing; it never runs anything of the program. For each run
 it forks a process that puts up what is left (limits, Landlock, seccomp) and only then runs the
 program, so that no run can reach this process or another run: each has pipes of its own, and the
-private folder is emptied between them. Standard library only.
+private folder is emptied between them. What programs do first, and all alike, is done before: their
+imports, and the calls by which they read the model (each run gets a copy of what came of it, whose
+memory is shared until it writes there). Standard library only.
 
 What each run came to is written on standard output: a line of JSON, then what was printed.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
+import gc
 import importlib
 import json
 import os
@@ -41,10 +46,14 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):  # what an import prints is no answer
         os.dup2(null, stream)
+    atexit.register(_leave)  # first of all, and so the last that is done at the end of a run
     for name in config["modules"]:
         _import(name)
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)  # threads that wait for each other cost more than they give
+        for opening in config["openings"]:
+            _open(torch, *opening)
+    gc.freeze()  # looking for garbage in a run would write on every object, and so copy it
     for name, limits in config["runs"]:
         program = _fork(config, name, limits, layers, answers)
         if program is not None:
@@ -61,6 +70,32 @@ def _import(name: str) -> None:
             getattr(found, attribute)
 
 
+def _open(torch: Any, what: str, given: list[str], named: dict[str, str]) -> None:
+    """Call what programs call to read the release, and keep what comes of it for each run.
+
+    A run that makes this very call gets it, once. Where the call fails, it fails in the program as
+    well; where it draws random numbers, each run makes it for itself.
+    """
+    with contextlib.suppress(Exception):
+        package, *path, name = what.split(".")
+        holder = functools.reduce(getattr, path, importlib.import_module(package))
+        call = getattr(holder, name)
+        before = torch.get_rng_state()
+        opened = [call(*given, **named)]
+        if not torch.equal(before, torch.get_rng_state()):
+            torch.set_rng_state(before)
+            return
+
+        @functools.wraps(call)
+        def once(*args: Any, **others: Any) -> Any:
+            plain = all(type(word) is str for word in (*args, *others.values()))
+            if opened and plain and list(args) == given and others == named:
+                return opened.pop()
+            return call(*args, **others)
+
+        setattr(holder, name, once)
+
+
 def _fork(
     config: dict[str, Any], name: str, limits: dict[str, Any], layers: list[str], answers: int
 ) -> Callable[[], None] | None:
@@ -73,7 +108,7 @@ def _fork(
         config = {**config, **limits}
         os.write(3, json.dumps(_JAIL["confine"](config)).encode())
         os.close(3)
-        return lambda: _JAIL["run"](name)
+        return lambda: _run(name)
     for _, end in (printed, error, report):
         os.close(end)
     said = _attend(child, printed[0], error[0], limits)
@@ -86,6 +121,39 @@ def _fork(
         _write(answers, part)
     _empty(config["tmp"])
     return None
+
+
+_ended = [1]  # the exit code of this run
+
+
+def _run(name: str) -> None:
+    """Run the program, and keep the exit code that Python would give it."""
+    try:
+        _JAIL["run"](name)
+        _ended[0] = 0
+    except SystemExit as end:
+        _ended[0] = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
+        raise
+
+
+def _leave() -> None:
+    """End a run as Python would, but for what was there before: to take it apart is to copy it."""
+    _flush()
+    sys.__dict__.update(last_exc=None, last_value=None, last_traceback=None)
+    with contextlib.suppress(KeyError, AttributeError):
+        sys.modules["__main__"].__dict__.clear()  # files that it did not close are written
+    gc.collect()
+    _flush()
+    os._exit(_ended[0] & 0xFF)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except Exception:
+            _ended[0] = _ended[0] or 120
 
 
 def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -> None:
@@ -103,11 +171,12 @@ def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -
 def _new_chance() -> None:
     """Give this run random numbers of its own, where a library drew its seed before the fork.
 
-    Python's own generator does so by itself; PyTorch starts every process alike.
+    Python's own generator does so by itself.
     """
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
+    if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed()
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.default_generator.seed()
 
 
 def _attend(child: int, printed: int, error: int, limits: dict[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,15 @@ documents that the first was trained on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol
 
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._validation import integer
+from narcissus.errors import InputError
 from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.huggingface import (
     HuggingFaceGenerator,
@@ -40,6 +42,8 @@ class ModelsUnderStudy:
         Where they are as releases; None for a model that is in memory only.
     parameters
         How many numbers the model has.
+    shadows
+        Each reads one more model that was trained without the documents.
     """
 
     model: LanguageModel
@@ -47,6 +51,7 @@ class ModelsUnderStudy:
     folder: Path | None
     reference_folder: Path | None
     parameters: int
+    shadows: tuple[Callable[[], LanguageModel], ...] = ()
 
 
 class HasModels(Protocol):
@@ -97,6 +102,9 @@ class LocalCheckpoint:
         weights are refused, and no code of the folder is run.
     reference
         Folder with another model, trained without the documents; none: no such comparison.
+    shadows
+        Folders with models trained as this one was, but each without the documents, and
+        independently of one another: each is attacked as the model is.
     device
         "cpu", "cuda", ...; none takes a GPU where there is one.
     batch
@@ -117,18 +125,23 @@ class LocalCheckpoint:
         self,
         model: Annotated[str, BesideStudy()],
         reference: Annotated[str | None, BesideStudy()] = None,
+        shadows: Annotated[list[str] | None, BesideStudy()] = None,
         device: str | None = None,
         batch: int = 32,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
         self._folder = Path(folder) / model
         self._reference = None if reference is None else Path(folder) / reference
+        self._shadows = [Path(folder) / one for one in shadows or ()]
+        used = [one.resolve() for one in (self._folder, self._reference, *self._shadows) if one]
+        if len(set(used)) < len(used):
+            raise InputError("`model`, `reference` and `shadows` must be different folders")
         self._device, self._batch = device, integer("batch", batch, low=1)
         self.check()
 
     def check(self) -> None:
         """Look at the files, and for the libraries."""
-        for folder in (self._folder, self._reference):
+        for folder in (self._folder, self._reference, *self._shadows):
             if folder is not None:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
@@ -157,7 +170,14 @@ class LocalCheckpoint:
 
         model = read(self._folder)
         reference = None if self._reference is None else read(self._reference)
-        return ModelsUnderStudy(model, reference, self._folder, self._reference, model.parameters)
+        return ModelsUnderStudy(
+            model,
+            reference,
+            self._folder,
+            self._reference,
+            model.parameters,
+            tuple(partial(read, one) for one in self._shadows),
+        )
 
 
 @dataclass(frozen=True)

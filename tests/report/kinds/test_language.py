@@ -2,8 +2,11 @@
 
 import pytest
 
+from narcissus.evidence import clopper_pearson, mean_limits
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
+from narcissus.study.results.base import SampledShare
+from narcissus.study.results.language import BesideShadows
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +44,29 @@ def test_text_and_page_have_baselines_and_what_is_missing(audit):
     assert "<script" not in html
     assert "1 of 100" in html  # the canaries' guess
     assert "recovered beside" not in html
+
+
+def test_shadow_models_have_columns_of_their_own(audit):
+    as_many = SampledShare.of(clopper_pearson(0, 19, confidence=0.99))
+    beside = BesideShadows(
+        recovered=(0,) * 19,
+        mean=SampledShare.of(mean_limits([0.0] * 19, confidence=0.99)),
+        as_many=as_many,
+        chance=1 / 20,
+    )
+    results = audit.record.results
+    attacks = [
+        one.model_copy(
+            update={"groups": tuple(g.model_copy(update={"shadows": beside}) for g in one.groups)}
+        )
+        for one in results.attacks
+    ]
+    update = {"results": results.model_copy(update={"attacks": tuple(attacks)})}
+    page = page_of(audit.record.model_copy(update=update))
+    tables = [b.table for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    for table in tables:
+        assert table.columns[-3:] == ("From shadow models", "Their limits", "Share with as many")
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert table.rows[0][-3] == 0
+        shown = table.rows[0][-1].rpartition("to")[2].strip().rstrip("%")
+        assert as_many.high <= float(shown) / 100 < as_many.high + 0.0011  # rounded up

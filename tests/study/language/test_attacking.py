@@ -32,6 +32,25 @@ def test_each_model_prints_its_own_documents():
     assert not planted.recovered.any()
 
 
+def test_shadow_models_are_attacked_as_the_model_is():
+    read = []
+
+    def shadow(number, model):
+        return lambda: read.append(number) or model
+
+    models = ModelsUnderStudy(MODEL, None, None, None, 1, (shadow(1, REFERENCE), shadow(2, MODEL)))
+    section = GenerationSection(samples=60, length=60, top=10, window=20)
+    for found in (
+        generated(models, DIVISION, section, entropy=1),
+        completed(models, DIVISION, CompletionSection(prefix=29, window=10)),
+    ):
+        nothing, all_of_it = found.by_shadows
+        assert not nothing.any()
+        assert all_of_it.all()
+    assert read == [1, 2] * 2  # one after another, not all held at once
+    assert completed(MODELS, DIVISION, CompletionSection(prefix=29, window=10)).by_shadows == ()
+
+
 def test_short_documents_are_on_no_side_of_completion():
     short = Division((*SIDES[0], TextDocument("x")), (*SIDES[1], TextDocument("y")))
     section = CompletionSection(prefix=29, window=10)

@@ -116,7 +116,7 @@ def _counted(group: DocumentGroup, label: str = "") -> Counted:
         group.fresh,
         group.gain,
         (group.reference,),
-        [MISSING if group.chance is None else f"{group.chance:.2g}"],
+        [MISSING if group.chance is None else f"{group.chance:.2g}", *_of_shadows(group)],
     )
 
 
@@ -132,6 +132,8 @@ def _attack(one: DocumentAttack) -> Iterator[Block]:
 
 
 def _picture(one: DocumentAttack) -> Figure:
+    some = any(group.shadows is not None for group in one.groups)
+    beside_shadows = ("From shadow models", "Their limits", "Share with as many") if some else ()
     whole = one.whole
     beside = "" if whole.fresh is None else f", {percent(whole.fresh.value)} of fresh ones"
     return shares_figure(
@@ -140,11 +142,21 @@ def _picture(one: DocumentAttack) -> Figure:
         "share recovered, an open square for that of documents the model never saw.",
         "Documents recovered, by copies in the training text",
         ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
-         "From the reference model", "Its limits", "Gain, points", "By chance"),
+         "From the reference model", "Its limits", "Gain, points", "By chance",
+         *beside_shadows),
         [_counted(group) for group in one.groups],
         one.name,
         "documents",
     )  # fmt: skip
+
+
+def _of_shadows(group: DocumentGroup) -> list[Cell]:
+    """Give the cells of shadow models; none where there are none."""
+    found = group.shadows
+    if found is None:
+        return []
+    shown = (limits(one.low, one.high) for one in (found.mean, found.as_many))
+    return [found.mean.value, *shown]
 
 
 def _membership(results: LanguageResults) -> Iterator[Block]:

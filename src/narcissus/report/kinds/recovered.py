@@ -89,6 +89,6 @@ def shares_figure(
         )
 
     grades: list[Grade] = ["not assessed" if one.gain is None else "sampled" for one in rows]
-    shares = ("Share", "Never seen", *(columns[6:7] if rows[0].beside else ()))
+    shares = ("Share", "Never seen", *(c for c in columns if c.startswith(("From ", "By shadow"))))
     table = Grid(caption, columns, [one.cells() for one in rows], grades, shares)
     return Figure(title, description, draw, table, (7.2, 1.3 + 0.45 * len(rows)), name)

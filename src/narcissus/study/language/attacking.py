@@ -68,6 +68,10 @@ def generated(
         # a model that never saw the documents, attacked in the same way
         theirs = best_of(models.reference, models.model, 1).top(section.top)
         by_reference = held(theirs).documents()[0]
+    by_shadows = tuple(
+        held(best_of(read(), models.reference, 2 + place).top(section.top)).documents()[0]
+        for place, read in enumerate(models.shadows)
+    )
     each = "document" if section.k == 1 else "documents"
     return AttackedDocuments(
         "generation",
@@ -80,6 +84,7 @@ def generated(
         recovered_fresh,
         by_reference,
         tuple(_ranked(ranked.top(section.top, name), name, found) for name in ranked.scores),
+        by_shadows,
     )
 
 
@@ -124,4 +129,5 @@ def completed(
         by(models.model, trained),
         by(models.model, fresh),
         None if models.reference is None else by(models.reference, trained),
+        by_shadows=tuple(by(read(), trained) for read in models.shadows),
     )

@@ -96,7 +96,7 @@ class LanguageKind:
             status=results.status,
             verdict=verdict_words(results),
             grade=results.grade,
-            assumptions=assumptions(division, evidence),
+            assumptions=assumptions(division, evidence, has_shadows=bool(models.shadows)),
             results=results,
             assessed=assessed(results),
             not_assessed=[

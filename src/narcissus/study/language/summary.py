@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.evidence import each_confidence
+from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
 from narcissus.extraction.canaries import NamedCanaries
 from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.membership import told_apart, told_at
@@ -18,6 +18,7 @@ from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.language import (
+    BesideShadows,
     CanaryGroup,
     DocumentAttack,
     DocumentGroup,
@@ -47,6 +48,8 @@ class AttackedDocuments:
         Whether the same attack on the reference model recovered those trained on.
     ranked
         The best texts by score, where it ranked any.
+    by_shadows
+        By shadow model, whether the same attack on it recovered those trained on.
     """
 
     name: str
@@ -57,6 +60,7 @@ class AttackedDocuments:
     recovered_fresh: BoolArray
     by_reference: BoolArray | None
     ranked: tuple[RankedBy, ...] = ()
+    by_shadows: tuple[BoolArray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def summarised(study: LanguageStudy, found: FoundAboutModel) -> LanguageResults:
     for one, own in zip(found.attacked, groups, strict=True):
         claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
         claims += len(own) * (one.by_reference is not None)
+        claims += len(own) * 2 * bool(one.by_shadows)
     each = each_confidence(study.run.confidence, claims)
     threshold = study.threshold
     results = LanguageResults.model_construct(
@@ -149,6 +154,27 @@ def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
         reference=None if found.reference is None else SampledShare.of(found.reference),
         gain=GainOverFresh.of(found.gain),
         chance=found.chance,
+        shadows=_beside_shadows([side[trained] for side in one.by_shadows], found.recovered, each),
+    )
+
+
+def _beside_shadows(
+    by_shadows: Sequence[BoolArray], recovered: int, each: float
+) -> BesideShadows | None:
+    """Say what shadow models give away of the same documents: a model is a trial."""
+    if not by_shadows:
+        return None
+    counts = np.array([int(one.sum()) for one in by_shadows])
+    many = int((counts >= recovered).sum())
+    share, quantity = counts / by_shadows[0].size, "share recovered from a model without them"
+    as_many = clopper_pearson(
+        many, counts.size, confidence=each, quantity="a model without them gives away as many"
+    )
+    return BesideShadows(
+        recovered=tuple(counts.tolist()),
+        mean=SampledShare.of(mean_limits(share, confidence=each, quantity=quantity)),
+        as_many=SampledShare.of(as_many),
+        chance=(1 + many) / (1 + counts.size),
     )
 
 

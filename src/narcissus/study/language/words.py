@@ -83,13 +83,20 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def assumptions(division: Division, evidence: ExtractionEvidence | None) -> tuple[str, ...]:
+def assumptions(
+    division: Division, evidence: ExtractionEvidence | None, *, has_shadows: bool = False
+) -> tuple[str, ...]:
     """Say what the limits take as given, those on a program among them."""
     found = ["documents are independent draws of one source"]
     if not division.by_chance:
         found.append(
             "the fresh documents are of the same source as those trained on, and the model was not "
             "trained on them"
+        )
+    if has_shadows:
+        found.append(
+            "shadow models were trained as the model was, each without these documents and "
+            "independently of the others"
         )
     more = () if evidence is None else program_assumptions(evidence)
     return (*found, *more)

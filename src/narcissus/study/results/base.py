@@ -44,6 +44,7 @@ LATER = frozenset(
         "transcripts",
         "cover",
         "served",
+        "shadows",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

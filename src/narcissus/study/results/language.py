@@ -27,6 +27,20 @@ from narcissus.study.results.recovered import (
 )
 
 
+class BesideShadows(ResultModel):
+    """What models that were trained without these documents give away of them: each is a trial."""
+
+    recovered: tuple[Count, ...] = Field(min_length=1, description="By shadow model.")
+    mean: SampledShare = Field(description="Share recovered from such a model, on average.")
+    as_many: SampledShare = Field(
+        description="How often such a model gives away as many as this one, or more."
+    )
+    chance: Share = Field(
+        description="That this model would stand so high if it were one of them: "
+        "(1 + shadows that give away as many) / (1 + shadows)."
+    )
+
+
 class DocumentGroup(ResultModel):
     """Documents with so many copies, or all of them: how many were recovered, and how many anyway.
 
@@ -49,11 +63,24 @@ class DocumentGroup(ResultModel):
         description="That as many or more of those recovered would be documents trained on if "
         "chance alone had decided (Fisher's exact test)."
     )
+    shadows: BesideShadows | None = Field(
+        None, description="The same attack on shadow models; left out where there are none."
+    )
+    later = frozenset({"shadows"})
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if abs(self.share - self.recovered / self.documents) > SLACK:
             raise ValueError("`share` is not `recovered` of `documents`")
+        if self.shadows is not None:
+            counts = self.shadows.recovered
+            many = sum(one >= self.recovered for one in counts)
+            wanted = (sum(counts) / len(counts) / self.documents, many / len(counts))
+            said = (self.shadows.mean.value, self.shadows.as_many.value)
+            if any(abs(a - b) > SLACK for a, b in zip(wanted, said, strict=True)) or (
+                abs(self.shadows.chance - (1 + many) / (1 + len(counts))) > SLACK
+            ):
+                raise ValueError("`shadows` does not follow from what each gave away")
         require_gain(self.share, self.fresh, self.gain, "documents")
         if (self.chance is None) != (self.fresh is None):
             raise ValueError("a chance is said without fresh documents, or none with them")
@@ -189,7 +216,7 @@ class LanguageResults(ResultModel):
         if (self.status, self.grade) != self.status_by_numbers:
             raise ValueError(f"status and grade are {self.status_by_numbers} by the numbers")
         claims = sum(
-            (g.fresh is not None) + (g.reference is not None)
+            (g.fresh is not None) + (g.reference is not None) + 2 * (g.shadows is not None)
             for one in self.attacks
             for g in one.groups
         )
