@@ -8,10 +8,11 @@ import subprocess
 import pytest
 
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief
-from narcissus.report.format import SIGNS, STATUS
+from narcissus.report.format import SIGNS, STATUS, percent
 from narcissus.report.page import Grid, Items, Text
 from narcissus.report.text import page_text
 from narcissus.results import GRADES
+from narcissus.study.results.table import TableResults
 
 REFUTED = {"contradictions": ["a theorem says 1, an attack 2"], "status": "contradicted"}
 
@@ -53,7 +54,7 @@ def test_status_grade_assumptions_and_contradictions_are_the_record_s(every_reco
             html = render_brief(changed)
             said = re.search('<p class="status">(.*?)</p>', html)[1]
             assert STATUS[changed.status][1] in said
-            assert f"{changed.grade}</span>" in said
+            assert f"{changed.grade}</button>" in said
             if "assumptions" in weak:
                 assert "This holds only if it rains." in html
             if weak is REFUTED:
@@ -123,12 +124,14 @@ def test_without_groups_the_verdict_comes_first_and_that_is_said(single):
 def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     """Whoever reads "exceeded" must not see the numbers of a level that is safe."""
     record = table_record(5, status="exceeded")
+    sweep = [one.model_copy(update={"decides": True}) for one in record.results.settings]
+    record = record.model_copy(update={"results": TableResults(tuple(sweep))})
     (grid,) = parts(record)["What an attacker gets"]
-    assert grid.caption.endswith(": no noise")
-    assert grid.rows[1][1] == "92.0%"
-    assert "92 with it" in brief_of(record).verdict.odds
-    (nothing,) = parts(record)["What nobody can exceed"]
-    assert isinstance(nothing, Text)
+    one = record.results.decisive
+    assert one.status == "exceeded" != sweep[0].status
+    assert grid.caption.endswith(f": {one.label}")
+    assert grid.rows[1][1] == percent(one.best_attack.share)
+    assert brief_of(record).verdict.odds == one.odds
     (grid,) = parts(table_record(5))["What an attacker gets"]
     assert grid.caption.endswith(": ε = 1")
 

@@ -11,7 +11,7 @@ from narcissus.report.format import GRADES, SIGNS, percent
 from narcissus.report.html import page_html
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
-from narcissus.report.subjects import Subject, decisive, subject_of
+from narcissus.report.subjects import Subject, subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
@@ -80,14 +80,14 @@ def at_decisive(record: Record) -> Record:
     """Give a record without the settings of a sweep that its status is not about."""
     if not isinstance(record.results, TableResults):
         return record
-    return record.model_copy(update={"results": TableResults(decisive(record.results, record))})
+    return record.model_copy(update={"results": TableResults(record.results.decisive)})
 
 
 def _odds(whole: Page, record: Record) -> str:
     """Give the plain odds where the status is from, if the headline does not say them."""
     if not isinstance(record.results, TableResults):
         return whole.verdict.odds
-    odds = decisive(record.results, record).odds
+    odds = record.results.decisive.odds
     return "" if odds in whole.verdict.headline else odds
 
 
@@ -110,7 +110,7 @@ def _numbers(whole: Page, record: Record) -> Grid:
     shown = numbers[:MOST_NUMBERS]
     more = len(numbers) - len(shown)
     results = record.results
-    about = f": {decisive(results, record).label}" if isinstance(results, TableResults) else ""
+    about = f": {results.decisive.label}" if isinstance(results, TableResults) else ""
     caption = f"What was measured or proved{about}"
     caption += f" ({more} more in the report)" if more else ""
     rows = [

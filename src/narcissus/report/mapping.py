@@ -16,7 +16,7 @@ from narcissus.report.brief import at_decisive, no_stronger
 from narcissus.report.format import SIGNS, percent
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Grid, Page, Section, Text
-from narcissus.report.subjects import Subject, decisive, subject_of
+from narcissus.report.subjects import Subject, subject_of
 from narcissus.study.record import Record
 from narcissus.study.results.channel import ExactChannel, SampledChannel
 from narcissus.study.results.classifier import ClassifierResults
@@ -183,7 +183,7 @@ def _model(results: object, record: Record) -> dict[str, Answered]:
 
 
 def _table(results: TableResults, record: Record) -> dict[str, Answered]:
-    one = decisive(results, record)
+    one = results.decisive
     found: dict[str, Answered] = {}
     if (best := one.best_attack) is not None:
         text = f"{percent(best.share)} recovered, {percent(one.guess.share)} guessed without"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from narcissus.report.format import number, percent, points
-from narcissus.report.kinds.table_names import label_of, most_relevant
+from narcissus.report.kinds.table_names import label_of
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.channel import ExactChannel, SampledChannel
@@ -71,21 +71,8 @@ def subject_of(record: Record) -> Subject | None:
     return found
 
 
-def decisive(results: TableResults, record: Record) -> SettingResult:
-    """Give the setting that a table's status is about; of several the least protected.
-
-    Where one level of a sweep exceeds what is accepted, those who decide must not be shown another
-    one that does not.
-    """
-    relevant = most_relevant(results.settings)
-    alike = [one for one in results.settings if one.status == record.status]
-    if relevant.status == record.status or not alike:
-        return relevant
-    return min(alike, key=lambda one: one.protection)
-
-
 def _table(results: TableResults, record: Record) -> Subject:
-    one = decisive(results, record)
+    one = results.decisive
     what = one.released
     if one.noise is not None or not what:
         exact = "exact" if one.noiseless else "noisy"

@@ -57,6 +57,8 @@ _OTHER = {  # the same letters, meaning something else: a verb, points of a curv
     "channel": r"(?<!side )",
     "channels": r"(?<!side )",
     "gain": r"(?<!non-negative )",
+    "control": r"(?<!access )",
+    "controls": r"(?!)",
 }
 _WORD = re.compile(
     r"(?<![\w`^-])(?:"

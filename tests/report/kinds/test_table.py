@@ -86,10 +86,11 @@ def test_odds_are_said_once(table_record):
 def test_what_is_said_of_one_setting_names_it_where_none_decides(table_record):
     """Else "the threshold is met" would stand below "threshold exceeded"."""
     sweep = table_record(5)
-    settings = tuple(s.model_copy(update={"decides": False}) for s in sweep.results.settings)
-    odds = settings[1].odds
-    verdict = f"It is met up to ε = 1. At ε = 1: {odds} The threshold is met."
-    record = changed(sweep, verdict=verdict, results=type(sweep.results)(settings))
+    settings = tuple(s.model_copy(update={"decides": True}) for s in sweep.results.settings)
+    results = type(sweep.results)(settings)
+    one = results.decisive
+    verdict = f"It is met up to ε = 1. At {one.label}: {one.odds} The threshold is exceeded."
+    record = changed(sweep, verdict=verdict, results=results)
     shown = page_of(record).verdict
     assert (shown.headline, shown.odds) == (verdict, "")
 

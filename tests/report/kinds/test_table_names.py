@@ -8,34 +8,8 @@ from narcissus.report.kinds.table_names import (
     attack_name,
     label_of,
     level_of,
-    most_relevant,
     share_allowed,
 )
-
-
-def test_most_relevant_setting(table_record):
-    def among(*found, threshold=0.7):
-        settings = table_record(1, threshold=threshold).results.settings * len(found)
-        return most_relevant(
-            [
-                one.model_copy(
-                    update={
-                        "status": status,
-                        "noise": one.noise.model_copy(update={"scale": scale}),
-                        "decides": True,
-                    }
-                )
-                for one, (status, scale) in zip(settings, found, strict=True)
-            ]
-        ).noise.scale
-
-    met, more, over, none = ("met", 5.0), ("met", 9.0), ("exceeded", 2.0), ("exceeded", 0.0)
-    # the least noise that meets the threshold, else the most noise that there is
-    assert among(more, met, over, none) == 5
-    assert among(none, over) == 2
-    assert among(none) == 0
-    # no threshold: the least noise that is noise, so that nothing looks better than it is
-    assert among(("no threshold", 9.0), over, none, threshold=None) == 2
 
 
 def setting_of(record):
@@ -80,10 +54,3 @@ def test_an_advantage_that_is_allowed_as_a_share(single):
 def test_the_gain_is_over_what_is_guessed_and_not_over_the_own_baseline(single):
     assert above_guess(setting_of(single())) == pytest.approx(0.56 - 0.53)
     assert above_guess(setting_of(single(best=None, attacks={}))) is None
-
-
-def test_the_one_setting_that_decides_is_the_relevant_one(table_record):
-    settings = table_record(5).results.settings
-    assert most_relevant(settings) is settings[1]
-    nobody = [one.model_copy(update={"decides": False, "status": "exceeded"}) for one in settings]
-    assert most_relevant(nobody) is nobody[0]  # the most noise

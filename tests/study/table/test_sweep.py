@@ -22,6 +22,8 @@ def setting(label, scale, status):
         status=status,
         grade="sampled",
         assumptions=(),
+        decides=True,
+        strength=None,
         contradictions=("x",) if status == "contradicted" else (),
         verdict=f"{label} is {status}.",
         odds="odds.",
@@ -40,6 +42,8 @@ def test_every_level_must_meet_it_unless_one_is_named(others):
     threshold = ThresholdSpec(share=0.5)
     whole = overall(settings, threshold, None)
     assert whole.status == (others if others != "no threshold" else "met")
+    # what stands for the whole is what it is judged by
+    assert f"is {whole.status}." in whole.verdict
     one = overall(settings, threshold, "ε = 1")
     # what is refuted at one level is assumed at all of them
     assert one.status == ("contradicted" if others == "contradicted" else "met")

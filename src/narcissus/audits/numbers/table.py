@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from narcissus.report.format import percent
-from narcissus.report.kinds.table_names import most_relevant
 from narcissus.study.results.table import SettingResult, ShareBound, TableResults
 from narcissus.study.results.table_attacks import LimitedMean
 
@@ -83,7 +82,7 @@ def _proved(setting: SettingResult) -> Iterator[Row]:
 
 def headline(results: TableResults) -> list[str]:
     """Give what is guessed, recovered, the ceiling and what is proved, where the verdict is."""
-    setting = most_relevant(results.settings)
+    setting = results.decisive
     best, bound = setting.best_attack, setting.share_bound
     where = f"at {setting.label} " if len(results.settings) > 1 else ""
     said = [f"{where}guessed {percent(setting.guess.share)}"]

@@ -13,7 +13,6 @@ from narcissus.report.kinds.table_names import (
     attack_name,
     label_of,
     level_of,
-    most_relevant,
 )
 from narcissus.report.kinds.table_own import own_section
 from narcissus.report.kinds.table_pictures import (
@@ -338,8 +337,8 @@ def _what(settings: Sequence[SettingResult], setting: SettingResult) -> str:
 
 def page(record: Record) -> Page:
     """Turn the record of a table's audit into a page."""
-    settings = cast("TableResults", record.results).settings
-    setting = most_relevant(settings)
+    results = cast("TableResults", record.results)
+    settings, setting = results.settings, results.decisive
     is_sweep = len(settings) > 1
     groups = groups_section(setting, is_sweep=is_sweep)
     return Page(

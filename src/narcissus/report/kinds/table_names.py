@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from narcissus.report.format import NO_BREAK
 from narcissus.study.results.table import SettingResult
 
@@ -48,24 +46,3 @@ def above_guess(setting: SettingResult) -> float | None:
     """Give how much more the best attack recovers than can be guessed without the release."""
     best = setting.best_attack
     return None if best is None else best.share - setting.guess.share
-
-
-def most_relevant(settings: Sequence[SettingResult]) -> SettingResult:
-    """Give the setting that the verdict names.
-
-    The one that decides, where one does. Else with a threshold: the least noise that meets it, or
-    the most noise where none does. Without one: the least noise that is noise at all, so that
-    nothing looks better than it is.
-    """
-    deciding = [s for s in settings if s.decides]
-    if len(deciding) == 1:
-        return deciding[0]
-    noisy = [s for s in settings if not s.noiseless] or list(settings)
-    met = [s for s in settings if s.status == "met"]
-    if met:
-        return min(met, key=_protection)
-    return (min if settings[0].threshold is None else max)(noisy, key=_protection)
-
-
-def _protection(setting: SettingResult) -> float:
-    return setting.protection

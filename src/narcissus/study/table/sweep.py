@@ -9,21 +9,10 @@ from narcissus.evidence import first_in_sequence
 from narcissus.findings import weakest
 from narcissus.results import Grade
 from narcissus.study.record import Status
-from narcissus.study.results.table import SettingNumbers, SettingResult
+from narcissus.study.results.table import WORST, SettingNumbers, SettingResult, decisive
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 from narcissus.study.table.words import threshold_text
-
-# A sweep has the status of the setting that is worst, in this order.
-WORST: tuple[Status, ...] = (
-    "exceeded",
-    "contradicted",
-    "not assessed",
-    "too few trials",
-    "inconclusive",
-    "met",
-    "no threshold",
-)
 
 
 @dataclass(frozen=True)
@@ -93,9 +82,8 @@ def _words(
     status: Status,
     deciding: Sequence[SettingResult],
 ) -> str:
-    lines = " ".join(f"{s.label}: {s.odds}" for s in settings)
     if threshold is None:
-        return lines
+        return " ".join(f"{s.label}: {s.odds}" for s in settings)
     text = f"The threshold ({threshold_text(threshold)})"
     of = {s: [r.label for r in settings if r.status == s] for s in WORST}
     where = [
@@ -115,8 +103,5 @@ def _words(
         return f"{head} {one.label} decides. At {one.label}: {one.verdict}"
     if status != "met":
         head += " Every level must meet it, since the threshold names none (`at`)."
-    met = [s for s in settings if s.status == "met"]
-    if met:
-        best = min(met, key=lambda s: s.protection)
-        return f"{head} At {best.label}: {best.verdict}"
-    return f"{head} {lines}"
+    shown = decisive(settings)
+    return f"{head} At {shown.label}: {shown.verdict}"
