@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from narcissus.report import render_text
 from narcissus.study.record import read_record
-from narcissus.study.results.table import decisive
 
 
 @pytest.fixture
@@ -76,32 +75,3 @@ def test_a_record_without_ids_is_read_drawn_and_written_as_it_was(kind):
     bounds = record.results.proofs if kind == "game" else record.results.settings[0].bounds
     assert {bound.id for bound in bounds} == {""}
     assert all(bound.theorem in " ".join(render_text(record).split()) for bound in bounds)
-
-
-def test_the_numbers_that_stand_for_a_sweep_are_those_its_status_is_from(setting):
-    """What exceeds is never shown by the numbers of what does not."""
-
-    def among(*found, decides=None):
-        return decisive(
-            [
-                setting.model_copy(
-                    update={
-                        "status": status,
-                        "strength": None,
-                        "noise": setting.noise.model_copy(update={"scale": scale}),
-                        "decides": decides is None or number == decides,
-                    }
-                )
-                for number, (status, scale) in enumerate(found)
-            ]
-        ).noise.scale
-
-    met, more, over, worse, none = (
-        ("met", 5.0), ("met", 9.0), ("exceeded", 2.0), ("exceeded", 1.0), ("exceeded", 0.0)
-    )  # fmt: skip
-    assert among(more, met) == 5  # of what is met the least noise
-    assert among(more, over, worse, none, met) == 1  # the least that is noise at all
-    assert among(more, none) == 0
-    assert among(more, ("inconclusive", 4.0), ("too few trials", 3.0)) == 3
-    assert among(more, over, met, decides=2) == 5
-    assert among(("no threshold", 9.0), ("no threshold", 2.0), ("no threshold", 0.0)) == 2

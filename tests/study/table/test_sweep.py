@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from narcissus.study.results.sweep import WORST
 from narcissus.study.results.table import Excess, NoiseResult, SettingNumbers, SettingResult
 from narcissus.study.results.table_attacks import GuessResult
 from narcissus.study.table.schema import ThresholdSpec
-from narcissus.study.table.sweep import WORST, in_sequence, overall
+from narcissus.study.table.sweep import in_sequence, overall
 from narcissus.study.table.verdict import Judgement
 from narcissus.study.table.words import verdict_words
 

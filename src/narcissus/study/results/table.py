@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, RootModel, Tag, model_validator
@@ -20,24 +20,13 @@ from narcissus.study.results.base import (
     Share,
     require_order,
 )
+from narcissus.study.results.sweep import decisive
 from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
 
 AboutShare = Annotated[float, Field(ge=-1, le=2)]
 """A limit of a share that is a share more or less a difference."""
 AboutExcess = Annotated[float, Field(ge=-2, le=1)]
 """A share less what is allowed, which may be another share and a gain."""
-
-
-# A sweep has the status of the setting that is worst, in this order.
-WORST: tuple[Status, ...] = (
-    "exceeded",
-    "contradicted",
-    "not assessed",
-    "too few trials",
-    "inconclusive",
-    "met",
-    "no threshold",
-)
 
 
 class _TableBound(ByTheorem):
@@ -381,19 +370,6 @@ class SettingResult(SettingNumbers):
     def is_edge(self, bound: ShareBound | CountBound) -> bool:
         """Tell whether a bound is a place where no attacker is: proved, and no if."""
         return self.grade_of(bound) == "proved"
-
-
-def decisive(settings: Sequence[SettingResult]) -> SettingResult:
-    """Give the setting that a verdict on a sweep rests on, whose numbers stand for it.
-
-    Of those that decide, the worst by their status; of these the least noise that is noise at all,
-    so that nothing looks better than it is.
-    """
-    deciding = [one for one in settings if one.decides] or settings
-    status = WORST[min(WORST.index(one.status) for one in deciding)]
-    worst = [one for one in deciding if one.status == status]
-    noisy = [one for one in worst if not one.noiseless]
-    return min(noisy or worst, key=lambda one: one.protection)
 
 
 def _how_many(value: Any) -> str:
