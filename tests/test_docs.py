@@ -194,6 +194,7 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
         Held("it is so", holds=True, shown="proved"),
         Held("always", holds=False, shown="checked", because="not at | 3"),
     )
+    apart = Reproduced(printed=(Printed("x", 1.0, 2.0, 0.1, "it has 4"),))
     said = Reproduced(printed=(Printed("x", 1.0, 1.0, 0.1),), held=held)
 
     def item(number, **more):
@@ -203,17 +204,21 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
         item("Theorem 1 (first half)", command="narcissus channel a.csv"),
         item("Lemma 99"),
         item("Theorem 98", pieces={"a": said}),
-        replace(item("Figure 97"), kind="figure"),
+        replace(item("sizes"), kind="figure"),  # ours, and no figure of the paper's
+        replace(item("97a"), kind="figure", make=lambda _given: apart),
     )
     monkeypatch.setattr("narcissus.reproduce.ITEMS", {one.name: one for one in items})
     rows = [line for line in build.statements().splitlines() if "Says." in line]
-    assert len(rows) == 3
+    assert len(rows) == 4
     assert "1 proved, 1 of 1 printed numbers agree<br>" in rows[0]
     assert "<br>[**fails**](errata.md): always: not at \\| 3" in rows[0]
     assert "`narcissus channel a.csv`" in rows[0]
     assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
     assert "`narcissus reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]
-    assert "takes long" in rows[2]
+    assert "not computed for this page (some 1 s)" in rows[2]
+    assert rows[3].startswith("| Figure 97a |")
+    assert "0 of 1 printed numbers agree<br>**differs**: it has 4" in rows[3]
+    assert "`narcissus reproduce 002 --figure 97a`" in rows[3]
 
 
 def test_a_statement_is_tested_only_where_a_test_says_so(build):
