@@ -278,7 +278,7 @@ class Browser:
         self._process.wait()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: other tests count the processes there are
 def browser(tmp_path_factory):
     """A real browser, started once; skipped where there is none."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
