@@ -53,7 +53,7 @@ def test_the_study_of_the_page_finds_what_came_often(played):
     assert all(one.to_trained < results.close < one.to_fresh for one in shown)
     model = folder / "results" / "images" / "model"
     assert {path.name for path in model.iterdir()} >= {"model.safetensors", "unet.json"}
-    assert "<image " in (folder / "results" / "images" / "report.html").read_text()
+    assert '<img src="data:image/png' in (folder / "results/images/report.html").read_text()
 
 
 @pytest.mark.models
