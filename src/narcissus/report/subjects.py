@@ -175,10 +175,8 @@ def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
 
 
 def _language(results: LanguageResults, record: Record) -> Subject:
-    groups = results.best.groups
-    worst = max(groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
     text = f"A language model ({results.model}), trained on {number(results.trained)} documents."
-    return Subject(text, _hit("documents", worst, results.best.whole))
+    return Subject(text, _hit("documents", results.best.worst, results.best.whole))
 
 
 def _image(results: ImageResults, record: Record) -> Subject:

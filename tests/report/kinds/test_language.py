@@ -33,6 +33,16 @@ def test_every_attack_has_its_picture_with_the_numbers_behind_it(audit):
         assert {round(group.share, 9) for group in attack.groups} <= drawn
 
 
+def test_those_with_most_copies_are_said_to_be_hurt_most(audit):
+    worst = audit.record.results.best.worst
+    assert worst.copies == 16
+    assert worst.gain.low > audit.record.results.best.whole.gain.low
+    said, grade = page_of(audit.record).verdict.worst
+    assert said.startswith("16 copies: ")
+    assert percent(worst.share) in said
+    assert grade == "sampled"
+
+
 def test_text_and_page_have_baselines_and_what_is_missing(audit):
     text = " ".join(render_text(audit.record).split())
     whole = audit.record.results.best.whole

@@ -72,9 +72,15 @@ def _verdict(record: Record, results: LanguageResults) -> Verdict:
         if most is not None and one.whole.gain is not None and one.whole.gain.low > most
     ]
     against += [program_words(results)] if results.program_exceeds else []
+    worst = results.best.worst
+    of = copies_words(worst.copies, "documents")
     return Verdict(
         status=record.status,
         headline=record.verdict,
+        worst=(
+            f"{of}: {percent(worst.share)} of them are recovered by {results.best.name}.",
+            "not assessed" if worst.gain is None else "sampled",
+        ),
         evidence_against=against,
         evidence_for=[],  # an attack that fails proves nothing
         numbers=numbers,

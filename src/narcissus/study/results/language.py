@@ -109,6 +109,11 @@ class DocumentAttack(ResultModel):
         """All documents."""
         return self.groups[0]
 
+    @property
+    def worst(self) -> DocumentGroup:
+        """The group with the largest gain for certain; all documents where others are equal."""
+        return max(self.groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
         groups = [(one.copies, one.recovered, one.documents) for one in self.groups]
