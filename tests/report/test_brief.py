@@ -10,6 +10,7 @@ import pytest
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief
 from narcissus.report.format import SIGNS, STATUS, percent
 from narcissus.report.page import Grid, Items, Text
+from narcissus.report.subjects import subject_of
 from narcissus.report.text import page_text
 from narcissus.results import GRADES
 from narcissus.study.results.table import TableResults
@@ -119,6 +120,13 @@ def test_without_groups_the_verdict_comes_first_and_that_is_said(single):
     assert headline == f"{record.verdict} {NO_GROUPS}"
     warned = next(b for b in parts(record)["What was not assessed"] if isinstance(b, Items))
     assert NO_GROUPS.rstrip(".") in warned.items
+
+
+def test_who_is_hurt_most_is_said_once(every_record, single):
+    for record in (*every_record.values(), single(), single(groups=[])):
+        subject = subject_of(record)
+        said = brief_of(record).verdict.worst is not None
+        assert not (said and (subject.worst or not subject.groups))
 
 
 def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):

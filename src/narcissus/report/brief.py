@@ -50,6 +50,7 @@ def brief_of(record: Record) -> Page:
     said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
     verdict = replace(
         whole.verdict,
+        worst=None if subject.worst or unseen else whole.verdict.worst,
         headline=" ".join(filter(None, said)),
         odds=_odds(whole, record),
         numbers=(),
