@@ -12,8 +12,10 @@ import pytest
 
 from narcissus import channels as ch
 from narcissus import guarantees as gu
+from narcissus.report.brief import render_brief
 from narcissus.report.html import page_html, render_html
 from narcissus.report.leakage import Asked, channel_page, design_page, guarantee_page
+from narcissus.report.mapping import mapping_of
 from narcissus.report.plan import plan_html
 from narcissus.study.record import read_record
 
@@ -26,7 +28,7 @@ KINDS = [
     *("results/records/classifier", "results/records/image-model"),
     *("results/records/language-model", "results/records/secrets", "results/records/synthetic"),
 ]
-OF_OTHERS = ["channel", "design", "guarantee", "plan"]
+OF_OTHERS = ["brief", "mapping", "channel", "design", "guarantee", "plan"]
 PAGES = [*KINDS, *OF_OTHERS]
 
 
@@ -34,6 +36,9 @@ def page_of_other(name):
     """Draw a page that no study makes."""
     asked, rows = Asked("narcissus channel c.csv"), [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     loss = 1 - np.eye(3)
+    if name in ("brief", "mapping"):
+        record = read_record(RECORDS / "records" / "last" / "sweep.json")
+        return render_brief(record) if name == "brief" else page_html(mapping_of(record))
     if name == "plan":
         return plan_html("1.0")
     if name == "channel":
