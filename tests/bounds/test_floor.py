@@ -18,6 +18,7 @@ from narcissus.bounds import (
     reached_tails,
     threat,
 )
+from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -114,6 +115,9 @@ def test_the_number_is_the_least_that_is_not_exceeded():
             assert reached(rows, guarantee, found + 1, repeats=many) <= 0.1
             assert reached(rows, guarantee, found, repeats=many) > 0.1
     assert isinstance(reached_number([0.5, 0.5], BayesSecurity(0.8), 0.9), NotAssessed)
+    for wrong in (1.0, 1.5, -0.1):
+        with pytest.raises(InputError, match="`confidence` must be"):
+            reached_number([0.5, 0.5], GaussianDP(0.7), wrong)
 
 
 @HERE
