@@ -49,6 +49,9 @@ def test_every_level_must_meet_it_unless_one_is_named(others):
     # what is refuted at one level is assumed at all of them
     assert one.status == ("contradicted" if others == "contradicted" else "met")
     assert "ε = 1 decides" in one.verdict
+    if others == "contradicted":
+        assert "nothing is claimed there: what is refuted at ε = 3" in one.verdict
+        assert "is met at" not in one.verdict
     assert overall(settings, threshold, "ε = 3").status == others
 
 

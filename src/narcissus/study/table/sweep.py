@@ -90,7 +90,7 @@ def _words(
     where = [
         f"{words} at {', '.join(of[s])}"
         for s, words in (
-            ("met", "met"),
+            ("met", "met by itself" if status == "contradicted" else "met"),
             ("exceeded", "exceeded"),
             ("contradicted", "contradicted"),
             ("too few trials", "open for want of trials"),
@@ -100,6 +100,10 @@ def _words(
     ]
     head = f"{text} is {'; '.join(where)}."
     one = deciding[0] if len(deciding) == 1 else None
+    if one is not None and status != one.status:
+        refuted = ", ".join(s.label for s in settings if s.contradictions)
+        why = f"what is refuted at {refuted} is assumed at every level."
+        return f"{head} {one.label} decides, and nothing is claimed there: {why}"
     if one is not None:
         return f"{head} {one.label} decides. At {one.label}: {one.verdict}"
     if status != "met":
