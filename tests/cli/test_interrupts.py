@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.errors import NarcissusError
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 ROWS = "sex,age,ill\n" + "".join(
@@ -130,6 +132,25 @@ def test_a_signal_while_a_library_makes_a_class_is_no_error_of_ours(monkeypatch,
         entry(["examples"])
     assert left.value.code == 128 + signal.SIGTERM
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("no loop"), OSError("gone"), NarcissusError("?")])
+def test_what_fails_while_cleaning_up_does_not_hide_the_interruption(raised, monkeypatch, capsys):
+    """A library that is ended in the middle may fail in its own way."""
+    from narcissus.cli import main as entry
+    from narcissus.cli.interrupts import Interrupted
+
+    def cleans_up(**_):
+        try:
+            raise Interrupted(signal.SIGINT)
+        finally:
+            raise raised
+
+    monkeypatch.setattr(sys.modules[entry.__module__].cli, "main", cleans_up)
+    with pytest.raises(SystemExit) as left:
+        entry(["examples"])
+    assert left.value.code == 128 + signal.SIGINT
+    assert capsys.readouterr().err.startswith("interrupted")
 
 
 AT_ONCE = """

@@ -145,18 +145,29 @@ def _run(argv: list[str] | None) -> int:
     except PipeClosedError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in buffers goes nowhere
         return PIPE_CLOSED
-    except (NarcissusError, OSError, MemoryError) as error:
-        click.echo(f"error: {_said(error)}", err=True)
-        return USAGE
     except Exception as error:
-        if isinstance(error.__cause__, Interrupted | KeyboardInterrupt):
-            raise error.__cause__ from None  # Python wraps what is raised while a class is made
+        if (why := _interruption(error)) is not None:
+            raise why from None
+        if isinstance(error, NarcissusError | OSError | MemoryError):
+            click.echo(f"error: {_said(error)}", err=True)
+            return USAGE
         import traceback
 
         traceback.print_exc()
         click.echo(f"internal error: {error!r}; please report it with the lines above", err=True)
         return INTERNAL
     return code if isinstance(code, int) else OK
+
+
+def _interruption(error: BaseException | None) -> BaseException | None:
+    """Give the interruption that an error comes from: wrapped, or met while cleaning up after it.
+
+    Python wraps what is raised while a class is made, and a library that is ended in the middle may
+    fail in its own way.
+    """
+    while error is not None and not isinstance(error, Interrupted | KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _said(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """Trials on a Dask cluster: the same numbers, whatever dies, and nobody left behind."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -179,3 +180,25 @@ def test_nobody_is_left_when_the_command_is_ended(how, slow, command, kin, place
         assert "Traceback" not in err
         assert "distributed" not in err
         assert list(place.iterdir()) == []
+
+
+def test_whatever_fails_at_the_end_the_rest_is_ended(kin):
+    """A client that an interruption has left half done may fail in its own way."""
+    engine = Dask(workers=1)
+    dict(engine.play(int, KEYS[:2]))
+    folder, client = engine._own._folder, engine._client
+    workers = kin.children(os.getpid())
+    ends = client.close
+
+    def fails(**_):
+        ends(timeout=1)
+        raise RuntimeError("no loop")
+
+    client.close = fails
+    with pytest.raises(RuntimeError, match="no loop"):
+        engine.close()
+    del client.close
+    assert workers
+    assert kin.all_gone(workers)
+    assert not folder.exists()
+    assert logging.getLogger("distributed").level != logging.CRITICAL + 1

@@ -116,14 +116,13 @@ class Dask:
         """Take leave of the scheduler; end a cluster that was started here."""
         own, client = self._own, self._client
         self._own = self._client = None
-        if own is not None:
-            own.end_workers()  # first: nobody waits for what they play
-        if client is not None:
-            with suppress(OSError, TimeoutError):
-                client.close(timeout=1)
-        if own is not None:
-            own.close()
-        self._logging.close()
+        with self._logging:  # whatever fails of these, the others are done
+            if own is not None:
+                self._logging.callback(own.close)
+            if client is not None:
+                self._logging.callback(_take_leave, client)
+            if own is not None:
+                own.end_workers()  # first: nobody waits for what they play
 
     def _where(self) -> str:
         at = self._scheduler
@@ -152,6 +151,11 @@ class Dask:
         for one in said:
             observer.note(f"Dask: {one.message}")
         return self._client
+
+
+def _take_leave(client: Any) -> None:
+    with suppress(OSError, TimeoutError):
+        client.close(timeout=1)
 
 
 @contextmanager
