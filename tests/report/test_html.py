@@ -252,7 +252,9 @@ def test_a_command_can_be_copied():
 
 def test_who_is_hurt_most_comes_before_all_but_the_status_with_its_grade():
     html = html_of(
-        worst=("people < 18.", "sampled"), odds="One of two.", contradictions=["x and y"]
+        worst=("people < 18.", "sampled"),
+        odds=("One of two.", "approximate"),
+        contradictions=["x and y"],
     )
     text = read_aloud(html)
     order = [
@@ -261,6 +263,7 @@ def test_who_is_hurt_most_comes_before_all_but_the_status_with_its_grade():
         "Hurt most: people < 18.",
         "sampled",
         "One of two.",
+        "approximate",
         "So it is.",
     ]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)

@@ -89,7 +89,7 @@ def test_paragraphs_items_and_figures():
 
 def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
     verdict = {
-        "rests_on": "proved if", "assumptions": ["a is", "b is"], "odds": "One of two.",
+        "rests_on": "proved if", "assumptions": ["a is", "b is"], "odds": ("One of two.", "sampled"),
         "worst": ("whoever is alone.", "approximate"),
         "numbers": [("Guessed", "50%", "", "sampled"), ("Proved", "9%", "of all", "proved")],
         "evidence_against": ["an attack"], "where": "at ε = 1", "setting": "ε = 1",
@@ -103,7 +103,7 @@ def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
 
 Hurt most: whoever is alone. (≈ approximate)
 
-One of two.
+One of two. (◐ sampled)
 
 So it is.
 (This holds only if a is; and if b is.)
@@ -128,7 +128,7 @@ def test_contradictions_come_before_the_headline():
 
 
 def test_words_of_the_page_are_explained_at_its_end():
-    text = page_text(page_with(odds="At ε = 1 the ceiling is near."))
+    text = page_text(page_with(odds=("At ε = 1 the ceiling is near.", "proved")))
     _, words = text.split("\nWords\n-----\n")
     assert [line.split()[0] for line in words.splitlines() if line[:1].strip()] == [
         "ceiling", "epsilon",

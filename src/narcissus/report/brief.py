@@ -84,12 +84,12 @@ def at_decisive(record: Record) -> Record:
     return record.model_copy(update={"results": TableResults(record.results.decisive)})
 
 
-def _odds(whole: Page, record: Record) -> str:
+def _odds(whole: Page, record: Record) -> tuple[str, Grade] | None:
     """Give the plain odds where the status is from, if the headline does not say them."""
     if not isinstance(record.results, TableResults):
         return whole.verdict.odds
     odds = record.results.decisive.odds
-    return "" if odds in whole.verdict.headline else odds
+    return None if odds in whole.verdict.headline else (odds, "sampled")
 
 
 def _without_worst(headline: str) -> str:

@@ -172,7 +172,8 @@ class Verdict:
     worst
         Who is hurt most, in a sentence, and how far that can be trusted; None where nobody is.
     odds
-        Plain odds: "Of 100 people like these, 68 are guessed right without the release, ...".
+        Plain odds, "Of 100 people like these, 68 are guessed right without the release, ...", and
+        the weakest grade of what they say.
     evidence_for, evidence_against
         What speaks for and against the release; then the verdict is drawn.
     numbers
@@ -194,7 +195,7 @@ class Verdict:
     status: str
     headline: str
     worst: tuple[str, Grade] | None = None
-    odds: str = ""
+    odds: tuple[str, Grade] | None = None
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
     numbers: Sequence[tuple[str, str, str, Grade]] = ()

@@ -160,7 +160,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield from _wrap(f"Hurt most: {words} ({_grade(grade)})")
         yield ""
     if verdict.odds:
-        yield from _wrap(verdict.odds)
+        words, grade = verdict.odds
+        yield from _wrap(f"{words} ({_grade(grade)})")
         yield ""
     yield from _wrap(verdict.headline)
     if verdict.assumptions:

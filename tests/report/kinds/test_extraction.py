@@ -9,7 +9,8 @@ def test_what_was_found_speaks_against_the_release(record_of):
     verdict = page_of(record_of("extraction")).verdict
     assert verdict.odds == (
         "Of 100 runs, 0 succeed without the release and 100 with it (measured in 20); an extractor "
-        "needs 67."
+        "needs 67.",
+        "sampled",
     )
     assert list(verdict.evidence_for) == []
     assert len(verdict.evidence_against) == 2

@@ -25,7 +25,8 @@ def test_what_was_played_names_the_distribution_and_the_odds(record_of):
     verdict = verdict_of(record_of("game"))
     assert verdict.odds == (
         "Of 100 attempts of bayes for pair 6, [0, 1, 0] and [1, 1, 0], 75.4 fit the data that was "
-        "released, and 24.6 would have fitted fresh data as well."
+        "released, and 24.6 would have fitted fresh data as well.",
+        "sampled",
     )
     assert "for pair 6" in verdict.numbers[0][2]
 

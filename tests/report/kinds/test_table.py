@@ -73,14 +73,14 @@ def test_odds_are_said_once(table_record):
     record = changed(table_record(1), verdict=f"It is met. {odds} Proved, too.")
     verdict = page_of(record).verdict
     assert verdict.headline == "It is met. Proved, too."
-    assert verdict.odds == odds
+    assert verdict.odds == (odds, "sampled")
     sweep = table_record(5)
     odds = sweep.results.settings[1].odds
     record = changed(sweep, verdict=f"It is met up to ε = 1. At ε = 1: {odds} Proved, too.")
     assert page_of(record).verdict.headline == "It is met up to ε = 1. Proved, too."
     inside = page_of(changed(record, verdict=f"ε = 1: {odds}")).verdict
     assert inside.headline == f"ε = 1: {odds}"
-    assert inside.odds == ""
+    assert inside.odds is None
 
 
 def test_what_is_said_of_one_setting_names_it_where_none_decides(table_record):
@@ -92,7 +92,7 @@ def test_what_is_said_of_one_setting_names_it_where_none_decides(table_record):
     verdict = f"It is met up to ε = 1. At {one.label}: {one.odds} The threshold is exceeded."
     record = changed(sweep, verdict=verdict, results=results)
     shown = page_of(record).verdict
-    assert (shown.headline, shown.odds) == (verdict, "")
+    assert (shown.headline, shown.odds) == (verdict, None)
 
 
 def test_sweep_shows_the_setting_that_the_verdict_names(table_record):

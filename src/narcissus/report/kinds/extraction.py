@@ -76,7 +76,8 @@ def _verdict(record: Record, results: ExtractionResults) -> Verdict:
         odds=(
             f"Of 100 runs, {round(100 * results.success_without_release.value)} succeed "
             f"without the release and {round(100 * results.success.value)} with it "
-            f"(measured in {runs}); an extractor needs 67."
+            f"(measured in {runs}); an extractor needs 67.",
+            "sampled",
         ),
         # What is inconclusive speaks for nobody; the headline says why it is.
         evidence_for=results.reasons if results.verdict == "no extraction" else [],

@@ -144,13 +144,14 @@ def _evidence(results: GameResults) -> tuple[list[str], list[str]]:
 def _verdict(record: Record, results: GameResults) -> Verdict:
     good, bad = _evidence(results)
     best = _best(results)
-    odds = ""
+    odds: tuple[str, Grade] | None = None
     if best is not None:
         hits, base = best.success.value * 100, best.baseline.value * 100
         where = f" for {results.member}" if results.member else ""
         odds = (
             f"Of 100 attempts of {best.name}{where}, {hits:.3g} fit the data that was "
-            f"released, and {base:.3g} would have fitted fresh data as well."
+            f"released, and {base:.3g} would have fitted fresh data as well.",
+            best.success.grade,
         )
     return Verdict(
         status=record.status,

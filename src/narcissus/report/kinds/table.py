@@ -127,7 +127,7 @@ def _verdict(record: Record, settings: Sequence[SettingResult], setting: Setting
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=headline,
         worst=hurt_most(setting, f"at {label_of(setting)}, " if is_sweep else ""),
-        odds=odds,
+        odds=(odds, "sampled") if odds else None,
         evidence_for=setting.evidence_for,
         evidence_against=setting.evidence_against,
         numbers=_headline(setting),
