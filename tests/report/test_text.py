@@ -89,7 +89,8 @@ def test_paragraphs_items_and_figures():
 
 def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
     verdict = {
-        "rests_on": "proved if", "assumptions": ["a is", "b is"], "odds": ("One of two.", "sampled"),
+        "rests_on": "proved if", "assumptions": ["a is", "b is"],
+        "odds": ("One of two.", "sampled"),
         "worst": ("whoever is alone.", "approximate"),
         "numbers": [("Guessed", "50%", "", "sampled"), ("Proved", "9%", "of all", "proved")],
         "evidence_against": ["an attack"], "where": "at ε = 1", "setting": "ε = 1",
