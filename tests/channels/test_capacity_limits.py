@@ -125,6 +125,17 @@ def test_the_limit_is_where_samples_cease_to_seem_so_little():
     assert most_capacity(2.0, 50, 6, ALPHA) == pytest.approx(np.log(6))
 
 
+@pytest.mark.parametrize("secrets", [2, 5])
+def test_samples_that_seem_to_tell_nothing_leave_what_they_may_have_missed(secrets):
+    """Each secret is named with a chance of 1 in 100; mostly no sample of 40 shows it."""
+    rare = 0.01
+    never = (1 - rare) ** (40 * secrets)  # then all samples are alike
+    assert never > 0.1
+    shown = ch.samples(np.repeat(np.arange(secrets), 40), np.zeros(40 * secrets))
+    assert capacity_high(shown, 0.1) > rare * np.log(secrets)
+    assert capacity_high(shown, 0.1) == pytest.approx(most_capacity(1e-9, 40, secrets, 0.1), 1e-4)
+
+
 def test_it_is_narrow_and_outputs_of_one_secret_count_once():
     rng = np.random.default_rng(2)
     secret = np.repeat(np.arange(5), 4000)

@@ -96,9 +96,12 @@ def most_capacity(seen: float, size: int, secrets: int, alpha: float) -> float:
     def beyond(capacity: float) -> float:
         return capacity - room(capacity, size, secrets, alpha) - seen
 
-    if seen >= top or beyond(top) <= 0:
+    least = max(seen, NEAR)  # nothing seems to leak with a capacity of 0, and with more as well
+    if least >= top or beyond(top) <= 0:
         return top
-    return min(top, float(optimize.brentq(beyond, seen, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
+    if beyond(least) >= 0:
+        return least
+    return min(top, float(optimize.brentq(beyond, least, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
 
 
 def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
@@ -110,8 +113,6 @@ def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
     ``min_r (max_pi sum_s e(r pi_s, pi_s) + ln(1/alpha)/size) / r``. Over cells of pi: one secret is
     the heaviest, and the others, no heavier, have at most the steepest ``e / pi`` up to there.
     """
-    if capacity <= 0:
-        return 0.0
     top = min(HEAVIEST, math.exp(-capacity))
     light = LIGHT / secrets
     edges = np.concatenate(

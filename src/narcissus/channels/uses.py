@@ -113,6 +113,9 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
     log_rho = log_rest + sum(times * law.log_rho(s) for law, times in used)
     shared = _shared_step(used)
     width = sum(times * (law.high - law.low) for law, times in used)
+    if width == 0:  # each use has one output that both secrets give
+        value = float(_phi(np.array(sum(times * law.low for law, times in used)), s))
+        return _scaled((value, value), log_rho, used)
     if shared is not None and width / shared <= DIRECT:
         return _scaled(_on_the_grid(used, s, shared), log_rho, used)
     best = _scaled((_by_jensen(used, s), 1.0), log_rho, used)
