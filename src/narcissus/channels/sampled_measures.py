@@ -42,19 +42,23 @@ class Played:
     continuous: bool
 
     def vulnerability(self, which: str) -> Limits:
-        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits."""
+        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits.
+
+        It is no less than without the output, and no more than with the secret itself.
+        """
         gain, paid = self.gain[which], self.gained[which].values
         least, range_ = float(gain.min()), float(np.ptp(gain))
         if range_ == 0:
             return least, least, least
         earned, size = float(((paid - least) / range_).sum()), len(paid)
         binary = bool(np.isin(gain, (least, least + range_)).all())
-        value = earned / size
+        before = (float((gain @ self.prior).max()) - least) / range_
         if binary:
             low = below(round(earned), size, self.side)
         else:
             low = 1 - mean_high(size - earned, size, self.side)
-        high = None
+        low, high = max(low, before), None
+        value = max(low, earned / size)
         if not self.continuous:
             counts = self.kept.counts()
             top = (counts @ ((gain - least) / range_).T).max(axis=1)
@@ -62,8 +66,8 @@ class Played:
             limit = most_of(round(total), drawn, self.side) if binary else mean_high(
                 total, drawn, self.side
             )  # fmt: skip
-            high = least + range_ * max(low, limit)
-            value = min(max(value, low), max(low, limit))
+            limit = max(low, min(limit, (float(gain.max(axis=0) @ self.prior) - least) / range_))
+            high, value = least + range_ * limit, min(value, limit)
         return least + range_ * low, least + range_ * value, high
 
     def information(self) -> Limits:
