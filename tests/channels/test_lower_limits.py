@@ -78,7 +78,7 @@ def test_unlike_numbers_cover(within):
 
 
 def test_nearly_like_numbers_cover_exactly():
-    """Five and six samples, all 2,048 of them: which of the six is left out is told by no output."""
+    """Five and six samples, all 2,048: which of the six is left out is told by no output."""
     secret, sent = np.repeat([0, 1], [5, 6]), np.array(list(product([0, 1], repeat=11)))
     limits = np.array(
         [security_low(Samples(secret, one, ("a", "b"), None, False), 0.025) for one in sent]

@@ -107,13 +107,11 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
     # ratios of 0 change nothing; outputs that one secret never gives may still lie beside them
     log_rest = sum(times * law.log_rho(0.5) for law, times in used if law.low == law.high == 0)
     used = [(law, times) for law, times in used if not law.low == law.high == 0]
-    if not used:
-        return _scaled((1.0, 1.0), log_rest, used)
     s = _tilt(used)
     log_rho = log_rest + sum(times * law.log_rho(s) for law, times in used)
     shared = _shared_step(used)
     width = sum(times * (law.high - law.low) for law, times in used)
-    if width == 0:  # each use has one output that both secrets give
+    if width == 0:  # each use that is left has one output that both secrets give
         value = float(_phi(np.array(sum(times * law.low for law, times in used)), s))
         return _scaled((value, value), log_rho, used)
     if shared is not None and width / shared <= DIRECT:
