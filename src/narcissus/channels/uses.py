@@ -290,18 +290,25 @@ def _outside(laws: list[tuple[OnGrid, int]], step: float, reach: float) -> float
     ]
     if sum(low for low, _ in ends) > -reach and sum(high for _, high in ends) < reach - step:
         return 0.0
-    total = 0.0
+    total, powers = 0.0, np.geomspace(1e-3, 64, 48) / reach
     for sign in (-1.0, 1.0):
-        best = 0.0
-        for power in np.geomspace(1e-3, 64, 48) / reach:
-            log = -power * (reach - step)
-            for one, times in laws:
-                x = sign * (one.first + np.arange(one.mass.size)) * step
-                top = float((power * x).max())
-                log += times * (top + math.log(float(one.mass @ np.exp(power * x - top))))
-            best = min(best, log)
-        total += math.exp(best)
+        logs = -powers * (reach - step)
+        for one, times in laws:
+            logs += times * _log_moments(one, sign * step, powers)
+        total += math.exp(min(0.0, float(logs.min())))
     return min(1.0, 2 * total)
+
+
+def _log_moments(one: OnGrid, step: float, powers: Floats) -> Floats:
+    """Give ``ln E e^(power x)`` of a law on a grid, shape (powers,)."""
+    there = np.flatnonzero(one.mass)
+    x, mass = (one.first + there) * step, one.mass[there]
+    found: list[Floats] = []
+    for part in np.array_split(powers, min(powers.size, 1 + powers.size * x.size // 2**20)):
+        up = part[:, None] * x
+        top = up.max(axis=1, keepdims=True)
+        found.append(top[:, 0] + np.log(np.exp(up - top) @ mass))
+    return np.concatenate(found)
 
 
 def _scaled(limits: tuple[float, float], log_rho: float, used: Uses) -> Overlap:
