@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from narcissus import channels as ch
 from narcissus.errors import InputError
@@ -110,3 +111,25 @@ def test_a_prior_that_is_known_limits_what_can_be_right():
     assert sure["shannon-leakage"].high == 0
     assert sure["bayes-risk"].high == 0
     assert sure["multiplicative-leakage"].high == 1
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.states("Narcissus theory", "6.15")
+@pytest.mark.parametrize(
+    "repeats", [30, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+def test_shannon_capacity_is_limited_under_a_prior_that_suits(repeats):
+    """Nine secrets alike and one apart; misses at most a fifth on each side, alarm 1e-6."""
+    rows = np.array([[0.9, 0.1]] * 9 + [[0.1, 0.9]])
+    truth, even = ch.shannon_capacity(rows).low, ch.shannon_leakage(rows)
+    rng, misses, lows = np.random.default_rng(8), np.zeros(2), []
+    secret = np.repeat(np.arange(10), 500)
+    for _ in range(repeats):
+        shown = (rng.random(5000) > rows[secret, 0]).astype(int)
+        e = ch.sampled_leakage(
+            secret, shown, measures=["shannon-capacity"], confidence=0.6, rng=rng
+        )["shannon-capacity"]
+        misses += (e.low > truth, e.high < truth)
+        lows.append(e.low)
+    assert (misses <= stats.binom.isf(1e-6, repeats, 0.2)).all()
+    assert np.mean(lows) > 2 * even

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from narcissus.evidence.mean import mean_limits
 Floats = NDArray[np.float64]
 Limits = tuple[float, float, float | None]
 """Lower limit, value, upper limit; None where there is none."""
+Prior = Literal["given", "uniform", "promising"]
+"""The last is chosen by some of the samples, which do not count then."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def _capacity(p: Played) -> Limits:
 
 
 def _shannon_capacity(p: Played) -> Limits:
-    """Between the uniform prior's information and what all samples together allow."""
+    """Between the information of one prior and what all samples together allow."""
     low, value, high = p.information()
     if high is None:
         return low, value, None
@@ -165,10 +168,10 @@ def _top(p: Played) -> float:
 
 @dataclass(frozen=True)
 class Measure:
-    """How a measure is computed, and from what."""
+    """How a measure is computed, under which prior, and from what."""
 
     limits: Callable[[Played], Limits]
-    uniform: bool = False
+    prior: Prior = "given"
     needs: tuple[str, ...] = ("guess",)
 
 
@@ -183,9 +186,9 @@ MEASURES: dict[str, Measure] = {
         lambda p: _bits(_ratio(p.vulnerability("guess"), _top(p), 1 / _top(p)))
     ),
     "shannon-leakage": Measure(lambda p: p.information(), needs=("told",)),
-    "capacity": Measure(_capacity, uniform=True),
-    "min-capacity": Measure(lambda p: _bits(_capacity(p)), uniform=True),
-    "shannon-capacity": Measure(_shannon_capacity, uniform=True, needs=("told",)),
+    "capacity": Measure(_capacity, "uniform"),
+    "min-capacity": Measure(lambda p: _bits(_capacity(p)), "uniform"),
+    "shannon-capacity": Measure(_shannon_capacity, "promising", needs=("told",)),
     "g-vulnerability": Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
     "g-leakage": Measure(_g_ratio, needs=("gain",)),
     "additive-g-leakage": Measure(
