@@ -97,10 +97,16 @@ def thinned(secret: Codes) -> Codes:
     secret
         Of each sample, every secret with one sample at least.
     """
-    order = np.random.default_rng(SEED).permutation(len(secret))
-    order = order[np.argsort(secret[order], kind="stable")]
+    grouped, rank = ranked(secret, np.random.default_rng(SEED))
+    return grouped[rank < np.bincount(secret).min()]
+
+
+def ranked(secret: Codes, random: np.random.Generator) -> tuple[Codes, Codes]:
+    """Order samples at random, secret by secret; give their numbers, and how many came before."""
+    order = random.permutation(len(secret))
     each = np.bincount(secret)
-    return order[np.arange(len(secret)) - np.repeat(np.cumsum(each) - each, each) < each.min()]
+    rank = np.arange(len(secret)) - np.repeat(np.cumsum(each) - each, each)
+    return order[np.argsort(secret[order], kind="stable")], rank
 
 
 def shared_out(side: float, first: int, second: int) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from narcissus.errors import InputError
 Floats = NDArray[np.float64]
 
 EXHAUSTED = -1
+NONE: Codes = np.arange(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +68,7 @@ def how_many(each: Codes, prior: Floats, most: int) -> int:
 
 
 def draw(
-    data: Samples,
-    prior: Floats,
-    rng: np.random.Generator,
-    *,
-    most: int,
-    aside: Codes | None = None,
+    data: Samples, prior: Floats, rng: np.random.Generator, *, most: int, aside: Codes = NONE
 ) -> Draws:
     """Draw labels from a prior and use up samples.
 
@@ -90,7 +86,7 @@ def draw(
         Numbers of samples that are not drawn: those by which the prior was chosen.
     """
     free = np.ones(data.size, dtype=bool)
-    free[aside if aside is not None else []] = False
+    free[aside] = False
     each = np.bincount(data.secret[free], minlength=len(data.names))
     labels = rng.choice(len(prior), how_many(each, prior, min(most, data.size)), p=prior)
     order = rng.permutation(data.size)

@@ -150,15 +150,19 @@ def _phi(x: Floats, s: float) -> Floats:
 
 def _on_the_grid(used: Uses, s: float, step: float) -> tuple[float, float]:
     """Give ``E phi(S)`` of laws that lie on a grid: non-negative terms, so all digits are kept."""
-    first, mass = 0, np.ones(1)
-    for law, times in used:
-        one = law.on_grid(step, s)
-        first += times * one.first
-        mass = np.convolve(mass, _power(one.mass, times))
-    x = np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64)
+    x, mass = _convolved([(law.on_grid(step, s), times) for law, times in used], step)
     total = math.fsum(mass * _phi(x, s))
     slack = total * _EPS * 8 * (1 + math.log2(1 + sum(times for _, times in used))) * 4
     return total - slack, total + slack
+
+
+def _convolved(laws: list[tuple[OnGrid, int]], step: float) -> tuple[Floats, Floats]:
+    """Give the values and the masses of the sum, term by term."""
+    first, mass = 0, np.ones(1)
+    for one, times in laws:
+        first += times * one.first
+        mass = np.convolve(mass, _power(one.mass, times))
+    return np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64), mass
 
 
 def _power(mass: Floats, times: int) -> Floats:
@@ -210,11 +214,7 @@ def _term_by_term(used: Uses, s: float, width: float) -> tuple[float, float]:
         return 0.0, 1.0
     step = width / DIRECT
     laws = [(law.on_grid(step, s), times) for law, times in used]
-    first, mass = 0, np.ones(1)
-    for one, times in laws:
-        first += times * one.first
-        mass = np.convolve(mass, _power(one.mass, times))
-    x = np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64)
+    x, mass = _convolved(laws, step)
     total = math.fsum(mass * _phi(x, s))
     exact = total * _EPS * 4 * mass.size * (1 + math.log2(uses))
     low = total * math.exp(-uses * (max(s, 1 - s) * step) ** 2 / 8)

@@ -33,23 +33,17 @@ def write_sampled(
     silent: bool, name: str = "",
 ) -> None:  # fmt: skip
     """Write the page of what samples say, by group or not, with all that was asked about them."""
-    from narcissus.channels import (
-        GroupLeakage,
-        LeakageEstimate,
-        LeakageEvidence,
-        NoLeakageTest,
-        SampledLeakage,
-    )
+    from narcissus import channels as ch
     from narcissus.report.leakage import estimate_page, groups_page
 
     source = asked(files, seed)
     found, *rest = parts
     name = name or next(path.name for path in files.values() if path is not None)
-    if isinstance(found, GroupLeakage):
+    if isinstance(found, ch.GroupLeakage):
         page = groups_page(found, name, source)
     else:
-        assert isinstance(found, LeakageEstimate)
-        others = next((part for part in rest if isinstance(part, SampledLeakage)), None)
-        tests = (part for part in rest if isinstance(part, NoLeakageTest | LeakageEvidence))
+        assert isinstance(found, ch.LeakageEstimate)
+        others = next((part for part in rest if isinstance(part, ch.SampledLeakage)), None)
+        tests = (part for part in rest if isinstance(part, ch.NoLeakageTest | ch.LeakageEvidence))
         page = estimate_page(found, name, source, others, next(tests, None))
     write(report, page, silent=silent)
