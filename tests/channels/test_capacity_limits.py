@@ -10,6 +10,7 @@ from narcissus.channels.capacity_limits import (
     capacity_high,
     excess,
     most_capacity,
+    promising_prior,
     room,
 )
 
@@ -125,6 +126,17 @@ def test_the_limit_is_where_samples_cease_to_seem_so_little():
     assert most_capacity(2.0, 50, 6, ALPHA) == pytest.approx(np.log(6))
 
 
+@pytest.mark.parametrize("secrets", [2, 5])
+def test_samples_that_seem_to_tell_nothing_leave_what_they_may_have_missed(secrets):
+    """Each secret is named with a chance of 1 in 100; mostly no sample of 40 shows it."""
+    rare = 0.01
+    never = (1 - rare) ** (40 * secrets)  # then all samples are alike
+    assert never > 0.1
+    shown = ch.samples(np.repeat(np.arange(secrets), 40), np.zeros(40 * secrets))
+    assert capacity_high(shown, 0.1) > rare * np.log(secrets)
+    assert capacity_high(shown, 0.1) == pytest.approx(most_capacity(1e-9, 40, secrets, 0.1), 1e-4)
+
+
 def test_it_is_narrow_and_outputs_of_one_secret_count_once():
     rng = np.random.default_rng(2)
     secret = np.repeat(np.arange(5), 4000)
@@ -146,3 +158,18 @@ def test_a_secret_with_few_samples_counts_as_told_for_certain():
     high = capacity_high(ch.samples(secret, shown, fewest=1), 0.025)
     assert np.log(2) < high < np.log(2.1)
     assert capacity_high(ch.samples([0] * 9 + [1], [0] * 10, fewest=1), 0.025) <= np.log(2)
+
+
+def test_the_prior_that_is_chosen_is_near_the_best_where_that_is_worth_it():
+    """Nine secrets alike and one apart: half of the weight is on that; else the uniform prior."""
+    rng = np.random.default_rng(5)
+    secret = rng.permutation(np.repeat(np.arange(10), 400))
+    apart = (rng.random(4000) < np.where(secret == 9, 0.9, 0.1)).astype(int)
+    prior = promising_prior(ch.samples(secret, apart), np.arange(500))
+    assert prior.sum() == pytest.approx(1)
+    assert prior[9] == pytest.approx(0.5, abs=0.1)
+    assert (prior == 0).any()  # of those alike one is enough
+    for shown in (secret, rng.integers(3, size=4000)):
+        even = promising_prior(ch.samples(secret, shown), np.arange(500))
+        assert even == pytest.approx(np.full(10, 0.1))
+    assert promising_prior(ch.samples(secret, apart), np.arange(1)) == pytest.approx(even)

@@ -50,5 +50,16 @@ def test_more_samples_hide_less_and_continuous_outputs_everything():
     shares = np.full(50, 0.02)
     found = [hidden_share(shares, each, 50) for each in (100, 1_000, 10_000)]
     assert found[0] > found[1] > found[2] > 0
-    assert hidden_share(np.full(1_000_000, 1e-6), 50, 2) == 1.0
-    assert hidden_share(np.ones(1), 100, 2) == 1.0
+    assert hidden_share(np.full(1_000_000, 1e-6), 50, 2) == pytest.approx(1.0)
+
+
+def test_only_what_is_moved_is_hidden():
+    """Of two outputs both have the smaller one's chance at stake: the rest is in both rows."""
+    shares = np.array([0.15, 0.5, 0.05, 0.3])
+    assert hidden_share(shares, 0.01, 2) == pytest.approx(0.7)
+    for each in (20, 200, 2_000):
+        shift = hidden_share(shares, each, 2) / 0.7
+        up = shares + shift * np.array([0.05, 0.3, -0.05, -0.3])
+        down = shares - shift * np.array([0.05, 0.3, -0.05, -0.3])
+        assert 1 - np.minimum(up, down).sum() == pytest.approx(hidden_share(shares, each, 2))
+    assert hidden_share(np.ones(1), 100, 2) == 0.0

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from narcissus.channels import lower_limits as module
 from narcissus.channels.lower_limits import (
@@ -17,7 +17,7 @@ from narcissus.channels.lower_limits import (
     shared_out,
     sum_low,
 )
-from narcissus.channels.samples import samples
+from narcissus.channels.samples import Samples, samples
 
 
 def law(size, p):
@@ -75,6 +75,21 @@ def test_unlike_numbers_cover(within):
         misses += security_low(samples(secret, shown), 0.2) > 0.051
     assert misses <= stats.binom.isf(1e-6, runs, 0.2)
     assert misses > 0
+
+
+def test_nearly_like_numbers_cover_exactly():
+    """Five and six samples, all 2,048: which of the six is left out is told by no output."""
+    secret, sent = np.repeat([0, 1], [5, 6]), np.array(list(product([0, 1], repeat=11)))
+    limits = np.array(
+        [security_low(Samples(secret, one, ("a", "b"), None, False), 0.025) for one in sent]
+    )
+    wrong = np.stack([sent[:, :5].sum(axis=1), 6 - sent[:, 5:].sum(axis=1)])[:, :, None]
+    p, q = np.meshgrid(np.linspace(0, 0.6, 25), np.linspace(0, 0.6, 25))
+    chance = stats.binom.pmf(wrong[0], 5, p.ravel()) / special.binom(5, wrong[0])
+    chance *= stats.binom.pmf(wrong[1], 6, q.ravel()) / special.binom(6, wrong[1])
+    truth = np.minimum(p + q, 2 - p - q).ravel()
+    misses = (chance * (limits[:, None] > truth + 1e-12)).sum(axis=0)
+    assert 0.02 < misses.max() <= 0.025
 
 
 def test_the_least_over_events_is_below_each_of_them():

@@ -118,3 +118,11 @@ def test_other_measures_agree_with_qif(world):
     assert ch.additive_capacity(rows) == pytest.approx(
         1 - qif.channel.sum_column_min(rows), abs=1e-12
     )
+
+
+def test_a_secret_that_never_comes_has_outputs_that_never_come():
+    rows = np.array([[0.5, 0.5, 0, 0], [0.25, 0.75, 0, 0], [0, 0, 0.5, 0.5]])
+    prior = [0.4, 0.6, 0.0]
+    with np.errstate(all="raise"):
+        found = ch.shannon_leakage(sparse.csr_array(rows), prior)
+    assert found == pytest.approx(ch.shannon_leakage(rows[:2], prior[:2]))

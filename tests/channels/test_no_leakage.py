@@ -1,5 +1,7 @@
 """The test of no leakage: its p-value is exact, and it finds what it says that it finds."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -77,6 +79,43 @@ def test_the_smallest_of_several_p_values_would_be_caught():
         found = no_leakage_test(secret, rng.normal(size=(50, 2)), permutations=19, rng=rng)
         alarms += min(found.alone.values()) <= 0.2
     assert alarms > stats.binom.isf(1e-6, 150, 0.2)
+
+
+@pytest.mark.coverage_claim
+@REPEATS
+@pytest.mark.parametrize("columns", [1, 2])
+def test_false_alarms_are_as_rare_where_tables_are_drawn(columns, repeats, monkeypatch):
+    """At the level .2; false alarm 1e-6 on either side; 10 of 80 one by one, for neighbours."""
+    monkeypatch.setattr(module, "MOST_POINTS", 10)
+    rng, alarms = np.random.default_rng(8), 0
+    for _ in range(repeats):
+        secret, shown = rng.integers(2, size=80), rng.integers(3, size=(80, columns))
+        alarms += no_leakage_test(secret, shown, permutations=19, rng=rng).p_value <= 0.2
+    assert alarms <= stats.binom.isf(1e-6, repeats, 0.2)
+    assert alarms >= stats.binom.ppf(1e-6, repeats, 0.1)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_tables_that_are_drawn_have_the_law_of_permuted_secrets(columns, monkeypatch):
+    """Means of each statistic over 999 ways, within 5 standard errors; the first one is alike."""
+    rng = np.random.default_rng(9)
+    secret, shown = rng.integers(3, size=400), rng.integers(1, 4, size=(400, columns)) ** 2
+    data, values = module.samples(secret, shown), {}
+    for most in (20_000, 60):
+        monkeypatch.setattr(module, "MOST_POINTS", most)
+        singly = module._one_by_one(data, rng)
+        assert len(singly) == (400 if most > 400 else 60 * (columns - 1))
+        found = dict(module._statistics(data, singly, rng))
+        turns = islice(module._handed(data, singly, rng), 1000)
+        values[most] = np.array([[one(turn) for one in found.values()] for turn in turns])
+    names = [name for name in found if name != "neighbours"]  # of fewer points
+    assert len(names) > 2
+    for place, name in enumerate(names):
+        one, other = values[20_000][:, place], values[60][:, place]
+        assert one[0] == pytest.approx(other[0]), name
+        room = 5 * np.hypot(one.std(), other.std()) / np.sqrt(999)
+        assert abs(one[1:].mean() - other[1:].mean()) < room, name
+        assert other[1:].std() == pytest.approx(one[1:].std(), rel=0.2), name
 
 
 def test_it_says_when_nothing_was_found_and_takes_secrets_with_few_samples(monkeypatch):

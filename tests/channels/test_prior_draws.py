@@ -23,6 +23,15 @@ def test_each_sample_is_used_once_for_a_label_of_its_own():
     assert lacking[2] > 0
 
 
+def test_samples_that_are_set_aside_are_not_drawn():
+    rng, aside = np.random.default_rng(2), np.arange(0, 200, 3)
+    data = samples(np.repeat([0, 1], 100), np.zeros(200))
+    found = draw(data, np.array([0.5, 0.5]), rng, most=200, aside=aside)
+    assert np.isin(aside, found.spare).all()
+    assert not np.isin(aside, found.drawn).any()
+    assert len(np.unique(found.drawn[found.drawn != EXHAUSTED])) > 90
+
+
 def test_scarce_are_those_that_lack_samples_for_more_than_a_tenth_of_their_labels():
     labels = np.repeat([0, 1, 2], 20)
     found = np.arange(60)

@@ -36,6 +36,23 @@ def test_post_processing_is_found(seed):
     assert not ch.refines(first @ by, first).holds
 
 
+@pytest.mark.parametrize("off", [1e-5, 1e-7, 1e-8])
+def test_what_is_nearly_post_processed_is_told_from_what_is(off):
+    """Each answer has the witness that it says: 1e-9 in sum, or a gain that separates."""
+    rng, separated = np.random.default_rng(11), 0
+    for _ in range(25):
+        first, by = rng.dirichlet(np.ones(5), 6), rng.dirichlet(np.ones(3), 5)
+        second = first @ by
+        second[0] += off * np.array([-1.0, 1.0, 0.0])
+        found = ch.refines(first, second)
+        if found.holds:
+            assert np.abs(first @ found.by.dense - second).sum() <= 1e-9
+        else:
+            assert ch.g_vulnerability(second, found.gain) > ch.g_vulnerability(first, found.gain)
+            separated += 1
+    assert separated >= 20
+
+
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(InputError, match="same secrets"):
         ch.refines(A, [[1.0], [1.0]])

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from narcissus import channels as ch
 from narcissus.errors import InputError
@@ -45,7 +46,8 @@ def test_a_gain_goes_by_the_names_of_the_secrets(two):
     assert found.to_dict() == swapped.to_dict()
     share = (two[0] == "no").mean()
     truth = ch.g_vulnerability([[0.8, 0.2], [0.2, 0.8]], [[0, 1], [5, 0]], [share, 1 - share])
-    assert found["g-vulnerability"].low < truth < found["g-vulnerability"].high
+    g = found["g-vulnerability"]  # no less than the better guess without the output
+    assert g.low <= truth * (1 + 1e-12) < g.high
 
 
 def test_continuous_outputs_are_limited_on_one_side(two):
@@ -93,3 +95,41 @@ def test_as_many_as_nothing_is_no_leakage():
 def test_what_does_not_fit_is_refused(two, more, words):
     with pytest.raises(InputError, match=words):
         ch.sampled_leakage(*two, **more, rng=0)
+
+
+def test_a_prior_that_is_known_limits_what_can_be_right():
+    """Nobody is wrong more often than without the output; a secret that is sure tells nothing."""
+    secret = np.repeat([0, 1, 2], [30, 30, 1])
+    shown = np.random.default_rng(6).integers(2, size=61)
+    gain = np.array([[1.0, 0.0, 0.5], [0.0, 0.8, 0.1]])
+    found = ch.sampled_leakage(secret, shown, prior=[0.5, 0.0, 0.5], gain=gain, rng=1)
+    assert found["bayes-risk"].high <= 0.5
+    assert found["bayes-vulnerability"].value >= 0.5
+    assert found["g-vulnerability"].low >= 0.75
+    assert found["g-vulnerability"].high <= 0.75  # the first guess is the best for both
+    sure = ch.sampled_leakage(secret, shown, prior=[1.0, 0.0, 0.0], gain=gain, rng=1)
+    assert sure["shannon-leakage"].high == 0
+    assert sure["bayes-risk"].high == 0
+    assert sure["multiplicative-leakage"].high == 1
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.states("Narcissus theory", "6.15")
+@pytest.mark.parametrize(
+    "repeats", [30, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+def test_shannon_capacity_is_limited_under_a_prior_that_suits(repeats):
+    """Nine secrets alike and one apart; misses at most a fifth on each side, alarm 1e-6."""
+    rows = np.array([[0.9, 0.1]] * 9 + [[0.1, 0.9]])
+    truth, even = ch.shannon_capacity(rows).low, ch.shannon_leakage(rows)
+    rng, misses, lows = np.random.default_rng(8), np.zeros(2), []
+    secret = np.repeat(np.arange(10), 500)
+    for _ in range(repeats):
+        shown = (rng.random(5000) > rows[secret, 0]).astype(int)
+        e = ch.sampled_leakage(
+            secret, shown, measures=["shannon-capacity"], confidence=0.6, rng=rng
+        )["shannon-capacity"]
+        misses += (e.low > truth, e.high < truth)
+        lows.append(e.low)
+    assert (misses <= stats.binom.isf(1e-6, repeats, 0.2)).all()
+    assert np.mean(lows) > 2 * even

@@ -170,3 +170,13 @@ def test_less_than_any_number_is_said_to_be_so():
     found = ch.repeated_security([[0.9999, 1e-4], [2e-4, 0.9998]], 400, most=1)
     assert (found.beta_star, found.beta_star_at_most) == (0.0, 5e-324)
     assert "less than can be written" in str(found)
+
+
+def test_one_common_output_each_is_the_smaller_product():
+    """Ratios of one value each, on no common grid: nothing is spread."""
+    first = FiniteLogRatio.of(np.array([0.5, 0.0, 0.5]), np.array([0.75, 0.25, 0.0]))
+    second = FiniteLogRatio.of(np.array([0.9, 0.1]), np.array([0.2, 0.0]))
+    found = overlap_after([(first, 30), (second, 7)])
+    truth = float(min(Fraction(1, 2) ** 30 * Fraction(9, 10) ** 7, Fraction(3, 4) ** 30 / 5**7))
+    assert found.low <= truth <= found.high
+    assert found.gap < 1e-11

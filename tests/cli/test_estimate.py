@@ -118,10 +118,21 @@ def test_a_program_is_run_and_taken_up(narcissus, tmp_path):
     assert found["samples"] == 200
     assert found["beta_star"]["high"] == 1.0
     assert "at most 200 runs" in err
-    code, out, err = narcissus(*argv, "--most-runs", 250, "--width", 0.9)
+    page = tmp_path / "page.html"
+    more = ["--measure", "capacity", "--report", page]
+    code, out, err = narcissus(*argv, "--most-runs", 250, "--width", 0.9, *more)
     assert "200 runs, narrow enough" in out
     assert "no dependence was found" in out
     assert "at most" not in err  # all are there
+    shown = page.read_text()
+    for said in (
+        "What sh -c",
+        "Other measures",
+        "betting on each secret",
+        "Not to be read as safe",
+    ):
+        assert said in shown, said
+    assert f"Report: {page}" in out
 
 
 @pytest.mark.parametrize(
@@ -130,7 +141,7 @@ def test_a_program_is_run_and_taken_up(narcissus, tmp_path):
         ([], "give SAMPLES or --program"),
         (["--program", "cat"], "`--secrets` is missing"),
         (["--program", "cat", "--secrets", "a,b", "--secret", "a"], "--secret is for SAMPLES"),
-        (["--program", "cat", "--secrets", "a,b", "--report", "r.html"], "--report is for SAMPLES"),
+        (["--program", "cat", "--secrets", "a,b", "--report", "r.htm"], "must end in .html"),
         (["--program", "'cat", "--secrets", "a,b"], "is no command"),
         (["--program", " ", "--secrets", "a,b"], "is empty"),
         (["--program", "cot-nothing", "--secrets", "a,b"], "there is no program"),

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from narcissus.channels.samples import Samples
+from narcissus.channels.measures import shannon_leakage
+from narcissus.channels.prior_draws import how_many
+from narcissus.channels.samples import Codes, Samples
 from narcissus.channels.shannon_capacity import shannon_capacity
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,10 @@ NEAR = 1e-7
 """Of a root, in nats; it is rounded up."""
 LIGHT = 1e-6
 """What the secrets that are next to impossible under the best prior weigh together."""
+RARE = 0.01
+"""Share of the heaviest secret's chance below which one is left out of a prior that is chosen."""
+ROOM = 1.5
+"""Nats that a limit from one sample would be below the information, roughly."""
 
 
 def capacity_high(data: Samples, alpha: float) -> float:
@@ -59,6 +65,45 @@ def capacity_high(data: Samples, alpha: float) -> float:
     seen = shannon_capacity(shown, tolerance=near).high * math.log(2)
     most = most_capacity(seen, int(fewest[best]), int(kept.sum()), alpha)
     return math.log(math.exp(most) + int(given_up[best]))
+
+
+def promising_prior(data: Samples, aside: Codes) -> Floats:
+    """Choose a prior whose information is likely to limit the Shannon capacity best from below.
+
+    Parameters
+    ----------
+    data
+        Samples.
+    aside
+        Numbers of those by which it is chosen, in random order.
+
+    Returns
+    -------
+    Floats
+        The uniform prior, or that which reaches the capacity that these samples seem to have,
+        secrets of little weight left out. Shape (secrets,).
+    """
+    half = len(aside) // 2
+    learned, held = (data.counts(part).T.tocsr() for part in (aside[:half], aside[half:]))
+    sizes = [np.asarray(part.sum(axis=1)).ravel() for part in (learned, held)]
+    there = (sizes[0] > 0) & (sizes[1] > 0)
+    uniform = np.full(there.size, 1 / there.size)
+    if there.sum() < 2:
+        return uniform
+    shown = [
+        sparse.diags_array(1 / size[there]) @ counts[there]
+        for size, counts in zip(sizes, (learned, held), strict=True)
+    ]
+    best = shannon_capacity(shown[0], tolerance=0.01).prior
+    made = np.zeros(there.size)
+    made[there] = np.where(best < RARE * best.max(), 0.0, best)
+    left = np.bincount(data.secret) - np.bincount(data.secret[aside], minlength=there.size)
+
+    def promise(prior: Floats) -> float:
+        told = shannon_leakage(shown[1], prior[there] / prior[there].sum()) * math.log(2)
+        return told - ROOM / math.sqrt(how_many(left, prior, data.size))
+
+    return max(uniform, made / made.sum(), key=promise)
 
 
 def _joined(data: Samples, kept: NDArray[np.bool_]) -> Any:
@@ -96,9 +141,12 @@ def most_capacity(seen: float, size: int, secrets: int, alpha: float) -> float:
     def beyond(capacity: float) -> float:
         return capacity - room(capacity, size, secrets, alpha) - seen
 
-    if seen >= top or beyond(top) <= 0:
+    least = max(seen, NEAR)  # nothing seems to leak with a capacity of 0, and with more as well
+    if least >= top or beyond(top) <= 0:
         return top
-    return min(top, float(optimize.brentq(beyond, seen, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
+    if beyond(least) >= 0:
+        return least
+    return min(top, float(optimize.brentq(beyond, least, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
 
 
 def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
@@ -110,8 +158,6 @@ def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
     ``min_r (max_pi sum_s e(r pi_s, pi_s) + ln(1/alpha)/size) / r``. Over cells of pi: one secret is
     the heaviest, and the others, no heavier, have at most the steepest ``e / pi`` up to there.
     """
-    if capacity <= 0:
-        return 0.0
     top = min(HEAVIEST, math.exp(-capacity))
     light = LIGHT / secrets
     edges = np.concatenate(

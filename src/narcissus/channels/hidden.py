@@ -41,8 +41,7 @@ def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) ->
     with chance ``2 (secrets - 2) / pairs``; for each that is common the exponents of the coins'
     hyperbolic cosines add up.
     """
-    ordered = np.sort(shares)[::-1]
-    twos = np.minimum(ordered[0:-1:2], ordered[1::2])
+    twos = _twos(shares)
     pairs = secrets * (secrets - 1) / 2
 
     def excess(common: int) -> float:
@@ -52,6 +51,12 @@ def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) ->
         return math.expm1(min(700.0, float(logs.sum())))
 
     return excess(2) / pairs + 2 * (secrets - 2) / pairs * excess(1)
+
+
+def _twos(shares: Matrix) -> Matrix:
+    """Give the chance that the smaller of each two outputs has, likeliest ones first."""
+    ordered = np.sort(shares)[::-1]
+    return np.minimum(ordered[0:-1:2], ordered[1::2])
 
 
 def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
@@ -64,6 +69,7 @@ def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
     def over(shift: float) -> float:
         return second_moment(shift, shares, samples, secrets) - most
 
-    if len(shares) < 2 or over(1.0) <= 0:
-        return 1.0
-    return float(optimize.brentq(over, 0.0, 1.0, xtol=1e-6))
+    moved = 2 * float(_twos(shares).sum())  # what is beyond the smaller of two stays as it is
+    if over(1.0) <= 0:
+        return moved
+    return moved * float(optimize.brentq(over, 0.0, 1.0, xtol=1e-6))

@@ -63,6 +63,8 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     >>> round(information_high(2000 * 0.1, 2000, 0.25, 0.025), 3)
     0.132
     """
+    if rarest == 1:  # one secret alone is possible: nothing is to be told
+        return 0.0
     power, slope, most = moments(rarest)
     least = np.exp(-power * total / size + math.log(alpha) / size)
     return min(float(np.nanmin((most - least) / slope)), -math.log(rarest))

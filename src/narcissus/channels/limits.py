@@ -15,7 +15,7 @@ from scipy import special
 
 from narcissus.channels.ahead import Predicted, cuts, predict_ahead, some
 from narcissus.channels.estimators import portfolio
-from narcissus.channels.lower_limits import shared_out
+from narcissus.channels.lower_limits import ranked, shared_out
 from narcissus.channels.pairs import Pair, choose_pair, only
 from narcissus.channels.pooled import pooled_high
 from narcissus.channels.rounds import rounds_high
@@ -29,11 +29,8 @@ UNLIKE = 4
 
 def evenly(secret: Codes, random: np.random.Generator) -> Codes:
     """Order samples at random, so that each secret's are spread alike; blind to outputs."""
-    order = random.permutation(len(secret))
-    grouped = order[np.argsort(secret[order], kind="stable")]
-    each = np.bincount(secret)
-    rank = np.arange(len(secret)) - np.repeat(np.cumsum(each) - each, each)
-    place = (rank + 0.5) / np.repeat(each, each)
+    grouped, rank = ranked(secret, random)
+    place = (rank + 0.5) / np.bincount(secret)[secret[grouped]]
     return grouped[np.argsort(place, kind="stable")]
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus.channels._search import least_overlap
-from narcissus.channels.samples import Samples
+from narcissus.channels.samples import Codes, Samples
 
 Counts = NDArray[np.int64]
 
@@ -52,14 +52,14 @@ def security_low(data: Samples, side: float) -> float:
     two kinds of error are binomial with chances that sum to ``beta*``; a joint lower limit of that
     sum, at its smallest over all pairs and events, is no larger than there.
     """
-    counts = data.counts().T.tocsr()
-    each = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
+    each = np.bincount(data.secret, minlength=len(data.names))
     is_alike = each.max() <= ALIKE * each.min()
+    counts = data.counts(thinned(data.secret) if is_alike else None).T.tocsr()
     if len(each) > MOST_SECRETS and not is_alike:
         return _of_many(counts, each, side)
     dense: Counts = np.rint(counts.toarray()).astype(np.int64)
     if is_alike:
-        return _of_equal(thinned(dense, each), int(each.min()), side)
+        return _of_equal(dense, int(each.min()), side)
     pairs = combinations(range(len(each)), 2)
     return min(_of_two(dense[a], dense[b], side) for a, b in pairs)
 
@@ -86,25 +86,27 @@ def _of_equal(rows: Counts, size: int, side: float) -> float:
     return min(1.0, sum_low(round(least * size), size, side))
 
 
-def thinned(rows: Counts, each: Counts) -> Counts:
-    """Keep as many samples of each secret as the rarest has, once, by a seed of its own.
+def thinned(secret: Codes) -> Codes:
+    """Choose as many samples of each secret as the rarest has, blind to outputs.
+
+    By their places alone, so that what is kept are independent samples as before. To thin the
+    counts of outputs by numbers that are drawn once and for all would make another law of them.
 
     Parameters
     ----------
-    rows
-        Counts of each output, shape (secrets, outputs).
-    each
-        Their sums.
+    secret
+        Of each sample, every secret with one sample at least.
     """
-    rng, dense = np.random.default_rng(SEED), rows.copy()
-    least = int(each.min())
-    for place, row in enumerate(dense):
-        if each[place] > least:
-            seen = np.flatnonzero(row)
-            kept = rng.multivariate_hypergeometric(row[seen], least, method="marginals")
-            dense[place] = 0
-            dense[place, seen] = kept
-    return dense
+    grouped, rank = ranked(secret, np.random.default_rng(SEED))
+    return grouped[rank < np.bincount(secret).min()]
+
+
+def ranked(secret: Codes, random: np.random.Generator) -> tuple[Codes, Codes]:
+    """Order samples at random, secret by secret; give their numbers, and how many came before."""
+    order = random.permutation(len(secret))
+    each = np.bincount(secret)
+    rank = np.arange(len(secret)) - np.repeat(np.cumsum(each) - each, each)
+    return order[np.argsort(secret[order], kind="stable")], rank
 
 
 def shared_out(side: float, first: int, second: int) -> tuple[float, float]:

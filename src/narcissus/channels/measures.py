@@ -190,9 +190,10 @@ def shannon_leakage(matrix: Any, prior: Any = None) -> float:
     if c.is_sparse:
         output = np.asarray(c.matrix.T @ weights).ravel()
         entries = c.matrix.tocoo()
-        s, o = entries.coords
-        terms = weights[s] * special.rel_entr(entries.data, output[o])
-        return max(0.0, float(terms[weights[s] > 0].sum()) / math.log(2))
+        share, (_, o) = weights[entries.coords[0]], entries.coords
+        used = share > 0
+        terms = share[used] * special.rel_entr(entries.data[used], output[o[used]])
+        return max(0.0, float(terms.sum()) / math.log(2))
     output = weights @ c.matrix
     total = 0.0
     step = max(1, 2**21 // c.shape[1])

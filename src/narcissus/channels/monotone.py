@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from narcissus.channels.lower_limits import ALIKE, Counts, below, of_events, thinned
-from narcissus.channels.samples import Samples
+from narcissus.channels.samples import Samples, restricted
 
 
 def monotone_security_low(data: Samples, low: int, high: int, side: float) -> float:
@@ -24,13 +24,13 @@ def monotone_security_low(data: Samples, low: int, high: int, side: float) -> fl
     low, high
         Numbers of the smallest and the largest secret.
     """
-    assert data.points is not None
-    rising = np.argsort(data.points[:, 0], kind="stable")
-    counts = data.counts()[rising][:, [low, high]].toarray().T
-    rows: Counts = np.rint(counts).astype(np.int64)
-    each = rows.sum(axis=1)
-    if each.max() <= ALIKE * each.min():
-        rows = thinned(rows, each)
+    two = restricted(data, np.array([low, high]))
+    assert two.points is not None
+    each = np.bincount(two.secret)
+    is_alike = each.max() <= ALIKE * each.min()
+    counts = two.counts(thinned(two.secret) if is_alike else None)
+    rising = np.argsort(two.points[:, 0], kind="stable")
+    rows: Counts = np.rint(counts[rising].toarray().T).astype(np.int64)
     sizes = int(rows[0].sum()), int(rows[1].sum())
     # of the smaller secret above each threshold, of the larger up to it; and the other way round
     above = np.r_[sizes[0], sizes[0] - np.cumsum(rows[0])]

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import spatial, stats
+from scipy import spatial, special, stats
 
 from narcissus._outwards import upper
 from narcissus._random import RandomSource, generator
@@ -25,8 +25,25 @@ from narcissus.channels.samples import Codes, Matrix, Samples, samples
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Grade, Result
 
-Statistic = Callable[[Codes], float]
-"""From the secret of each sample to a number that a leak makes large."""
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """The secrets handed to the outputs in one way.
+
+    Attributes
+    ----------
+    secret
+        Of the samples that are taken one by one.
+    table
+        How often each secret comes with each output among the others, shape (secrets, outputs).
+    """
+
+    secret: Codes
+    table: Matrix
+
+
+Statistic = Callable[[Handed], float]
+"""From the secrets as they are handed out to a number that a leak makes large."""
 
 PRODUCTS = 20
 """Columns up to which products of two are tried: masked values show there."""
@@ -35,6 +52,8 @@ MOST_POINTS = 20_000
 """Samples among which neighbours are sought; others are left out of that statistic."""
 WIDEST = 200
 """Columns of which each is ranked; of more, those that vary most."""
+FULL = 4
+"""Samples for each cell of the table of counts, on average, from which on it is drawn itself."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +137,12 @@ def no_leakage_test(
     """
     many = integer("permutations", permutations, low=19)
     data, random = samples(secrets, outputs, fewest=1), generator(rng)
-    found = dict(_statistics(data, random))
+    singly = _one_by_one(data, random)
+    found = dict(_statistics(data, singly, random))
     values = np.empty((len(found), many + 1))
     observer.start("permutations", many + 1)
-    for turn in range(many + 1):
-        secret = data.secret if turn == 0 else random.permutation(data.secret)
-        values[:, turn] = [one(secret) for one in found.values()]
+    for turn, handed in enumerate(islice(_handed(data, singly, random), many + 1)):
+        values[:, turn] = [one(handed) for one in found.values()]
         observer.advance()
     observer.finish()
     values = np.round(values, 9)  # one value, summed in another order, is one value
@@ -145,46 +164,90 @@ def no_leakage_test(
     )
 
 
-def _statistics(data: Samples, random: np.random.Generator) -> Iterator[tuple[str, Statistic]]:
+def _one_by_one(data: Samples, random: np.random.Generator) -> Codes:
+    """Choose the samples whose secrets are permuted one by one: all, or those with neighbours.
+
+    Of many samples with few outputs the table of counts is drawn as a whole.
+    """
+    if data.size < max(MOST_POINTS, FULL * len(data.names) * data.distinct):
+        return np.arange(data.size)
+    alone = data.points is None or data.points.shape[1] == 1
+    return random.permutation(data.size)[: 0 if alone else MOST_POINTS]
+
+
+def _handed(data: Samples, singly: Codes, random: np.random.Generator) -> Iterator[Handed]:
+    """Yield the secrets as they are, then handed out at random again and again.
+
+    With the numbers of each secret and of each output given, the table of counts has the law that
+    permuted secrets give it (Patefield 1981).
+    """
+    each, outputs = np.bincount(data.secret), np.bincount(data.output)
+    is_all = len(singly) == data.size
+    shape = (len(each), 0 if is_all else len(outputs))
+    others = np.ones(data.size, dtype=bool)
+    others[singly] = False
+    table = np.zeros(shape)
+    np.add.at(table, (data.secret[others], data.output[others]), 1)
+    yield Handed(data.secret[singly], table)
+    left = outputs - np.bincount(data.output[singly], minlength=len(outputs))
+    while is_all:
+        yield Handed(random.permutation(data.secret), table)
+    while True:
+        mine = random.multivariate_hypergeometric(each, len(singly))
+        drawn = stats.random_table(each - mine, left).rvs(random_state=random)
+        yield Handed(random.permutation(np.repeat(np.arange(len(each)), mine)), drawn)
+
+
+def _statistics(
+    data: Samples, singly: Codes, random: np.random.Generator
+) -> Iterator[tuple[str, Statistic]]:
     if not data.continuous:
-        yield "which outputs come how often", _counts(data)
+        yield "which outputs come how often", _counts(data, singly)
     if data.points is None:
         return
-    points = data.points[data.output]
-    points = points[:, np.sort(np.argsort(-points.std(axis=0), kind="stable")[:WIDEST])]
-    middle = points - np.median(points, axis=0)
-    yield "the level of a column", _groups(points)
-    yield "the spread of a column", _groups(np.abs(middle))
+    points = data.points
+    spread = points[data.output].std(axis=0)
+    points = points[:, np.sort(np.argsort(-spread, kind="stable")[:WIDEST])]
+    middle = points - np.median(points[data.output], axis=0)
+    yield "the level of a column", _groups(data, singly, points)
+    yield "the spread of a column", _groups(data, singly, np.abs(middle))
     if 2 <= points.shape[1] <= PRODUCTS:
         pairs = combinations(range(points.shape[1]), 2)
-        yield (
-            "a product of two columns",
-            _groups(np.stack([middle[:, i] * middle[:, j] for i, j in pairs], axis=1)),
-        )
+        products = np.stack([middle[:, i] * middle[:, j] for i, j in pairs], axis=1)
+        yield "a product of two columns", _groups(data, singly, products)
     if data.continuous or points.shape[1] > 1:
-        yield "neighbours", _neighbours(points, random)
+        yield "neighbours", _neighbours(points[data.output[singly]], random)
 
 
-def _counts(data: Samples) -> Statistic:
+def _counts(data: Samples, singly: Codes) -> Statistic:
     """Give the log likelihood ratio of outputs by secret (up to what permutations leave alike)."""
+    output, distinct = data.output[singly], data.distinct
 
-    def statistic(secret: Codes) -> float:
-        counts = replace(data, secret=secret).counts().data
-        return float((counts * np.log(counts)).sum())
+    def statistic(handed: Handed) -> float:
+        if handed.table.size:
+            own = np.bincount(handed.secret * distinct + output, minlength=handed.table.size)
+            counts = handed.table.ravel() + own
+        else:
+            counts = replace(data, secret=handed.secret).counts().data
+        return float(special.xlogy(counts, counts).sum())
 
     return statistic
 
 
-def _groups(features: Matrix) -> Statistic:
-    """Give the largest Kruskal-Wallis statistic of any feature."""
-    ranks = stats.rankdata(features, axis=0)
+def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
+    """Give the largest Kruskal-Wallis statistic of any feature of the outputs."""
+    ranks = stats.rankdata(features[data.output], axis=0)
     ranks -= ranks.mean(axis=0)
     ranks /= np.maximum(ranks.std(axis=0), 1e-12)
-    ranks = np.ascontiguousarray(ranks.T)
+    own = np.ascontiguousarray(ranks[singly].T)
+    of_output = np.zeros_like(features)
+    of_output[data.output] = ranks
+    each = np.bincount(data.secret)
 
-    def statistic(secret: Codes) -> float:
-        each = np.maximum(1, np.bincount(secret))
-        sums = np.stack([np.bincount(secret, weights=row) for row in ranks])
+    def statistic(handed: Handed) -> float:
+        sums = np.stack([np.bincount(handed.secret, row, len(each)) for row in own])
+        if handed.table.size:
+            sums = sums + (handed.table @ of_output).T
         return float((sums**2 / each).sum(axis=1).max())
 
     return statistic
@@ -198,8 +261,8 @@ def _neighbours(points: Matrix, random: np.random.Generator) -> Statistic:
     count = min(NEIGHBOURS + 1, len(some))
     near = np.asarray(spatial.cKDTree(scaled).query(scaled, k=count)[1]).reshape(len(some), -1)
 
-    def statistic(secret: Codes) -> float:
-        mine: NDArray[np.intp] = secret[some]
+    def statistic(handed: Handed) -> float:
+        mine: NDArray[np.intp] = handed.secret[some]
         return float((mine[near] == mine[:, None]).sum())
 
     return statistic

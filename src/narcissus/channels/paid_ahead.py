@@ -113,6 +113,11 @@ def paid_ahead(
     labels = np.concatenate([data.secret[draws.spare], draws.labels])
     ends = _ends(data, tried, order, len(draws.spare)) if ends is None else ends
     start = max(ends[1], len(draws.spare))
+    # What was not drawn has the secrets of which there are many: compared as if drawn.
+    spare = labels[: len(draws.spare)]
+    each = np.maximum(1, np.bincount(spare, minlength=len(prior)))
+    as_drawn = np.ones(len(order))
+    as_drawn[: len(spare)] = (prior * len(spare) / each)[spare]
     values = np.stack([payoff.without(labels) for payoff in payoffs])
     earned: list[dict[tuple[int, int], float]] = [{} for _ in payoffs]
     observer.start("blocks of samples", len(ends) - 1)
@@ -129,7 +134,7 @@ def paid_ahead(
             share = np.maximum(1.0, np.bincount(data.secret[past], minlength=len(prior)))
             got = _earned(data, scorer, order[mine], labels[mine], payoffs, prior / share)
             for place, rows in enumerate(got):
-                compared = rows[:, :COMPARE_ON].sum(axis=1)
+                compared = rows[:, :COMPARE_ON] @ as_drawn[mine[:COMPARE_ON]]
                 for variant, value in enumerate(compared):
                     key = (number, variant)
                     earned[place][key] = earned[place].get(key, 0.0) + float(value)

@@ -24,6 +24,7 @@ from narcissus.errors import InputError
 Floats = NDArray[np.float64]
 
 EXHAUSTED = -1
+NONE: Codes = np.arange(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,9 @@ def how_many(each: Codes, prior: Floats, most: int) -> int:
     return int(sizes[np.argmin(lacking + 1 / np.sqrt(sizes[:, 0])), 0])
 
 
-def draw(data: Samples, prior: Floats, rng: np.random.Generator, *, most: int) -> Draws:
+def draw(
+    data: Samples, prior: Floats, rng: np.random.Generator, *, most: int, aside: Codes = NONE
+) -> Draws:
     """Draw labels from a prior and use up samples.
 
     Parameters
@@ -79,10 +82,15 @@ def draw(data: Samples, prior: Floats, rng: np.random.Generator, *, most: int) -
         Draws, and orders samples.
     most
         Labels at most.
+    aside
+        Numbers of samples that are not drawn: those by which the prior was chosen.
     """
-    each = np.bincount(data.secret, minlength=len(data.names))
+    free = np.ones(data.size, dtype=bool)
+    free[aside] = False
+    each = np.bincount(data.secret[free], minlength=len(data.names))
     labels = rng.choice(len(prior), how_many(each, prior, min(most, data.size)), p=prior)
     order = rng.permutation(data.size)
+    order = order[free[order]]
     order = order[np.argsort(data.secret[order], kind="stable")]
     starts = np.cumsum(each) - each
     place = np.argsort(labels, kind="stable")

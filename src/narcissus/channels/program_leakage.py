@@ -106,6 +106,11 @@ class ProgramLeakage(Result):
         return max(e.high - (e.value if e.low is None else e.low) for e in (
             self.estimate.beta_star, self.estimate.bayes_risk) if e.high is not None)  # fmt: skip
 
+    @property
+    def parts(self) -> list[LeakageEstimate | SampledLeakage | LeakageEvidence]:
+        """What was found, one after the other."""
+        return [self.estimate, *([self.leakage] if self.leakage else []), self.evidence]
+
     def to_dict(self) -> dict[str, Any]:
         """Give all numbers under the keys of the command line."""
         return {
@@ -123,9 +128,8 @@ class ProgramLeakage(Result):
             else f"not as narrow as asked ({self.width:g}): allow more runs, the same command goes "
             "on where this stopped"
         )
-        parts = [f"{self.program}: {self.estimate.samples} runs, {reached}", str(self.estimate)]
-        parts += [str(self.leakage)] if self.leakage else []
-        return "\n\n".join([*parts, str(self.evidence)])
+        head = f"{self.program}: {self.estimate.samples} runs, {reached}"
+        return "\n\n".join([head, *map(str, self.parts)])
 
 
 def program_leakage(

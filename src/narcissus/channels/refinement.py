@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 CLOSE = 1e-9
 """Sum of differences below which two channels are alike but for the solver's tolerance."""
 MOST_VARIABLES = 400_000
+PRECISE = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
+"""The solver's own 1e-7 would take what is off by that much for post-processing."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,11 @@ def refines(first: Any, second: Any) -> Refinement:
             f"{outputs * answers + n * answers:,} variables, at most {MOST_VARIABLES:,} are solved"
         )
     solve: Any = optimize.linprog
-    product = sparse.kron(a.dense, sparse.eye_array(answers), format="csr")
+    # The solver drops coefficients below 1e-9: R's rows weigh what A's outputs do, so that those
+    # of rare outputs are no smaller.
+    weight = a.dense.sum(axis=0)
+    shares = a.dense / np.where(weight > 0, weight, 1.0)
+    product = sparse.kron(shares, sparse.eye_array(answers), format="csr")
     far = sparse.eye_array(n * answers)
     target = b.dense.ravel()
     sums = sparse.kron(sparse.eye_array(outputs), np.ones((1, answers)), format="csr")
@@ -123,14 +129,16 @@ def refines(first: Any, second: Any) -> Refinement:
         A_ub=sparse.block_array([[product, -far], [-product, -far]], format="csr"),
         b_ub=np.concatenate([target, -target]),
         A_eq=sparse.hstack([sums, sparse.csr_array((outputs, n * answers))], format="csr"),
-        b_eq=np.ones(outputs),
+        b_eq=weight,
         bounds=(0, None),
         method="highs",
+        options=PRECISE,
     )
     if not found.success:
         raise NarcissusError(f"the linear program was not solved: {found.message}")
     by = np.maximum(found.x[: outputs * answers].reshape(outputs, answers), 0.0)
-    by /= by.sum(axis=1, keepdims=True)
+    total = by.sum(axis=1, keepdims=True)
+    by = np.where(total > 0, by, 1.0) / np.where(total > 0, total, answers)
     made = channel(by, secrets=a.outputs, outputs=b.outputs)
     gap = float(np.abs(a.dense @ by - b.dense).sum())
     if gap <= CLOSE:
@@ -139,5 +147,8 @@ def refines(first: Any, second: Any) -> Refinement:
     gain = (1 + np.clip(prices[0] - prices[1], -1.0, 1.0).T) / 2
     told = [g_vulnerability(c, gain) for c in (a, b)]
     if told[1] <= told[0]:
-        return Refinement(True, gap, made, None, 0.0, 0.0)
+        raise NarcissusError(
+            f"not decided: the nearest post-processing is off by {gap:.1g} in sum, more than the "
+            f"{CLOSE:g} of one that agrees, and no gain was found that separates the channels"
+        )
     return Refinement(False, gap, made, gain, *told)

@@ -5,6 +5,7 @@ Source: Narcissus theory 6.15.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,17 +19,20 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import between, one_of
 from narcissus.channels.ahead import MOST_CONTINUOUS
 from narcissus.channels.assumed import NO_LOWER
+from narcissus.channels.capacity_limits import promising_prior
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import as_limits
 from narcissus.channels.paid_ahead import Gained, LogScore, paid_ahead
 from narcissus.channels.prior_draws import draw, with_prior
-from narcissus.channels.sampled_measures import MEASURES, Played
-from narcissus.channels.samples import Samples, samples
+from narcissus.channels.sampled_measures import MEASURES, Played, Prior
+from narcissus.channels.samples import Codes, Samples, samples
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, Grade, Result
 
 Floats = NDArray[np.float64]
+ASIDE = 1 / 8
+"""Share of the samples by which a prior is chosen."""
 UNSEEN = "outputs hardly repeat (they are continuous): no finite sample rules out that more leaks"
 
 
@@ -174,7 +178,7 @@ def sampled_leakage(
     played = list(by_prior.values())
     paid = [*played[0].gained.values(), played[0].told]
     return SampledLeakage(
-        {name: _estimate(name, by_prior[MEASURES[name].uniform], level) for name in wanted},
+        {name: _estimate(name, by_prior[MEASURES[name].prior], level) for name in wanted},
         "samples" if prior is None else "given",
         len(of_all.names),
         data.size,
@@ -240,23 +244,28 @@ class _Sought:
     continuous: bool
     observer: Observer
 
-    def by_prior(self, data: Samples, of_all: Samples, prior: Floats) -> dict[bool, Played]:
-        """Play under the prior, and under the uniform one on the secrets seen, as measures need."""
-        uniform = {MEASURES[name].uniform for name in self.wanted}
-        found = {False: self.played(of_all, prior, uniform=False)} if False in uniform else {}
-        if True in uniform:
+    def by_prior(self, data: Samples, of_all: Samples, prior: Floats) -> dict[Prior, Played]:
+        """Play under each prior that measures need; all but the given one on the secrets seen."""
+        found: dict[Prior, Played] = {}
+        needed: list[Prior] = [MEASURES[name].prior for name in self.wanted]
+        for which in dict.fromkeys(needed):
             seen = len(data.names)
-            found[True] = self.played(data, np.full(seen, 1 / seen), uniform=True)
+            weights, aside = np.full(seen, 1 / seen), np.arange(0)
+            if which == "promising" and not self.continuous:
+                aside = self.random.permutation(data.size)[: math.ceil(data.size * ASIDE)]
+                weights = promising_prior(data, aside)
+            given = (of_all, prior) if which == "given" else (data, weights)
+            found[which] = self.played(*given, which, aside)
         return found
 
-    def played(self, data: Samples, prior: Floats, *, uniform: bool) -> Played:
+    def played(self, data: Samples, prior: Floats, which: Prior, aside: Codes) -> Played:
         """Draw from the prior, and let all rules play that the measures need."""
-        mine = [MEASURES[name] for name in self.wanted if MEASURES[name].uniform == uniform]
+        mine = [MEASURES[name] for name in self.wanted if MEASURES[name].prior == which]
         needs = {need for measure in mine for need in measure.needs}
         gain = {"guess": np.eye(len(prior)), **self.gains}
         names = [name for name in gain if name in needs]
         most = MOST_CONTINUOUS if self.continuous else data.size
-        draws = draw(data, prior, self.random, most=most)
+        draws = draw(data, prior, self.random, most=most, aside=aside)
         score = LogScore(np.maximum(prior, 1e-300), draws.scarce(len(prior)))
         payoffs = [*(Gained(gain[name]) for name in names), *([score] if "told" in needs else [])]
         tried = portfolio(self.estimators, data)

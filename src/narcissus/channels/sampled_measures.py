@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from narcissus.evidence.mean import mean_limits
 Floats = NDArray[np.float64]
 Limits = tuple[float, float, float | None]
 """Lower limit, value, upper limit; None where there is none."""
+Prior = Literal["given", "uniform", "promising"]
+"""The last is chosen by some of the samples, which do not count then."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +45,23 @@ class Played:
     continuous: bool
 
     def vulnerability(self, which: str) -> Limits:
-        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits."""
+        """Limit the g-vulnerability of a gain; zeros and ones by binomial limits.
+
+        It is no less than without the output, and no more than with the secret itself.
+        """
         gain, paid = self.gain[which], self.gained[which].values
         least, range_ = float(gain.min()), float(np.ptp(gain))
         if range_ == 0:
             return least, least, least
         earned, size = float(((paid - least) / range_).sum()), len(paid)
         binary = bool(np.isin(gain, (least, least + range_)).all())
-        value = earned / size
+        before = (float((gain @ self.prior).max()) - least) / range_
         if binary:
             low = below(round(earned), size, self.side)
         else:
             low = 1 - mean_high(size - earned, size, self.side)
-        high = None
+        low, high = max(low, before), None
+        value = max(low, earned / size)
         if not self.continuous:
             counts = self.kept.counts()
             top = (counts @ ((gain - least) / range_).T).max(axis=1)
@@ -62,8 +69,8 @@ class Played:
             limit = most_of(round(total), drawn, self.side) if binary else mean_high(
                 total, drawn, self.side
             )  # fmt: skip
-            high = least + range_ * max(low, limit)
-            value = min(max(value, low), max(low, limit))
+            limit = max(low, min(limit, (float(gain.max(axis=0) @ self.prior) - least) / range_))
+            high, value = least + range_ * limit, min(value, limit)
         return least + range_ * low, least + range_ * value, high
 
     def information(self) -> Limits:
@@ -128,7 +135,7 @@ def _capacity(p: Played) -> Limits:
 
 
 def _shannon_capacity(p: Played) -> Limits:
-    """Between the uniform prior's information and what all samples together allow."""
+    """Between the information of one prior and what all samples together allow."""
     low, value, high = p.information()
     if high is None:
         return low, value, None
@@ -161,10 +168,10 @@ def _top(p: Played) -> float:
 
 @dataclass(frozen=True)
 class Measure:
-    """How a measure is computed, and from what."""
+    """How a measure is computed, under which prior, and from what."""
 
     limits: Callable[[Played], Limits]
-    uniform: bool = False
+    prior: Prior = "given"
     needs: tuple[str, ...] = ("guess",)
 
 
@@ -179,9 +186,9 @@ MEASURES: dict[str, Measure] = {
         lambda p: _bits(_ratio(p.vulnerability("guess"), _top(p), 1 / _top(p)))
     ),
     "shannon-leakage": Measure(lambda p: p.information(), needs=("told",)),
-    "capacity": Measure(_capacity, uniform=True),
-    "min-capacity": Measure(lambda p: _bits(_capacity(p)), uniform=True),
-    "shannon-capacity": Measure(_shannon_capacity, uniform=True, needs=("told",)),
+    "capacity": Measure(_capacity, "uniform"),
+    "min-capacity": Measure(lambda p: _bits(_capacity(p)), "uniform"),
+    "shannon-capacity": Measure(_shannon_capacity, "promising", needs=("told",)),
     "g-vulnerability": Measure(lambda p: p.vulnerability("gain"), needs=("gain",)),
     "g-leakage": Measure(_g_ratio, needs=("gain",)),
     "additive-g-leakage": Measure(

@@ -107,12 +107,13 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
     # ratios of 0 change nothing; outputs that one secret never gives may still lie beside them
     log_rest = sum(times * law.log_rho(0.5) for law, times in used if law.low == law.high == 0)
     used = [(law, times) for law, times in used if not law.low == law.high == 0]
-    if not used:
-        return _scaled((1.0, 1.0), log_rest, used)
     s = _tilt(used)
     log_rho = log_rest + sum(times * law.log_rho(s) for law, times in used)
     shared = _shared_step(used)
     width = sum(times * (law.high - law.low) for law, times in used)
+    if width == 0:  # each use that is left has one output that both secrets give
+        value = float(_phi(np.array(sum(times * law.low for law, times in used)), s))
+        return _scaled((value, value), log_rho, used)
     if shared is not None and width / shared <= DIRECT:
         return _scaled(_on_the_grid(used, s, shared), log_rho, used)
     best = _scaled((_by_jensen(used, s), 1.0), log_rho, used)
@@ -149,15 +150,19 @@ def _phi(x: Floats, s: float) -> Floats:
 
 def _on_the_grid(used: Uses, s: float, step: float) -> tuple[float, float]:
     """Give ``E phi(S)`` of laws that lie on a grid: non-negative terms, so all digits are kept."""
-    first, mass = 0, np.ones(1)
-    for law, times in used:
-        one = law.on_grid(step, s)
-        first += times * one.first
-        mass = np.convolve(mass, _power(one.mass, times))
-    x = np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64)
+    x, mass = _convolved([(law.on_grid(step, s), times) for law, times in used], step)
     total = math.fsum(mass * _phi(x, s))
     slack = total * _EPS * 8 * (1 + math.log2(1 + sum(times for _, times in used))) * 4
     return total - slack, total + slack
+
+
+def _convolved(laws: list[tuple[OnGrid, int]], step: float) -> tuple[Floats, Floats]:
+    """Give the values and the masses of the sum, term by term."""
+    first, mass = 0, np.ones(1)
+    for one, times in laws:
+        first += times * one.first
+        mass = np.convolve(mass, _power(one.mass, times))
+    return np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64), mass
 
 
 def _power(mass: Floats, times: int) -> Floats:
@@ -209,11 +214,7 @@ def _term_by_term(used: Uses, s: float, width: float) -> tuple[float, float]:
         return 0.0, 1.0
     step = width / DIRECT
     laws = [(law.on_grid(step, s), times) for law, times in used]
-    first, mass = 0, np.ones(1)
-    for one, times in laws:
-        first += times * one.first
-        mass = np.convolve(mass, _power(one.mass, times))
-    x = np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64)
+    x, mass = _convolved(laws, step)
     total = math.fsum(mass * _phi(x, s))
     exact = total * _EPS * 4 * mass.size * (1 + math.log2(uses))
     low = total * math.exp(-uses * (max(s, 1 - s) * step) ** 2 / 8)
@@ -289,18 +290,25 @@ def _outside(laws: list[tuple[OnGrid, int]], step: float, reach: float) -> float
     ]
     if sum(low for low, _ in ends) > -reach and sum(high for _, high in ends) < reach - step:
         return 0.0
-    total = 0.0
+    total, powers = 0.0, np.geomspace(1e-3, 64, 48) / reach
     for sign in (-1.0, 1.0):
-        best = 0.0
-        for power in np.geomspace(1e-3, 64, 48) / reach:
-            log = -power * (reach - step)
-            for one, times in laws:
-                x = sign * (one.first + np.arange(one.mass.size)) * step
-                top = float((power * x).max())
-                log += times * (top + math.log(float(one.mass @ np.exp(power * x - top))))
-            best = min(best, log)
-        total += math.exp(best)
+        logs = -powers * (reach - step)
+        for one, times in laws:
+            logs += times * _log_moments(one, sign * step, powers)
+        total += math.exp(min(0.0, float(logs.min())))
     return min(1.0, 2 * total)
+
+
+def _log_moments(one: OnGrid, step: float, powers: Floats) -> Floats:
+    """Give ``ln E e^(power x)`` of a law on a grid, shape (powers,)."""
+    there = np.flatnonzero(one.mass)
+    x, mass = (one.first + there) * step, one.mass[there]
+    found: list[Floats] = []
+    for part in np.array_split(powers, min(powers.size, 1 + powers.size * x.size // 2**20)):
+        up = part[:, None] * x
+        top = up.max(axis=1, keepdims=True)
+        found.append(top[:, 0] + np.log(np.exp(up - top) @ mass))
+    return np.concatenate(found)
 
 
 def _scaled(limits: tuple[float, float], log_rho: float, used: Uses) -> Overlap:

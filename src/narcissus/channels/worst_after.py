@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from narcissus.channels.channel import Channel
 from narcissus.channels.log_ratio import FiniteLogRatio
-from narcissus.channels.uses import Overlap, overlap_after
+from narcissus.channels.uses import LEAST, Overlap, overlap_after
 
 COARSE = 0.05
 """Relative distance of the limits in the first look at a pair."""
@@ -68,7 +68,7 @@ def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
     seen: list[tuple[bytes, tuple[int, int]]] = []
     for looked, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         least = _at_least(float(logs[a, b]))
-        if least >= best or looked == MOST_PAIRS:
+        if least >= best or best <= LEAST or looked == MOST_PAIRS:
             rest = least
             break
         key = _key(uses, a, b)

@@ -30,20 +30,20 @@ def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
 
 def write_sampled(
     report: Path, parts: Sequence[Result], files: Mapping[str, Path | None], seed: int, *,
-    silent: bool,
+    silent: bool, name: str = "",
 ) -> None:  # fmt: skip
     """Write the page of what samples say, by group or not, with all that was asked about them."""
-    from narcissus.channels import GroupLeakage, LeakageEstimate, NoLeakageTest, SampledLeakage
+    from narcissus import channels as ch
     from narcissus.report.leakage import estimate_page, groups_page
 
     source = asked(files, seed)
     found, *rest = parts
-    name = next(path.name for path in files.values() if path is not None)
-    if isinstance(found, GroupLeakage):
+    name = name or next(path.name for path in files.values() if path is not None)
+    if isinstance(found, ch.GroupLeakage):
         page = groups_page(found, name, source)
     else:
-        assert isinstance(found, LeakageEstimate)
-        others = next((part for part in rest if isinstance(part, SampledLeakage)), None)
-        test = next((part for part in rest if isinstance(part, NoLeakageTest)), None)
-        page = estimate_page(found, name, source, others, test)
+        assert isinstance(found, ch.LeakageEstimate)
+        others = next((part for part in rest if isinstance(part, ch.SampledLeakage)), None)
+        tests = (part for part in rest if isinstance(part, ch.NoLeakageTest | ch.LeakageEvidence))
+        page = estimate_page(found, name, source, others, next(tests, None))
     write(report, page, silent=silent)

@@ -15,6 +15,7 @@ from narcissus.cli.by_group import taken, write_sampled
 from narcissus.cli.sheets import check_report
 
 if TYPE_CHECKING:
+    from narcissus.channels import ProgramLeakage
     from narcissus.results import Result
 
 EPILOG = """
@@ -63,7 +64,7 @@ are kept in a file; after Ctrl-C the same command goes on from there.
 """
 
 OF_PROGRAM = ("secrets", "given", "observe", "width", "most_runs", "time_limit", "runs", "yes")
-OF_FILE = ("secret", "group", "symmetric", "monotone", "among", "pair", "report")
+OF_FILE = ("secret", "group", "symmetric", "monotone", "among", "pair")
 
 
 @click.command(epilog=EPILOG)
@@ -187,6 +188,9 @@ def command(
         if program is not None:
             found = _of_program(program, weights, more, {**asked, **how}, yes=yes)
             click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+            if report is not None:
+                files = {"the runs": found.runs, "the prior": prior, "the gain": gain}
+                write_sampled(report, found.parts, files, seed, silent=as_json, name=found.program)
             return
         assert samples is not None
         if more["group"] is not None:
@@ -269,7 +273,7 @@ def _of_file(
 
 def _of_program(
     line: str, prior: Any, more: dict[str, Any], asked: dict[str, Any], *, yes: bool
-) -> Result:
+) -> ProgramLeakage:
     """Run the program until the limits are narrow enough; say first what it costs."""
     from narcissus import channels
     from narcissus.cli.estimate_program import program_from
@@ -283,7 +287,7 @@ def _of_program(
     )  # fmt: skip
     path: Path = more["runs"]
 
-    def play(hours: float | None) -> Result:
+    def play(hours: float | None) -> ProgramLeakage:
         stop = channels.StopWhen(more["width"], more["confidence"], more["most_runs"], hours)
         with progress() as observer:
             return channels.program_leakage(

@@ -9,6 +9,7 @@ from narcissus.channels import (
     GroupDifference,
     GroupLeakage,
     LeakageEstimate,
+    LeakageEvidence,
     NoLeakageTest,
     SampledLeakage,
 )
@@ -48,7 +49,7 @@ def estimate_page(
     name: str,
     asked: Asked,
     others: SampledLeakage | None = None,
-    test: NoLeakageTest | None = None,
+    test: NoLeakageTest | LeakageEvidence | None = None,
 ) -> Page:
     """Show what samples of a channel say.
 
@@ -61,7 +62,8 @@ def estimate_page(
     asked
         Where it comes from.
     others, test
-        From `narcissus.channels.sampled_leakage` and `no_leakage_test`, where they were asked for.
+        From `narcissus.channels.sampled_leakage`, and `no_leakage_test` or `evidence_of_leakage`,
+        where they were asked for.
     """
     level = f"{100 * found.confidence:g}% limits"
     both: dict[str, Estimate] = {"beta_star": found.beta_star, "bayes_risk": found.bayes_risk}
@@ -155,20 +157,25 @@ def _others(found: SampledLeakage) -> Section:
     return Section("Other measures", [table, Items("How to read them", said)])
 
 
-def _tested(found: NoLeakageTest) -> Section:
+def _tested(found: NoLeakageTest | LeakageEvidence) -> Section:
     """Show whether outputs depend on the secret at all, and by what."""
     is_found = found.p_value <= 0.05
-    said = "the outputs depend on the secret" if is_found else "no dependence was found"
-    rows = [[one, p] for one, p in sorted(found.alone.items(), key=lambda e: e[1])]
+    facts = [
+        ("Answer", "the outputs depend on the secret" if is_found else "no dependence was found"),
+        ("p-value of no leakage", f"at most {upper(found.p_value, 4)}, sampled"),
+    ]
+    alone: list[Grid] = []
+    if isinstance(found, NoLeakageTest):
+        facts += [("Stood out most", found.strongest),
+                  ("Permutations of the secrets", f"{found.permutations:,}")]  # fmt: skip
+        rows = [[one, p] for one, p in sorted(found.alone.items(), key=lambda e: e[1])]
+        alone = [Grid("Kinds of evidence by themselves; the smallest of these is no p-value",
+                      ("Evidence", "p alone"), rows, grades=graded(found.grade, rows))]  # fmt: skip
+    else:
+        facts.append(("By", "betting on each secret beforehand; it holds whenever one stops"))
     return Section("Does it leak at all?", [
-        Facts([
-            ("Answer", said),
-            ("p-value of no leakage", f"at most {upper(found.p_value, 4)}, sampled"),
-            ("Stood out most", found.strongest),
-            ("Permutations of the secrets", f"{found.permutations:,}"),
-        ]),
-        Grid("Kinds of evidence by themselves; the smallest of these is no p-value",
-             ("Evidence", "p alone"), rows, grades=graded(found.grade, rows)),
+        Facts(facts),
+        *alone,
         *([] if is_found else [Items("Not to be read as safe", [
             "That no dependence was found is no evidence that there is none: see the lower limit "
             "of Bayes security."], "warning")]),
