@@ -89,6 +89,7 @@ def test_protect_for_added_records_says_so(answer, call):
         ("protect --prior 1 --advantage 0.1", "--prior"),
         ("protect --prior 0.1 --targets 5", "--at-most"),
         ("protect --prior 0.5 --targets 5 --at-most 0", "sees no release"),
+        ("protect --prior 0.5 --targets 5 --at-most 0 --delta 1e-6", "sees no release"),
         ("protect --prior 0.5 --targets 5 --at-most 5", "--at-most"),
         ("protect --prior 0.1 --advantage 0.1 --confidence 0.9", "--confidence"),
     ],

@@ -131,7 +131,7 @@ def largest_epsilon(
         return as_replace_one(once)
 
     found = largest(make, danger, limit)
-    if found is None and d == 0:
+    if found is None and (d == 0 or not limit.kept(danger, PureDP(0.0))):
         raise InputError(_HOPELESS)
     if found is None:
         raise InputError(

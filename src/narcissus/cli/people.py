@@ -64,9 +64,9 @@ def mean_text(payload: dict[str, Any]) -> list[str]:
     """Say the mean and who gains most."""
     worst = payload["most_exposed"]
     return [
-        f"Without the release, the best guess is right about {payload['prior']:.6g} of "
+        f"Without the release, the best guess is right about a share of {payload['prior']:.6g} of "
         f"{payload['people']:,} people on average ({percent(payload['prior'])}).",
-        f"With it, no attacker is right about more than {upper(payload['success'])} of them on "
+        f"With it, no attacker is right about a share above {upper(payload['success'])} of them on "
         f"average ({percent(payload['success'], up=True)}).",
         f"Advantage at most {upper(payload['advantage'])} on average, "
         f"{upper(worst['advantage'])} on one person: row {worst['row']:,}, from "

@@ -232,10 +232,15 @@ class TestHeldBelowWhatIsProved:
         assert found.low == pytest.approx(most)
         assert (found.low_joint, found.high) == (plain.low_joint, plain.high)
         below = plain.low_joint - 0.01
-        refuted = summed(change=lambda m: m.proved.fill(1.0), bounds=[bound(below)])[1]
-        assert (refuted.low_joint, refuted.low, refuted.high) == (
-            plain.low_joint, plain.low, plain.high,
-        )  # fmt: skip
+        refuted = summed(change=lambda m: m.proved.fill(below), bounds=[bound(below)])[1]
+        assert refuted == plain
+
+    def test_what_was_declared_moves_no_number_that_might_refute_it(self, summed):
+        plain = summed(change=lambda m: m.proved.fill(1.0))[1]
+        said = {"takes_as_given": ("the program keeps what was declared of it",)}
+        declared = bound(0.41).model_copy(update={"grade": "proved if", **said})
+        assert plain.low_joint < 0.41 < plain.low
+        assert summed(change=lambda m: m.proved.fill(0.41), bounds=[declared])[1] == plain
 
     def test_a_share_at_what_is_proved_is_covered_at_its_level(self, ready, made_up):
         """The worst case: the attack gets all that is proved, whose own limit misses as often as

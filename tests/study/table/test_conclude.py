@@ -8,6 +8,7 @@ import pytest
 
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.excess import excesses
+from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise
 
@@ -183,6 +184,19 @@ def test_a_setting_rests_on_its_own_declaration_alone(concluded, word):
     assert {(b.grade, b.takes_as_given) for b in free.bounds} == {("proved", ())}
     assert "what was declared holds" in given.odds
     assert "declared" not in free.odds
+
+
+@pytest.mark.parametrize("more", [{}, ROWS], ids=["prior", "rows"])
+def test_a_declaration_is_tested_by_what_the_release_adds(concluded, more):
+    """Of people drawn from the prior; of real ones a gain is over a decoy, which may be wrong."""
+    made, found = concluded(declared=(1,), **more)
+    limits = [
+        [one.high for one in result.findings if "gain" in one.quantity and one.high is not None]
+        for result in found
+    ]
+    sums = np.array([t["gain_bound"] for t in made[1].trials])
+    most = mean_of_people(made[0].experiment, sums[:, 0], sums[:, 1], confidence=0.95).high
+    assert limits == [[], [] if more else [pytest.approx(most)]]
 
 
 @pytest.mark.parametrize("declared", [(0,), (0, 1)])

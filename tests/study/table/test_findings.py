@@ -38,9 +38,12 @@ def count(most=2, whole=3, theorem="T 2", confidence=0.9):
     )  # fmt: skip
 
 
-def attack(low_joint=0.3, decoy=None, counts=((1, 3, 4, 5), (4, 3, 2, 1)), low=0.2, high=0.7):
+def attack(
+    low_joint=0.3, decoy=None, counts=((1, 3, 4, 5), (4, 3, 2, 1)), low=0.2, high=0.7, gain=None
+):
     return AttackResult.model_construct(
         share=0.5, low=low, high=high, low_joint=low_joint, decoy=decoy, trials=10,
+        gain_low_joint=gain,
         distribution=HitCounts(targets=counts[0], trials=counts[1]),
     )  # fmt: skip
 
@@ -96,6 +99,21 @@ def test_an_attack_above_what_is_proved_refutes_what_it_takes_as_given(low, refu
     )
     clashes = contradictions(found)
     assert [one.refuted for one in clashes] == ([refuted] if refuted else [])
+
+
+@pytest.mark.parametrize(("low", "refuted"), [(0.21, GIVEN), (0.19, None)])
+def test_a_release_that_adds_more_than_was_declared_refutes_the_word(low, refuted):
+    """The share is no more than is proved: where most is guessed, only the gain tells."""
+    attacks = {"a": attack(gain=low), "b": attack(gain=None)}
+    found = findings_of(numbers(bounds=(share(0.5, 0.6),), attacks=attacks), GIVEN, 0.99, 0.2)
+    gains = {key: value for key, value in told(found).items() if "gain" in key[0]}
+    quantity = "mean gain over fresh people"
+    assert gains == {
+        (quantity, "the total variation that was declared"): (None, 0.2, "sampled", GIVEN, 0.95),
+        (quantity, "the attack `a`"): (low, None, "sampled", (), 0.99),
+        (quantity, "the attack `b`"): (None, None, "sampled", (), 0.99),
+    }
+    assert [one.refuted for one in contradictions(found)] == ([refuted] if refuted else [])
 
 
 def test_what_guesses_score_without_the_release_tests_the_prior():

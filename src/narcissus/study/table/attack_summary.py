@@ -251,21 +251,23 @@ def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: floa
     """Keep sampled numbers where a theorem says that they are.
 
     The people are the same, so an estimate above what is proved about them is luck, and so is a
-    lower limit above what is proved of all people like them; if the one that holds for all attacks
-    is above too, it is left: a contradiction. Upper limits are not cut there. What is proved of
-    people who were not played is itself a limit that sampling may miss, and an interval that ends
-    at the nearer of two limits misses where either does.
+    lower limit above what is proved of all people like them. It may not be luck where the theorem
+    leans on somebody's word for the release, which attacks may refute, and is none where even the
+    limit that holds for all attacks is above, a contradiction: nothing is cut there. Upper limits
+    never are. What is proved of people who were not played is itself a limit that sampling may
+    miss, and an interval that ends at the nearer of two limits misses where either does.
     """
-    limits = [b.share_of_population for b in bounds if isinstance(b, ShareBound)]
-    above = min((share for share in limits if share is not None), default=1.0)
+    shares = [b for b in bounds if isinstance(b, ShareBound)]
+    limits = [b.share_of_population for b in shares if b.share_of_population is not None]
+    above = min(limits, default=1.0)
+    if summary["low_joint"] > above or any(b.takes_as_given for b in shares):
+        above = proved = 1.0
     summary["share"] = min(summary["share"], proved)
     rough = summary["approximate"]
     if rough is not None:
         rough["high"] = max(summary["share"], rough["high"])
         rough["low"] = min(rough["low"], summary["share"])
-    if summary["low_joint"] <= above:
-        summary["low"] = min(summary["low"], above)
-    summary["low"] = min(summary["low"], summary["share"])
+    summary["low"] = min(summary["low"], above, summary["share"])
     summary["high"] = max(summary["high"], summary["share"])
     # what is shown as gained is what is shown as recovered less what is shown as its baseline
     gain = summary["share"] - summary["baseline"]

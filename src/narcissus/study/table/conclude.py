@@ -19,6 +19,7 @@ from narcissus.study.results.table import (
 from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
+from narcissus.study.table.population import gain_if_declared
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise
 from narcissus.study.table.sweep import in_sequence
@@ -54,7 +55,11 @@ def conclude(
     given = [experiment.given_at(number) for number in settings]
     own = [[trials[f"{t}/{number}"] for t in range(experiment.trials)] for number in settings]
     numbers = [summarise(experiment, number, own[number]) for number in settings]
-    findings = [findings_of(found, experiment.takes_as_given, joint) for found in numbers]
+    gains = [gain_if_declared(experiment, number, own[number]) for number in settings]
+    findings = [
+        findings_of(found, experiment.takes_as_given, joint, gain)
+        for found, gain in zip(numbers, gains, strict=True)
+    ]
     clashes = [contradictions(found) for found in findings]
     refuting = [clash for found in clashes for clash in found if clash.refuted]
     held: list[list[Excess]] = []

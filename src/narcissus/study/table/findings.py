@@ -16,7 +16,7 @@ from narcissus.study.results.table_attacks import PriorTest
 
 
 def findings_of(
-    numbers: SettingNumbers, takes_as_given: Sequence[str], joint: float
+    numbers: SettingNumbers, takes_as_given: Sequence[str], joint: float, gain: float | None = None
 ) -> list[Finding]:
     """Give every statement of one setting that another one could contradict.
 
@@ -28,10 +28,14 @@ def findings_of(
         What baselines and ceiling assume; bounds say themselves what they do.
     joint
         Level of each lower limit of an attack, which makes them all hold at once.
+    gain
+        What a declared guarantee lets a release add to what the same attempts score on fresh
+        people; see `narcissus.study.table.population.gain_if_declared`.
     """
     given = tuple(takes_as_given)
     return [
         *_shares(numbers, given, joint),
+        *([] if gain is None else _gains(numbers, gain, joint)),
         *_guesses(numbers, given),
         *_counts(numbers, joint),
         *_groups(numbers, given),
@@ -56,6 +60,17 @@ def _shares(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
     for name, attack in numbers.attacks.items():
         source, low = f"the attack `{name}`", attack.low_joint
         yield Finding(quantity, source, low, None, "sampled", (), joint)
+
+
+def _gains(numbers: SettingNumbers, gain: float, joint: float) -> Iterator[Finding]:
+    """Say what the release adds: where most is guessed, a broken word shows here first."""
+    quantity, level = f"mean gain over fresh people at {numbers.label}", numbers.confidence
+    given = next((bound.takes_as_given for bound in numbers.bounds), ())
+    by = "the total variation that was declared"
+    yield Finding(quantity, by, None, gain, "sampled", given, level)
+    for name, attack in numbers.attacks.items():
+        low = attack.gain_low_joint
+        yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), joint)
 
 
 def _guesses(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding]:

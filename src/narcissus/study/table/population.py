@@ -52,6 +52,22 @@ def mean_of_people(
     return Estimate(high.value, low, high.high, confidence, high.trials, method=high.method)
 
 
+def gain_if_declared(
+    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
+) -> float | None:
+    """Limit what a release adds, on average, to what the same attempts score on fresh people.
+
+    Where somebody's word for the release is all that keeps it, so that attacks can test the word.
+    None elsewhere, and where the prior may be wrong about the people: then gains are over a decoy.
+    """
+    if not (experiment.prior_is_exact and experiment.settings[number].mechanism.assumes):
+        return None
+    if "gain_bound" not in trials[0]:
+        return None
+    sums = np.array([t["gain_bound"] for t in trials])
+    return mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence).high
+
+
 def other_tails(
     experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
 ) -> list[tuple[Theorem, Floats, Floats]]:
