@@ -2,8 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from narcissus.scale import Parameter, Sweep, scale
 from narcissus.scale.curves import EVERYBODY, curves_of
 
 
@@ -53,6 +56,47 @@ def test_the_factor_on_the_baseline_is_that_of_the_statement(drawn):
     assert gain.value == one.success.value - math.e * one.baseline.value
     assert gain.low == one.success.low - math.e * one.baseline.high
     assert gain.high == one.success.high - math.e * one.baseline.low
+
+
+def test_the_epsilon_of_a_threshold_is_no_factor(drawn):
+    results = drawn.each[0].results
+    said = results.statement.model_copy(update={"name": "threshold", "epsilon": 0.5})
+    changed = results.model_copy(update={"statement": said})
+    gains = [c.points for c in curves_of([(1.0, changed)]) if c.quantity == "gain"]
+    assert gains == [c.points for c in curves_of([(1.0, results)]) if c.quantity == "gain"]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_of_every_rate_only_limits_are_known(rows, kept):
+    """The worst of all rates of a count of n bits at epsilon 1 is found by looking at 20,000."""
+    study = {
+        **rows,
+        "attack": [],
+        "run": {},
+        "mechanism": {"name": "counting-query"},
+        "family": {"kind": "rates", "from": 0.0, "to": 1.0, "points": 3, "tolerance": 1e-3},
+        "statement": {"name": "narcissus", "epsilon": 1.0, "delta": 0.01},
+    }
+    if not kept:  # what one is told depends on the rate, so nothing is known between the rates
+        study |= {"side-information": {"name": "rows", "rows": 1}}
+    scaled = scale(study, Sweep(Parameter("world.n", (4, 8))), rng=1)
+    (found,) = (c for c in scaled.curves if c.whose == EVERYBODY)
+    assert (found.quantity, found.grade) == ("gain", "proved")
+    p = np.linspace(0, 1, 20_001)
+    for point in found.points:
+        n = int(point.size)
+        ones = np.arange(n + 1)
+        gains = np.maximum.reduce([
+            np.zeros((n + 1, p.size)),
+            ones[:, None] / n - math.e * p,
+            1 - ones[:, None] / n - math.e * (1 - p),
+        ])  # fmt: skip
+        worst = (stats.binom.pmf(ones[:, None], n, p) * gains).sum(axis=0).max()
+        assert not point.exact
+        if kept:
+            assert point.low <= worst <= point.high <= point.value + 1e-3 + 1e-9
+        else:
+            assert point.high >= 1
 
 
 def test_who_makes_no_attempt_has_no_success(drawn):

@@ -99,6 +99,16 @@ def test_what_failed_or_is_contradicted_is_said(drawn):
     assert first.record is not None
 
 
+def test_an_attack_that_raised_at_a_value_is_said(rows):
+    sweep = Sweep(Parameter("attack.released-places.k", (1, 2, 9)), trials=20)
+    scaled = scale({**rows, "exact": {"when": "never"}}, sweep, rng=1)
+    assert [one.is_whole for one in scaled.each] == [True, True, False]
+    said = "the attack released-places failed with an error on 20 of 20 trials (ValueError"
+    assert said in as_dict(scaled)["failed"]["9"]
+    assert said in " ".join(text_of(scaled).split())
+    assert said in str(page(scaled).sections[-1])
+
+
 def test_nothing_played_is_nothing_told(drawn):
     none = drawn.each[0].results.model_copy(update={"exact": None, "attackers": ()})
     record = drawn.each[0].record.model_copy(update={"results": none})

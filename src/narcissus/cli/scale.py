@@ -42,7 +42,7 @@ already are not played again.
 \b
 Keys of --json: title, parameter, values, with, confidence, verdict, grade, told, assumptions,
 curves and further (whose, quantity, limits, grade, direction, words, exponents, points), failed,
-records. Exit code 3: it cannot be told, or a value could not be played.
+records. Exit code 3: it cannot be told, or a value could not be played, or not by every attack.
 """
 
 
@@ -138,7 +138,7 @@ def command(
     else:
         click.echo(text_of(scaled))
         click.echo(f"wrote {folder / 'index.html'}")
-    is_whole = all(one.record is not None for one in scaled.each)
+    is_whole = all(one.is_whole for one in scaled.each)
     return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
 
 

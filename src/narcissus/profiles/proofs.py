@@ -192,7 +192,9 @@ def _worst(bounds: list[Bound | None]) -> Bound | None:
 
 
 def _gamma(relation: Any) -> float | None:
-    """Give the share of places that may differ; None of other relations."""
+    """Give the share of places that may differ; None of other relations, all of the user's own."""
+    if is_own(relation):
+        return None
     if isinstance(relation, Member):
         return 0.0
     return relation.gamma if isinstance(relation, Hamming) else None
@@ -200,11 +202,13 @@ def _gamma(relation: Any) -> float | None:
 
 def _one_lemma(game: Game) -> Bound | None:
     gamma = _gamma(game.relation)
-    if gamma is None:
+    if gamma is None or is_own(game.world):
         return None
     world: Any = game.world
     if isinstance(world, Bits):
         return all_bits_limit(game)
+    if is_own(game.mechanism):  # a class derived from the lemma's mechanism may release more
+        return None
     if game.side is not None:
         return _with_surprisal(game, gamma)
     if isinstance(world, Tardos) and isinstance(game.mechanism, ExactAverage | NoisyAverage):
@@ -252,6 +256,7 @@ def _one_comparison(game: Game) -> Bound | None:
     if (
         gamma is None
         or looser is None
+        or any(is_own(part) for part in (game.world, game.mechanism, game.side))
         or looser < gamma
         or (game.kept is not None and game.kept.of_fresh is not None)
         or not isinstance(world, Tardos)

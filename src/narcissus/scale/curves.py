@@ -56,20 +56,26 @@ class SizeCurve:
 
 def epsilon_of(results: GameResults) -> float:
     """Give the factor on the baseline that a gain is reckoned with, as its logarithm."""
+    if results.statement.name == "threshold":  # its epsilon is a success, and no factor
+        return 0.0
     return results.statement.epsilon or 0.0
 
 
-def curves_of(found: Sequence[tuple[float, GameResults]]) -> list[SizeCurve]:
+def curves_of(
+    found: Sequence[tuple[float, GameResults]], *, between: bool = False
+) -> list[SizeCurve]:
     """Give all curves.
 
     Parameters
     ----------
     found
         Sizes, in their order, with what the study of each found.
+    between
+        Whether the study speaks of every rate of an interval, of which some were written out.
     """
     made: dict[tuple[str, Quantity, str], list[tuple[Known, Grade]]] = {}
     for size, results in found:
-        for whose, quantity, limits, known, grade in _of_one(size, results):
+        for whose, quantity, limits, known, grade in _of_one(size, results, between=between):
             made.setdefault((whose, quantity, limits), []).append((known, grade))
     return [
         SizeCurve(
@@ -82,9 +88,9 @@ def curves_of(found: Sequence[tuple[float, GameResults]]) -> list[SizeCurve]:
 _Point = tuple[str, Quantity, str, Known, Grade]
 
 
-def _of_one(size: float, results: GameResults) -> Iterator[_Point]:
+def _of_one(size: float, results: GameResults, *, between: bool) -> Iterator[_Point]:
     if results.exact is not None:
-        yield from _exact(size, results.exact)
+        yield from (_of_all_rates if between else _exact)(size, results.exact)
     for one in results.attackers:
         if one.failed < one.success.trials:  # one that always raised says nothing
             yield from _sampled(size, one, math.exp(epsilon_of(results)))
@@ -101,6 +107,17 @@ def _exact(size: float, exact: ExactGame) -> Iterator[_Point]:
     for quantity, value in numbers.items():
         low, high = max(0.0, value - ROUNDING), value + ROUNDING
         yield EVERYBODY, quantity, "", Known(size, value, low, high, exact=True), grade
+
+
+def _of_all_rates(size: float, exact: ExactGame) -> Iterator[_Point]:
+    """Give what the worst rate that was looked at needs, and what is enough for every one.
+
+    Success and baseline are known of the rates looked at only, and the worst one may be another.
+    """
+    gain = exact.delta[exact.epsilon.index(exact.best_attacker.at_epsilon)]
+    enough = 1.0 if exact.cover is None else exact.cover.at_most
+    known = Known(size, gain, max(0.0, gain - ROUNDING), max(enough, gain) + ROUNDING)
+    yield EVERYBODY, "gain", "", known, exact.grade
 
 
 def _sampled(size: float, one: AttackerResult, factor: float) -> Iterator[_Point]:

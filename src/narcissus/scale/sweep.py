@@ -39,6 +39,24 @@ class AtValue:
         """What the study found, if it did."""
         return None if self.record is None else cast("GameResults", self.record.results)
 
+    @property
+    def failures(self) -> list[str]:
+        """Which attacks raised errors, in words; their trials count as unsuccessful."""
+        attackers = () if self.results is None else self.results.attackers
+        return [
+            f"the attack {one.name} failed with an error on {one.failed:,} of "
+            f"{one.success.trials:,} trials ({one.failures[0].error})"
+            for one in attackers
+            if one.failed
+        ]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it could be played, by each attack at least at one trial."""
+        return self.results is not None and all(
+            one.failed < one.success.trials for one in self.results.attackers
+        )
+
 
 @dataclass(frozen=True)
 class Scaled:
@@ -71,7 +89,13 @@ class Scaled:
     def curves(self) -> tuple[SizeCurve, ...]:
         """Success, baseline, gain and bounds against the parameter."""
         found = [(one.value, one.results) for one in self.each if one.results is not None]
-        return tuple(curves_of(found))
+        return tuple(curves_of(found, between=self.of_rates))
+
+    @property
+    def of_rates(self) -> bool:
+        """Whether the study speaks of every rate of an interval."""
+        families = [one.record.study.get("family") for one in self.each if one.record is not None]
+        return any(family is not None and family["kind"] == "rates" for family in families)
 
 
 def scale(

@@ -90,7 +90,11 @@ def as_dict(scaled: Scaled) -> dict[str, Any]:
         "assumptions": list(ASSUMED),
         "curves": [_curve(one) for one in scaled.curves],
         "further": [_curve(one) for one in scaled.further],
-        "failed": {f"{one.value:g}": one.failed for one in scaled.each if one.failed},
+        "failed": {
+            f"{one.value:g}": one.failed or "; ".join(one.failures)
+            for one in scaled.each
+            if one.failed or one.failures
+        },
         "records": {
             f"{one.value:g}": one.record.digest for one in scaled.each if one.record is not None
         },
@@ -161,7 +165,11 @@ def _fits(said: list[CurveWords]) -> Grid:
 
 
 def _not_covered(scaled: Scaled) -> list[str]:
-    failed = [f"{scaled.name} = {one.value:g}: {one.failed}" for one in scaled.each if one.failed]
+    failed = [
+        f"{scaled.name} = {one.value:g}: {said}"
+        for one in scaled.each
+        for said in (*([one.failed] if one.failed else []), *one.failures)
+    ]
     at_odds = [
         f"{scaled.name} = {one.value:g}: {one.record.verdict}"
         for one in scaled.each
@@ -170,6 +178,7 @@ def _not_covered(scaled: Scaled) -> list[str]:
     return [
         f"values of {scaled.name} other than those drawn, above all larger ones",
         "attackers other than those played, where the game was not written out",
+        *(["attacks at rates between those that were played"] if scaled.of_rates else []),
         *failed,
         *at_odds,
     ]
@@ -189,6 +198,7 @@ def text_of(scaled: Scaled) -> str:
             lines.append(f"  {scaled.name} = {one.value:g} could not be played: {one.failed}")
         elif one.record is not None and one.record.status == "contradicted":
             lines.append(f"  {scaled.name} = {one.value:g}: {one.record.verdict}")
+        lines += [f"  {scaled.name} = {one.value:g}: {said}" for said in one.failures]
     return "\n".join(_wrapped(line) for line in lines)
 
 

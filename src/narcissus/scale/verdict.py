@@ -21,8 +21,9 @@ TOLD = ("falls", "rises", "stays", "goes up and down", "is zero")
 
 ASSUMED = (
     "Exponents of exact values are the least and the largest between two neighbouring sizes. Those "
-    "of samples are limits of the exponent of the least-squares line through the logarithms of the "
-    "true values, from limits that hold for all values at once: no law is assumed for them.",
+    "of samples, and of what every rate of an interval needs, are limits of the exponent of the "
+    "least-squares line through the logarithms of the true values, from limits that hold for all "
+    "values at once: no law is assumed for them.",
     f"That a law fits is an approximation: one of its curves passes every value within a factor of "
     f"{NEAR:g}, or the limits of a sampled one widened by it, or the exponents of exact values "
     "differ by no more than that. Where it does not fit, no curve of the law is that near to the "
@@ -60,9 +61,10 @@ def told(curve: SizeCurve) -> CurveWords:
     if way == "falls":
         words, has_law = _falls(points)
     elif way == "goes up and down":
-        words, has_law = _from_its_top(points)
+        words, has_law = _from_its_top(curve)
     elif way == "rises":
-        words = f"does not fall: it rises from {_of(points[0])} to {_of(points[-1])}"
+        first, last = _of(points[0], curve.grade), _of(points[-1], curve.grade)
+        words = f"does not fall: it rises from {first} to {last}"
     elif way == "stays":
         least = min(p.value if p.exact else p.low for p in points)
         most = max(p.value if p.exact else p.high for p in points)
@@ -75,8 +77,10 @@ def told(curve: SizeCurve) -> CurveWords:
     return CurveWords(curve, words, grade, way in TOLD)
 
 
-def _of(point: Known) -> str:
-    return f"{point.value:.4g}" if point.exact else f"{point.value:.3g} (sampled)"
+def _of(point: Known, grade: Grade) -> str:
+    if point.exact:
+        return f"{point.value:.4g}"
+    return f"{point.value:.3g} ({'sampled' if grade == 'sampled' else 'or more'})"
 
 
 def _untold(points: Sequence[Known]) -> str:
@@ -88,11 +92,12 @@ def _untold(points: Sequence[Known]) -> str:
     return f"cannot be told: the limits allow that it stays; {_MORE}"
 
 
-def _from_its_top(points: Sequence[Known]) -> tuple[str, bool]:
+def _from_its_top(curve: SizeCurve) -> tuple[str, bool]:
     """Say where it is largest, and how it goes on from there."""
+    points = curve.points
     place = max(range(len(points)), key=lambda i: points[i].value)
     rest, top = points[place:], points[place]
-    words = f"goes up and down, with its largest value, {_of(top)}, at {top.size:g}"
+    words = f"goes up and down, with its largest value, {_of(top, curve.grade)}, at {top.size:g}"
     if place and direction(rest) == "falls":
         further, has_law = _falls(rest)
         return f"{words}; from there it {further}", has_law

@@ -10,7 +10,7 @@ from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Secti
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.base import SampledShare
-from narcissus.study.results.game import AttackerResult, GameResults
+from narcissus.study.results.game import AttackerResult, ExactGame, GameResults
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -55,7 +55,7 @@ def _numbers(results: GameResults) -> list[Headline]:
             where += f": no attempt gains {exact.rounding:g} or more"
         if exact.member:
             where += f", for {top.member}"
-        any_baseline = "at any baseline, also one as large"
+        any_baseline = f"at any baseline, also one as large{_among(exact)}"
         for label, value, said in (
             ("Baseline of the attacker with the largest gap", top.baseline, where),
             ("Success of the attacker with the largest gap", top.success, where),
@@ -164,6 +164,11 @@ def _verdict(record: Record, results: GameResults) -> Verdict:
     )
 
 
+def _among(exact: ExactGame) -> str:
+    """Say of numbers of a family of rates that they are not about those between."""
+    return "" if exact.cover is None else ", of the rates looked at"
+
+
 def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
     exact, best = results.exact, _best(results)
@@ -175,7 +180,8 @@ def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
         won, lost = best.success.value, best.baseline.value
     else:
         return None
-    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
+    among = "" if exact is None else _among(exact)
+    words = f"data of {member}{among}: the best attempts fit them in {percent(won)} of cases"
     return f"{words}, and fresh data in {percent(lost)}.", grade
 
 

@@ -31,10 +31,13 @@ def exactly(
     statement: Any,
     epsilons: Sequence[float],
     cover: CoverResult | None = None,
+    *,
+    of_rates: bool = False,
 ) -> ExactGame | None:
     """Judge a statement; None where it has no exact form in this game.
 
-    ``cover`` is what is known between the members of a family of rates.
+    ``cover`` is what is known between the members of a family of rates, which ``of_rates`` says
+    that it is.
     """
     points: list[float] = sorted(set(epsilons))
     at = points[0]
@@ -51,6 +54,7 @@ def exactly(
     several = len(written.members) > 1
     given = written.assumptions
     words = f"{what}: {number(least)}, allowed {limit:g}"
+    among = ", of the rates looked at" if of_rates else ""
     return ExactGame(
         grade="proved if" if given else "proved",
         epsilon=tuple(points),
@@ -70,7 +74,7 @@ def exactly(
         limit=limit,
         best_fixed_guess=fixed,
         holds=least <= limit + ROUNDING,
-        words=f"{words}; the most needed at {member}" if several else words,
+        words=f"{words}; the most needed at {member}{among}" if several else words,
         assumptions=given,
         cover=cover,
     )
