@@ -46,7 +46,8 @@ def refuse_pickle(path: Path) -> None:
     if pickled:
         raise InputError(
             f"{path} is a pickle, and reading a pickle can run any program: save it as "
-            "safetensors, as .npy or .npz without objects, or as text; beside such a file, remove it"
+            "safetensors, as .npy or .npz without objects, or as text; beside such a file, "
+            "remove it"
         )
 
 

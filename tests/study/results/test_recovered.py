@@ -63,7 +63,9 @@ def shown(ours, of, theirs, others):
     return shown_gain(ours / of, of, fresh), ours / of - fresh.high
 
 
-@pytest.mark.parametrize(("of", "others", "share"), [(8, 168, 0.05), (10, 1000, 0.1), (20, 20, 0.3)])
+@pytest.mark.parametrize(
+    ("of", "others", "share"), [(8, 168, 0.05), (10, 1000, 0.1), (20, 20, 0.3)]
+)
 def test_a_model_that_never_saw_any_seldom_seems_to_gain(of, others, share):
     rng = np.random.default_rng(1)
     drawn = zip(rng.binomial(of, share, 3000), rng.binomial(others, share, 3000), strict=True)
