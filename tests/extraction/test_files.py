@@ -49,6 +49,32 @@ def test_pickles_are_refused_whatever_they_are_called(tmp_path, protocol, thing)
         check_release(path)
 
 
+def test_links_hand_over_nothing_but_the_release(tmp_path):
+    """Those of a cache of Hugging Face stay; others could lead to any file of this machine."""
+    model = tmp_path / "models--x" / "snapshots" / "1"
+    blobs = tmp_path / "models--x" / "blobs"
+    model.mkdir(parents=True)
+    blobs.mkdir()
+    safetensors(blobs / "abc", np.ones(2, dtype=np.float32))
+    (model / "model.safetensors").symlink_to("../../blobs/abc")
+    (model / "again.safetensors").symlink_to("model.safetensors")
+    assert check_release(model) > 0
+    (tmp_path / "private").write_text("x")
+    for target, said in (
+        ("../../../private", "leads out"), (".", "leads out"), ("none", "leads nowhere"),
+        ("notes", "leads nowhere"), ("../../blobs", "leads out"),
+    ):  # fmt: skip
+        (model / "notes").symlink_to(target)
+        with pytest.raises(InputError, match=f"notes is a link that {said}"):
+            check_release(model)
+        (model / "notes").unlink()
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    (moved / "model.safetensors").symlink_to(blobs / "abc")
+    with pytest.raises(InputError, match="leads out"):
+        check_release(moved)
+
+
 def test_pickles_in_archives_and_arrays(tmp_path):
     with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
         archive.writestr("archive/data.pkl", b"x")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import pytest
 
@@ -47,6 +48,19 @@ def test_code_of_a_model_is_never_run(tmp_path, name):
     (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
     (tmp_path / name).write_text(json.dumps({"auto_map": {"AutoModel": "mine.Model"}}))
     with pytest.raises(InputError, match=rf"code of its own \(`auto_map` in {name}"):
+        check_model_folder(tmp_path)
+
+
+def test_pickles_beside_safetensors_and_links_are_refused_before_any_work(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    assert check_model_folder(tmp_path) == 16
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps([0] * 20, 4))
+    with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle.*remove it"):
+        check_model_folder(tmp_path)
+    (tmp_path / "pytorch_model.bin").unlink()
+    (tmp_path / "notes.txt").symlink_to(__file__)
+    with pytest.raises(InputError, match="leads out of the folder"):
         check_model_folder(tmp_path)
 
 

@@ -46,7 +46,8 @@ def refuse_pickle(path: Path) -> None:
     if pickled:
         raise InputError(
             f"{path} is a pickle, and reading a pickle can run any program: save it as "
-            "safetensors, as .npy or .npz without objects, or as text"
+            "safetensors, as .npy or .npz without objects, or as text; beside such a file, "
+            "remove it"
         )
 
 
@@ -74,6 +75,8 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
         broken = [p.name for p in files if p.suffix in _PICKLES or p.suffix == ".bin"]
         hint = f"; {broken[0]} is not read, since it may hold a pickle" if broken else ""
         raise InputError(f"the folder {path} has no weights ({', '.join(WEIGHTS)}){hint}")
+    if path.is_dir():
+        refuse_links(path)
     size = sum(file_size(p, largest=_ANY) for p in files)
     if size == 0:
         raise InputError(f"the release {path} is empty")
@@ -87,6 +90,34 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
         if file.suffix in {".npy", ".npz"}:
             headers_of(file)
     return size
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder with links that lead out of it: a program would be handed what they lead to.
+
+    Links to the files of a cache of Hugging Face stay: there a model is a folder
+    ``snapshots/REVISION`` of links to ``blobs``.
+
+    Raises
+    ------
+    InputError
+        With the link, and where it leads.
+    """
+    inside = folder.resolve()
+    blobs = inside.parent.parent / "blobs"
+    for link in sorted(folder.rglob("*")):
+        if not link.is_symlink():
+            continue
+        try:
+            leads = link.resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            raise InputError(f"{link} is a link that leads nowhere: remove it") from error
+        cached = inside.parent.name == "snapshots" and leads.parent == blobs
+        if not leads.is_file() or not (cached or leads.is_relative_to(inside)):
+            raise InputError(
+                f"{link} is a link that leads out of the folder, to {leads}: put a copy of what is "
+                "meant in its place"
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.extraction.files import refuse_pickle
+from narcissus.extraction.files import refuse_links, refuse_pickle
 
 FloatArray = NDArray[np.float64]
 
@@ -43,6 +43,7 @@ def check_model_folder(path: Path) -> int:
         raise InputError(f"no such model folder: {path}")
     if not (path / "config.json").is_file():
         raise InputError(f"the folder {path} is no model: it has no config.json")
+    refuse_links(path)
     weights = sorted(path.glob("*.safetensors"))
     if not weights:
         raise InputError(
@@ -50,8 +51,9 @@ def check_model_folder(path: Path) -> int:
             "(a .bin file is a pickle and is not read; save the model with "
             "`save_pretrained(folder, safe_serialization=True)`)"
         )
-    for file in weights:
-        refuse_pickle(file)
+    for file in path.rglob("*"):  # whoever gets the folder would get them as well
+        if file.is_file():
+            refuse_pickle(file)
     for file in path.iterdir():  # configuration and tokenizer, which are read whole
         if file.suffix in _TEXTS:
             file_size(file, largest=LARGEST_TEXT)

@@ -165,11 +165,11 @@ def _secrets(results: SecretsResults, record: Record) -> Subject:
 
 def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
     """Say which copies are given away most."""
-    if group is whole or group.gain is None:
+    if group is whole or group.shown_gain <= 0:
         return ""
     return (
         f"Hardest hit: {name} that come {number(group.copies)} times: {percent(group.share)} are "
-        f"given back, at least {points(group.gain.low, 'down')} points more than of those never "
+        f"given back, at least {points(group.shown_gain, 'down')} points more than of those never "
         "seen (sampled)."
     )
 

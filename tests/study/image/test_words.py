@@ -14,9 +14,10 @@ def test_the_verdict_names_counts_and_gain(audit):
     assert f"gives back {whole.reproduced} of {whole.images} outliers" in said
     assert "0.0% of those that it never saw" in said
     assert f"with {worst.copies} copies, it gives back {worst.reproduced} of" in said
-    for gain, text in zip((whole.gain, worst.gain), said.split("at least ")[1:], strict=True):
-        shown = float(text.partition(" points")[0])
-        assert 100 * gain.low - 0.1001 <= shown <= 100 * gain.low  # rounded down
+    assert whole.gain.low > 0 >= whole.shown_gain  # 2 of 10: chance alone may give as many
+    assert "no gain is shown" in said
+    shown = float(said.partition("at least ")[2].partition(" points")[0])
+    assert 100 * worst.gain.low - 0.1001 <= shown <= 100 * worst.gain.low  # rounded down
 
 
 def test_what_others_trained_on_is_taken_on_trust():

@@ -1,13 +1,19 @@
 """What came back beside fresh ones: gains follow from shares, groups add up to the whole."""
 
-import pytest
+from functools import cache
 
+import numpy as np
+import pytest
+from scipy import stats
+
+from narcissus.evidence import clopper_pearson
 from narcissus.results import Estimate
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.recovered import (
     GainOverFresh,
     require_gain,
     require_groups,
+    shown_gain,
     status_of,
 )
 
@@ -49,3 +55,35 @@ def test_the_first_group_is_the_whole_of_the_others():
 )
 def test_an_attack_that_fails_proves_nothing(gains, most, status):
     assert status_of(most, gains) == status
+
+
+@cache
+def shown(ours, of, theirs, others):
+    fresh = SampledShare.of(clopper_pearson(theirs, others, confidence=0.95))
+    return shown_gain(ours / of, of, fresh), ours / of - fresh.high
+
+
+@pytest.mark.parametrize(
+    ("of", "others", "share"), [(8, 168, 0.05), (10, 1000, 0.1), (20, 20, 0.3)]
+)
+def test_a_model_that_never_saw_any_seldom_seems_to_gain(of, others, share):
+    rng = np.random.default_rng(1)
+    drawn = zip(rng.binomial(of, share, 3000), rng.binomial(others, share, 3000), strict=True)
+    gains = np.array([shown(int(ours), of, int(theirs), others) for ours, theirs in drawn])
+    # 1% of 3,000 above 5% would be seen; the limit of fresh ones alone fails as often as a third
+    assert (gains[:, 0] > 0).mean() < 0.05
+    assert (gains[:, 1] > 0).mean() > 0.05
+
+
+def test_a_gain_that_is_no_chance_keeps_its_limit():
+    rng = np.random.default_rng(2)
+    kept = 0
+    for _ in range(300):
+        of, others = (int(n) for n in rng.integers(1, 40, 2))
+        ours, theirs = int(rng.integers(of + 1)), int(rng.integers(others + 1))
+        found, low = shown(ours, of, theirs, others)
+        chance = stats.hypergeom.sf(ours - 1, of + others, ours + theirs, of)
+        assert found == (min(low, 0.0) if chance > 0.05 else low)
+        kept += low > 0
+    assert kept > 30
+    assert shown_gain(1.0, 5, None) == -1.0

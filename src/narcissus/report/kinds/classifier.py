@@ -67,7 +67,7 @@ def _verdict(record: Record, results: ClassifierResults) -> Verdict:
         evidence_against=[
             f"{ATTACKS[one.name]}: a gain of {between_points(one.gain.low, one.gain.high)} points"
             for one in results.attacks
-            if most is not None and one.gain.low > most
+            if most is not None and one.shown_gain > most
         ],
         evidence_for=[],  # an attack that fails proves nothing
         numbers=numbers,

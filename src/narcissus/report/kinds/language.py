@@ -69,7 +69,7 @@ def _verdict(record: Record, results: LanguageResults) -> Verdict:
     against = [
         attack_words(one)
         for one in results.attacks
-        if most is not None and one.whole.gain is not None and one.whole.gain.low > most
+        if most is not None and one.whole.shown_gain > most
     ]
     against += [program_words(results)] if results.program_exceeds else []
     worst = results.best.worst

@@ -11,7 +11,7 @@ from narcissus.report.page import Cell, Facts, Figure, Grid
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.base import SampledShare
-from narcissus.study.results.recovered import GainOverFresh
+from narcissus.study.results.recovered import GainOverFresh, shown_gain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -40,6 +40,8 @@ class Counted:
             return self.label, percent(self.share), f"no fresh {of}", "not assessed"
         between = between_points(self.gain.low, self.gain.high)
         text = f"never seen {percent(self.fresh.value)}; gain {between} points"
+        if self.gain.low > 0 >= shown_gain(self.share, self.total, self.fresh):
+            text += "; chance alone may give as much"
         return self.label, percent(self.share), text, "sampled"
 
     def cells(self) -> list[Cell]:

@@ -35,7 +35,7 @@ def verdict_words(results: ClassifierResults) -> str:
         accepted = f"{upper(100 * results.most_gain, places=1)} points are accepted"
         text += {
             "exceeded": f" {accepted}.",
-            "too few trials": f" {accepted}; more fresh images would tell.",
+            "too few trials": f" {accepted}; more images would tell.",
             "inconclusive": f" {accepted}: these attacks do not show more, and prove no less.",
             "no threshold": "",
         }[results.status]
@@ -43,7 +43,7 @@ def verdict_words(results: ClassifierResults) -> str:
 
 
 def _gain(one: ImageAttack) -> str:
-    low = lower(100 * one.gain.low, places=1)
+    low = lower(100 * one.shown_gain, places=1)
     return f"at least {low} points"
 
 

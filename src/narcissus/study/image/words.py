@@ -25,12 +25,12 @@ def verdict_words(results: ImageResults) -> str:
         f"trained on{_beside(whole)}."
     )
     worst = results.worst
-    if worst.copies and worst.gain is not None:
+    if worst.copies and worst.shown_gain > 0:
         copies = "1 copy" if worst.copies == 1 else f"{worst.copies:,} copies"
         text += (
             f" Of those with {copies}, it gives "
             f"back {worst.reproduced:,} of {worst.images:,}: at least "
-            f"{lower(100 * worst.gain.low, places=1)} points more than of fresh ones."
+            f"{lower(100 * worst.shown_gain, places=1)} points more than of fresh ones."
         )
     if results.most_gain is not None:
         text += f" {_threshold(results, results.most_gain)}"
@@ -49,7 +49,7 @@ def _beside(group: ImageGroup) -> str:
         return ""
     return (
         f" ({100 * group.share:.1f}%), and {100 * group.fresh.value:.1f}% of those that it never "
-        f"saw: {_gained(group.gain.low)}"
+        f"saw: {_gained(group.shown_gain)}"
     )
 
 
@@ -57,7 +57,7 @@ def _threshold(results: ImageResults, most: float) -> str:
     accepted = f"{upper(100 * most, places=1)} points are accepted"
     return {
         "exceeded": f"{accepted}.",
-        "too few trials": f"{accepted}; more fresh images would tell.",
+        "too few trials": f"{accepted}; more images would tell.",
         "inconclusive": f"{accepted}: these attempts do not show more, and prove no less.",
         "no threshold": "",
     }[results.status]

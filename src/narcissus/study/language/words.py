@@ -56,7 +56,9 @@ def _beside(group: DocumentGroup) -> str:
     if group.fresh is None or group.gain is None:
         return ""
     shown = (
-        f"a gain of at least {lower(100 * group.gain.low, places=1)} points"
+        f"a gain of at least {lower(100 * group.shown_gain, places=1)} points"
+        if group.shown_gain > 0
+        else "chance alone may give as much"
         if group.gain.low > 0
         else f"{group.fresh.trials:,} of those are too few to show a gain"
         if group.gain.value > 0
@@ -71,11 +73,12 @@ def _beside(group: DocumentGroup) -> str:
 def _threshold(results: LanguageResults) -> str:
     most = results.most_gain or 0.0
     accepted = f"{upper(100 * most, places=1)} points are accepted"
-    gain = results.best.whole.gain
-    if gain is not None and gain.low > most:
+    whole = results.best.whole
+    gain = whole.gain
+    if whole.shown_gain > most:
         return f"{accepted}."
     if gain is not None and gain.value > most:
-        return f"{accepted}; more fresh documents would tell."
+        return f"{accepted}; more documents would tell."
     return f"{accepted}: these attacks do not show more, and prove no less."
 
 

@@ -22,6 +22,7 @@ from narcissus.study.results.recovered import (
     GainOverFresh,
     RecoveredStatus,
     require_gain,
+    shown_gain,
     status_of,
 )
 
@@ -76,6 +77,11 @@ class ImageAttack(ResultModel):
     )
     shown: tuple[ShownReconstruction, ...]
 
+    @property
+    def shown_gain(self) -> float:
+        """The gain that is shown; 0 or below: none."""
+        return shown_gain(self.share, self.images, self.fresh)
+
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if abs(self.share - self.recovered / self.images) > SLACK:
@@ -123,7 +129,7 @@ class ClassifierResults(ResultModel):
     @property
     def status_by_numbers(self) -> RecoveredStatus:
         """The status that the numbers have: attacks that fail prove nothing."""
-        return status_of(self.most_gain, ((one.gain.value, one.gain.low) for one in self.attacks))
+        return status_of(self.most_gain, ((one.gain.value, one.shown_gain) for one in self.attacks))
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

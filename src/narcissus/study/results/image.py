@@ -24,6 +24,7 @@ from narcissus.study.results.recovered import (
     RecoveredStatus,
     require_gain,
     require_groups,
+    shown_gain,
     status_of,
 )
 
@@ -46,6 +47,11 @@ class ImageGroup(ResultModel):
         "them; null: there is none, or none of them is unlike the images of shadow models."
     )
     gain: GainOverFresh | None
+
+    @property
+    def shown_gain(self) -> float:
+        """The gain that is shown; 0 or below: none."""
+        return shown_gain(self.share, self.images, self.fresh)
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -113,7 +119,7 @@ class ImageResults(ResultModel):
     @property
     def worst(self) -> ImageGroup:
         """The group with the largest gain for certain; all outliers where others are equal."""
-        return max(self.groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+        return max(self.groups, key=lambda one: one.shown_gain)
 
     @property
     def status_by_numbers(self) -> RecoveredStatus:
@@ -121,7 +127,7 @@ class ImageResults(ResultModel):
         return status_of(
             self.most_gain,
             (
-                (group.share, -1.0) if group.gain is None else (group.gain.value, group.gain.low)
+                (group.share if group.gain is None else group.gain.value, group.shown_gain)
                 for group in self.groups
             ),
         )

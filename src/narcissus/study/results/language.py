@@ -23,6 +23,7 @@ from narcissus.study.results.recovered import (
     RecoveredStatus,
     require_gain,
     require_groups,
+    shown_gain,
     status_of,
 )
 
@@ -68,6 +69,11 @@ class DocumentGroup(ResultModel):
     )
     later = frozenset({"shadows"})
 
+    @property
+    def shown_gain(self) -> float:
+        """The gain that is shown; 0 or below: none."""
+        return shown_gain(self.share, self.documents, self.fresh)
+
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if abs(self.share - self.recovered / self.documents) > SLACK:
@@ -112,7 +118,7 @@ class DocumentAttack(ResultModel):
     @property
     def worst(self) -> DocumentGroup:
         """The group with the largest gain for certain; all documents where others are equal."""
-        return max(self.groups, key=lambda one: -1.0 if one.gain is None else one.gain.low)
+        return max(self.groups, key=lambda one: one.shown_gain)
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
@@ -232,4 +238,4 @@ class LanguageResults(ResultModel):
 
 
 def _gain(group: DocumentGroup) -> tuple[float, float]:
-    return (-1.0, -1.0) if group.gain is None else (group.gain.value, group.gain.low)
+    return (-1.0 if group.gain is None else group.gain.value), group.shown_gain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self
 
@@ -42,6 +43,36 @@ def require_gain(
             raise ValueError(f"`gain` is not the share beyond that of fresh {of}")
 
 
+def shown_gain(share: float, of: int, fresh: SampledShare | None) -> float:
+    """Give the gain that is shown: its lower limit, and none where chance alone gives as much.
+
+    The limit is about how many fresh ones come back on average. How many of those trained on do
+    varies as well, and of a few it varies much: a model that never saw any of them would often
+    seem to gain. So Fisher's exact test must refuse that, too, at the level of the limit.
+    """
+    if fresh is None:
+        return -1.0
+    assert fresh.high is not None
+    low, ours, theirs = share - fresh.high, round(share * of), round(fresh.value * fresh.trials)
+    if low > 0 and _chance_of_as_many(ours, of, theirs, fresh.trials) > 1 - fresh.confidence:
+        return 0.0
+    return low
+
+
+def _chance_of_as_many(ours: int, of: int, theirs: int, others: int) -> float:
+    """Give the chance of as many or more of ours if all that came back were drawn from all."""
+    back = ours + theirs
+    every = _log_choices(of + others, back)
+    return sum(
+        math.exp(_log_choices(of, k) + _log_choices(others, back - k) - every)
+        for k in range(ours, min(of, back) + 1)
+    )
+
+
+def _log_choices(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
 def require_groups(groups: Sequence[tuple[int, int, int]], of: str) -> None:
     """Refuse groups (copies, recovered, all) of which the first is not the whole of the others."""
     (copies, *whole), *parts = groups
@@ -52,7 +83,7 @@ def require_groups(groups: Sequence[tuple[int, int, int]], of: str) -> None:
 
 
 def status_of(most: float | None, gains: Iterable[tuple[float, float]]) -> RecoveredStatus:
-    """Give the status by gains (value, lower limit): attempts that fail prove nothing."""
+    """Give the status by gains (value, what is shown): attempts that fail prove nothing."""
     if most is None:
         return "no threshold"
     values, lows = zip(*gains, strict=True)
