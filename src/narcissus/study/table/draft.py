@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -175,7 +176,8 @@ def _release(proposal: Proposal) -> str:
     text += f"k = {proposal.k}\n"
     text += _comment("Levels to compare; smaller protects more, inf is no noise.")
     text += f"epsilon = {_toml(list(proposal.epsilon))}\n"
-    text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
+    if any(map(math.isfinite, proposal.epsilon)):  # exact counts guarantee nothing
+        text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
     return text
 
 
