@@ -200,4 +200,11 @@ def summary(proposal: Proposal) -> list[str]:
     ):
         if names:
             lines.append(f"{what}: {named(names)}")
+    columns = proposal.sketch.columns
+    same = [one.name for one in columns if one.name in map(str, one.tally.values)]
+    if 2 * len(same) > len(columns) > 1:
+        lines.append(
+            f"no header? {named(same)} are values of their columns as well: the first line must "
+            "hold the columns' names, and not a person"
+        )
     return lines
