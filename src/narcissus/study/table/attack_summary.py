@@ -158,9 +158,7 @@ def _distribution(hits: Sequence[float]) -> HitCounts:
     return HitCounts(targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted))
 
 
-def _columns(
-    experiment: Experiment, name: str, trials: Sequence[Trial]
-) -> dict[str, ColumnResult]:
+def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
     """Limit the share of each unknown column."""
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
