@@ -92,6 +92,7 @@ def test_the_nearest_word():
         check.one_of("name", "gausian", ["laplace", "gaussian"])
     assert check.did_you_mean("zzz", ["laplace"]) == ""
     assert check.did_you_mean("lap", ["laplace", "gaussian"]) == "; did you mean `laplace`?"
+    assert check.did_you_mean("agep", ["page", "AGEP"]) == "; did you mean `AGEP`?"
 
 
 @pytest.mark.parametrize(

@@ -13,39 +13,50 @@ from checking import hockey_stick, must, power_of_e
 DELTA = Fraction(1, 100)
 
 
-def mechanism(n: int, v: int, factor: Fraction, delta: Fraction) -> list[Fraction]:
-    """The chance of a release that names j of n bits rightly, one release each, j = 0 to n."""
+def mechanism(n: int, v: int, factor: Fraction, delta: Fraction, values: int = 2) -> list[Fraction]:
+    """The chance of a release that names j of n targets rightly, one release each, j = 0 to n."""
+    ways = [(values - 1) ** (n - j) for j in range(n + 1)]
     slope, at = [Fraction(1)], [Fraction(0)]  # u_j = slope_j t + at_j
     for j in range(1, n + 1):
         slope.append(factor * slope[-1])
-        at.append(factor * at[-1] + (delta / comb(n - 1, v - 1) if j == v else 0))
-    t = (1 - sum(comb(n, j) * at[j] for j in range(n + 1))) / sum(
-        comb(n, j) * slope[j] for j in range(n + 1)
+        at.append(factor * at[-1] + (delta / (comb(n - 1, v - 1) * ways[v]) if j == v else 0))
+    t = (1 - sum(comb(n, j) * ways[j] * at[j] for j in range(n + 1))) / sum(
+        comb(n, j) * ways[j] * slope[j] for j in range(n + 1)
     )
     return [slope[j] * t + at[j] for j in range(n + 1)]
 
 
-def is_private(n: int, u: list[Fraction], factor: Fraction, delta: Fraction) -> bool:
-    """Look at every data set, neighbour and event: n bits, a release for each guess of them."""
-    data = list(product((0, 1), repeat=n))
+def is_private(
+    n: int, u: list[Fraction], factor: Fraction, delta: Fraction, values: int = 2
+) -> bool:
+    """Look at every data set, neighbour and event: a release for each guess of all targets."""
+    data = list(product(range(values), repeat=n))
     rows = {x: [u[sum(a == b for a, b in zip(x, z, strict=True))] for z in data] for x in data}
     return all(min(row) >= 0 and sum(row) == 1 for row in rows.values()) and all(
-        hockey_stick(rows[x], rows[(*x[:i], 1 - x[i], *x[i + 1 :])], factor) <= delta
+        hockey_stick(rows[x], rows[(*x[:i], other, *x[i + 1 :])], factor) <= delta
         for x in data
         for i in range(n)
+        for other in range(values)
+        if other != x[i]
     )
 
 
-def is_private_in_short(n: int, u: list[Fraction], factor: Fraction, delta: Fraction) -> bool:
-    """The same, counted by the number of right guesses among the other bits: any n."""
-    down = sum(comb(n - 1, j - 1) * max(0, u[j] - factor * u[j - 1]) for j in range(1, n + 1))
-    up = sum(comb(n - 1, j) * max(0, u[j] - factor * u[j + 1]) for j in range(n))
+def is_private_in_short(
+    n: int, u: list[Fraction], factor: Fraction, delta: Fraction, values: int = 2
+) -> bool:
+    """The same, counted by the number of right guesses among the other targets: any n."""
+    ways = [comb(n - 1, j) * (values - 1) ** (n - 1 - j) for j in range(n)]  # j others are right
+    down = sum(ways[j - 1] * max(0, u[j] - factor * u[j - 1]) for j in range(1, n + 1))
+    up = sum(ways[j] * max(0, u[j] - factor * u[j + 1]) for j in range(n))
     return min(u) >= 0 and down + up <= delta
 
 
-def said(n: int, v: int, factor: Fraction, delta: Fraction, times: int = 1) -> Fraction:
-    """The tail and alpha n delta, for fair bits: also the most that any F of Theorem 3.3 gives."""
+def said(
+    n: int, v: int, factor: Fraction, delta: Fraction, times: int = 1, values: int = 2
+) -> Fraction:
+    """The tail and alpha n delta, values alike: also the most that any F of Theorem 3.3 gives."""
     a, b = factor.as_integer_ratio()
+    b *= values - 1
     mass = [Fraction(comb(n, j) * a**j * b ** (n - j), (a + b) ** n) for j in range(n + 1)]
     tails = [sum(mass[k:]) for k in range(n + 1)]
     alpha = max((tails[max(v - j, 0)] - tails[v]) / j for j in range(1, n + 1))
@@ -95,3 +106,20 @@ for v in (55, 65, 73, 80):
     theorem = said(100, v, high, Fraction(1, 10**5))
     must((reached > theorem) == (v < 70), "it exceeds the theorem below the mean, 73.1, alone")
     print(f"  v {v}: reached {float(reached):.8f}   3.3, 3.5: {float(theorem):.8f}")
+
+print("equally likely values, epsilon .1, delta 1e-5: at least v of n named, above the mean")
+low, high = power_of_e(Fraction(1, 10))
+small = Fraction(1, 10**5)
+must(is_private(2, mechanism(2, 1, low, small, 3), low, small, 3), "private, by every event")
+for values, n, v in ((3, 2, 1), (4, 100, 35), (10, 100, 17), (100, 100, 4)):
+    u = mechanism(n, v, low, small, values)
+    must(is_private_in_short(n, u, low, small, values), "the mechanism is private")
+    reached = sum(comb(n, j) * (values - 1) ** (n - j) * u[j] for j in range(v, n + 1))
+    theorem = said(n, v, high, small, values=values)
+    mean = n * high / (high + values - 1)
+    must(reached > theorem and v > mean, "it exceeds the theorem above the mean")
+    must(n == 2 or reached < Fraction(1, 20), "and at the 95% level")
+    print(
+        f"  {values} values, n {n}, mean {float(mean):.2f}, v {v}: reached {float(reached):.8f}"
+        f"   3.3, 3.5: {float(theorem):.8f}"
+    )

@@ -150,7 +150,9 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Give '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
-    near = get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)
+    names = [str(k) for k in known]
+    same = [name for name in names if name.casefold() == str(word).casefold()]
+    near = same or get_close_matches(str(word), names, n=1, cutoff=0.5)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 

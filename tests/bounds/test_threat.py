@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -61,6 +62,16 @@ def test_whole_numbers_of_equal_values_are_whole_in_spite_of_rounding(values):
     danger = threat(prior=1 / values, exact_match=True)
     assert danger.uniform
     assert len(danger.values) == values
+
+
+def test_many_values_take_the_square_of_them_and_not_the_cube():
+    row = np.arange(1, 301) / np.arange(1, 301).sum()
+    tracemalloc.start()
+    danger = threat(values=row)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert danger.inseparable == pytest.approx(float(row @ row))
+    assert peak < 100 * row.size**2
 
 
 def test_what_exact_match_computes_is_not_taken():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 import tomllib
@@ -78,6 +79,8 @@ def test_paths_start_from_the_file(town, narcissus):
         (["town.csv", "--unknown", "hvi"], "no column `hvi`; did you mean `hiv`"),
         (["town.csv", "--drop", "agee"], "no column `agee`; did you mean `age`"),
         (["town.csv", "--unknown", "email"], "`email` cannot be unknown"),
+        (["town.csv", "--unknown", ""], "no column is to be unknown"),
+        (["town.csv", "--unknown", "HIV"], "no column `HIV`; did you mean `hiv`"),
         (["town.csv", "--epsilon", "1,x"], "numbers above 0"),
         (["town.csv", "--epsilon", "nan"], "numbers above 0"),
         (["towm.csv"], "did you mean `town.csv`"),
@@ -104,6 +107,14 @@ def test_flags_are_taken(town, narcissus):
     assert found["threat"]["unknown"] == ["age", "sex"]
     assert found["data"]["drop"] == ["", "email"]
     assert found["mechanism"]["epsilon"] == [0.5, 2]
+
+
+@pytest.mark.parametrize(("levels", "found"), [("1,3,1", [1, 3]), ("inf", [math.inf])])
+def test_any_levels_make_a_study_that_can_be_played(town, narcissus, levels, found):
+    assert narcissus("init", "town.csv", "--epsilon", levels)[0] == 0
+    mechanism = tomllib.loads((town / "town.toml").read_text())["mechanism"]
+    assert mechanism["epsilon"] == found
+    assert ("delta" in mechanism) == math.isfinite(found[0])
 
 
 def test_a_column_with_a_comma_in_its_name(town, narcissus):

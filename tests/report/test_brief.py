@@ -174,6 +174,8 @@ def test_what_was_accepted_has_its_direction_reason_and_author(every_record, tab
     assert "no threshold was set" in accepted(
         table_record(1, threshold=None, status="inconclusive")
     )
+    assert accepted(every_record["game"]).startswith("the statement: success <= ")
+    assert accepted(every_record["synthetic"]).startswith("excess at most ")
     channel = every_record["channel"]
     study = {"threshold": {"beta_star": 0.5, "reason": "", "origin": ""}, "policy": None}
     assert accepted(channel.model_copy(update={"study": study})) == "beta star at least 50.0%"

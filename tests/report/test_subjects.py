@@ -150,6 +150,16 @@ def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(every_record):
         assert len(found.limits) == count
 
 
+def test_what_any_attacker_of_a_game_reaches_is_a_limit(every_record):
+    record = every_record["game"]
+    exact = record.results.exact
+    for most, limits in ((1.0, []), (0.6123, ["At most 61.3% of attempts fit the data."])):
+        shown = exact.model_copy(update={"best_success": most, "cover": None, "members": 1})
+        results = record.results.model_copy(update={"exact": shown, "proofs": ()})
+        found = subject_of(record.model_copy(update={"results": results, "status": "exceeded"}))
+        assert [one.text for one in found.limits] == limits
+
+
 def test_copies_that_are_given_back_most_are_named(every_record):
     record = every_record["image-model"]
     worst = record.results.worst

@@ -22,8 +22,8 @@ FloatArray = NDArray[np.float64]
 _MOST_TAILS = 10_000  # counts up to which the tails at all counts below are compared
 _FAIR = "membership of a fair coin: success is (1 + advantage) / 2"
 _TAIL_ONLY = (
-    "Its failures are independent of the successes, which mechanisms need not obey: for counts "
-    "at or below the mean some mechanism exceeds it (Narcissus theory 4.2)."
+    "Its failures are independent of the successes, which mechanisms need not obey: below the "
+    "mean, and for many values above it, some mechanism exceeds it (Narcissus theory 4.2)."
 )
 
 

@@ -259,7 +259,7 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
         bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
     )
     # Some guess is right for x and wrong for y: only then does the swap tell anything.
-    told = (matrix[:, None, :] > matrix[None, :, :]).any(axis=2)
+    told = matrix @ (1.0 - matrix.T) > 0
     return Threat(
         min(1.0, float((row @ matrix).max())),
         tuple(row.tolist()),

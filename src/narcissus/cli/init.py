@@ -39,7 +39,7 @@ AnswerT = TypeVar("AnswerT")
 
 def _columns(text: str, names: Sequence[str]) -> list[str]:
     """Read names separated by commas, or one name that has a comma in it."""
-    if text in names:
+    if text and text in names:
         return [text]
     return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
@@ -47,7 +47,7 @@ def _columns(text: str, names: Sequence[str]) -> list[str]:
 def _levels(text: str) -> tuple[float, ...]:
     """Read privacy levels separated by commas."""
     try:
-        levels = tuple(float(part) for part in text.split(","))
+        levels = tuple(dict.fromkeys(float(part) for part in text.split(",")))
     except ValueError:
         levels = ()
     if not levels or not all(level > 0 for level in levels):

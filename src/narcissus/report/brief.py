@@ -15,6 +15,7 @@ from narcissus.report.subjects import Subject, subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
+from narcissus.study.results.game import GameResults
 from narcissus.study.results.table import TableResults
 
 MOST_NUMBERS, MOST_ITEMS = 6, 3
@@ -165,13 +166,20 @@ def _decision(record: Record) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
+def _asked(key: str) -> str:
+    """Say what a key of a threshold is about."""
+    return "excess" if key == "at_most" else key.replace("_", " ")
+
+
 def accepted(record: Record) -> str:
     """Say what was accepted beforehand, why and by whom; or that nothing was."""
     said: Any = record.study.get("threshold") or {}
+    if isinstance(record.results, GameResults):
+        return f"the statement: {record.results.statement.words}"
     if isinstance(record.results, TableResults) and record.results.settings[0].threshold:
         said = record.results.settings[0].threshold.model_dump()
     parts = [
-        f"{key.replace('_', ' ')} at {'least' if key in AT_LEAST else 'most'} "
+        f"{_asked(key)} at {'least' if key in AT_LEAST else 'most'} "
         f"{percent(value) if isinstance(value, float) else value}"
         for key, value in said.items()
         if isinstance(value, int | float)

@@ -226,6 +226,11 @@ def _game(results: GameResults, record: Record) -> Subject:
     exact = results.exact
     if exact is not None and exact.holds and record.status == "met":
         limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
+    most = None if exact is None or exact.cover is not None else exact.best_success
+    if exact is not None and most is not None and most < 1:
+        text = f"At most {percent(most, 'up')} of attempts fit the data"
+        text += f", in each of {number(exact.members)} distributions" * (exact.members > 1)
+        limits.append(EveryAttacker(f"{text}.", exact.grade, exact.assumptions))
     worst = "" if exact is None or not exact.member else f"The worst world: {exact.member}."
     return Subject(
         f"Nothing about real people. The statement that was tested: {results.statement.words}.",

@@ -244,7 +244,7 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
         return _of_no_kind(fault, key)
     text = fault["msg"].removeprefix("Value error, ")
     got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
-    return f"`{key}`: {text}{got}"
+    return f"`{key}`: {text}{got}" if path else f"{text}{got}"
 
 
 def _of_no_kind(fault: Any, key: str) -> str:

@@ -57,8 +57,8 @@ CODES = _listed(
 
 MISSING_LIKE = _listed(
     "? - -- . unknown missing refused none_given not_stated not_available not_known dont_know dk "
-    "n.a. n.d. unspecified -1 -7 -8 -9 -77 -88 -99 -777 -888 -999 -9999 99 999 9999 99999 999999 "
-    "9999999"
+    "n.a. n.d. unspecified -1 -7 -8 -9 -77 -88 -99 -777 -888 -999 -9999 77 88 97 98 99 777 888 997 "
+    "998 999 7777 8888 9997 9998 9999 99999 999999 9999999"
 )
 """Values that say that there is none; blanks as underscores, without apostrophes."""
 

@@ -315,3 +315,12 @@ def test_an_attack_below_the_guess_of_its_own_trials_says_why(summed, real):
     assert found.below is None  # it decides by the prior: that would be luck
     _, found = summed("rap", change=lambda made: made.guess.fill(0.2), **changes)
     assert found.below is None
+
+
+def test_one_columns_share_is_that_of_the_whole_also_where_a_bound_cuts_it(summed):
+    alone = {"threat": {"unknown": ["ill"], "targets": 10}}
+    for proved in (1.0, 0.4):
+        _, found = summed(change=lambda m, most=proved: m.proved.fill(most), **alone)
+        [own] = found.columns.values()
+        assert (own.share, own.low, own.high) == (found.share, found.low, found.high)
+        assert found.share <= proved

@@ -116,6 +116,14 @@ def test_names_in_comments(names, text):
     assert text in named(names)
 
 
+def test_a_table_without_a_header_is_told():
+    people = {"m": RNG.choice(["m", "f"], ROWS), "40": 20 + RNG.integers(0, 60, ROWS)}
+    for more, told in (({}, True), ({"a": [1, 2] * 200, "b": [1, 2] * 200}, False)):
+        frame = pd.DataFrame({**people, **more})
+        lines = summary(propose(sketch_table(frame)))
+        assert any(line.startswith("no header? `m`, `40` are values") for line in lines) == told
+
+
 def test_the_summary():
     lines = summary(propose(sketch_table(pd.DataFrame(PEOPLE))))
     assert lines[0].startswith("unknown: `income`, `diagnosis`")

@@ -63,6 +63,7 @@ def test_an_identifier_that_is_wanted_is_kept_where_it_can_be():
         (AGES % 30, {}, 30),
         (AGES, {"width": 10}, 8),
         ([*AGES, *[999] * 20], {"width": 10, "codes": [999]}, 9),
+        ([*AGES, *[888, 999] * 20], {"width": 10, "codes": [888, 999]}, 10),
         ([*AGES, *[-9] * 20], {"width": 10, "codes": [-9]}, 9),
         ([*map(str, AGES), "N", "N"], {"width": 10, "codes": ["N"]}, 9),
         ([*map(str, AGES), *["N", "-9"] * 20], {"width": 10, "codes": ["N", -9]}, 10),

@@ -57,7 +57,7 @@ def count(most=7, whole=8, of=10):
 
 def attack(value=0.6, low=0.5, high=0.7, **more):
     told = {"baseline": 0.4, "gain": 0.2, "gain_low_joint": 0.1, "gain_high": 0.3,
-            "baseline_exact": True, "approximate": None}  # fmt: skip
+            "baseline_exact": True, "approximate": None, "uses": "prior and release"}  # fmt: skip
     return AttackResult.model_construct(share=value, low=low, high=high, **{**told, **more})
 
 
@@ -259,6 +259,10 @@ def test_what_speaks_against_a_release():
     [said] = against(told, [beyond, excess("attack", -0.1, 0.3), excess("bound", None, 0.3)], [])
     assert "the attack `mine` is 20.0 points of g above what the threshold allows" in said
     assert "(at least 10.0 points)" in said
+    blind = attack(gain=-0.01, gain_low_joint=-0.4, gain_high=0.3)
+    assert against(numbers(attacks={"a": blind}), [], []) != []
+    blind = blind.model_copy(update={"uses": "prior"})
+    assert against(numbers(attacks={"a": blind}), [], []) == []
     [worst] = against(numbers(attacks=told.attacks, groups=(group("m", 0.05),)), [], [])
     assert "hardest hit by sex: m (25.0% of the people)" in worst
 

@@ -136,7 +136,7 @@ def attack_result(
         "trials": len(trials),
         "method": f"{share.method}, on {scored}",
         "distribution": None if experiment.success.by_column else _distribution(hits),
-        "columns": _columns(experiment, name, trials, share),
+        "columns": _columns(experiment, name, trials),
         "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
         "is_estimated": attack.informed and experiment.estimates_ceiling,
@@ -145,6 +145,10 @@ def attack_result(
     }
     if experiment.prior_is_exact:
         _respect(found, bounds, _proved_of(experiment, trials))
+    if len(found["columns"]) == 1:  # the one column's share is that of the whole
+        [(column, own)] = found["columns"].items()
+        whole = {key: found[key] for key in ("share", "low", "high")}
+        found["columns"] = {column: own.model_copy(update=whole)}
     found["below"] = _below(experiment, attack, trials, found["share"])
     return AttackResult.model_validate(found)
 
@@ -154,18 +158,15 @@ def _distribution(hits: Sequence[float]) -> HitCounts:
     return HitCounts(targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted))
 
 
-def _columns(
-    experiment: Experiment, name: str, trials: Sequence[Trial], share: Estimate
-) -> dict[str, ColumnResult]:
-    """Limit the share of each unknown column; one column's is that of the whole, ``share``."""
+def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
+    """Limit the share of each unknown column."""
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
     found: dict[str, ColumnResult] = {}
     for c, column in enumerate(experiment.queries.unknown):
         around, guesses = Enclosure.of_column(trials, c), experiment.success.guess_shape[c]
         own = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
-        whole = experiment.knows_chances and values.shape[1] == 1
-        limits = share if whole else own.share(experiment.confidence)
+        limits = own.share(experiment.confidence)
         found[experiment.table.names[column]] = ColumnResult(
             **dict(as_mean(limits)), baseline=float(fresh[:, c].mean())
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -175,7 +176,8 @@ def _release(proposal: Proposal) -> str:
     text += f"k = {proposal.k}\n"
     text += _comment("Levels to compare; smaller protects more, inf is no noise.")
     text += f"epsilon = {_toml(list(proposal.epsilon))}\n"
-    text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
+    if any(map(math.isfinite, proposal.epsilon)):  # exact counts guarantee nothing
+        text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
     return text
 
 
@@ -198,4 +200,11 @@ def summary(proposal: Proposal) -> list[str]:
     ):
         if names:
             lines.append(f"{what}: {named(names)}")
+    columns = proposal.sketch.columns
+    same = [one.name for one in columns if one.name in map(str, one.tally.values)]
+    if 2 * len(same) > len(columns) > 1:
+        lines.append(
+            f"no header? {named(same)} are values of their columns as well: the first line must "
+            "hold the columns' names, and not a person"
+        )
     return lines

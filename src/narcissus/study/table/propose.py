@@ -112,12 +112,16 @@ def propose(
         There is no such column, an unknown one cannot be used, or none is left.
     """
     drop = [*sketch.left_out, *drop]
+    if unknown is not None and not unknown:
+        raise InputError("no column is to be unknown: name one that the attacker is after")
     for name in (*(unknown or ()), *drop):
         if name not in (*sketch.names, *sketch.left_out):
             raise InputError(unknown_column(name, sketch.names))
     if both := [name for name in unknown or () if name in drop]:
         raise InputError(f"`{both[0]}` is to be unknown and to be left out: decide for one")
-    left_out = {"": "no name: an index that was written along"} if sketch.unnamed else {}
+    left_out = (
+        {"": "no name: an index that was written along, or name it"} if sketch.unnamed else {}
+    )
     left_out |= dict.fromkeys(drop, ASKED)
     kept: list[ColumnProposal] = []
     for column in sketch.columns:

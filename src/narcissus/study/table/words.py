@@ -287,6 +287,8 @@ def against(
 
 def _best_attack(name: str, best: AttackResult) -> list[str]:
     """Say whether the best attack owes anything to the release, or that the trials do not tell."""
+    if best.uses == "prior":  # it does not look
+        return []
     low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
     chance = percent(best.baseline)
     both = (
