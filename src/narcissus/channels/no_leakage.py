@@ -15,8 +15,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import spatial, stats
+from scipy import spatial
 
 from narcissus._outwards import upper
 from narcissus._random import RandomSource, generator
@@ -128,7 +129,7 @@ def no_leakage_test(
     observer.finish()
     values = np.round(values, 9)  # one value, summed in another order, is one value
     # How many are at least as large: ranks from the top, ties in nobody's favour.
-    alone = stats.rankdata(-values, method="max", axis=1) / (many + 1)
+    alone = scipy.stats.rankdata(-values, method="max", axis=1) / (many + 1)
     # Of those that are alike in this the one that lies farthest out: as symmetric, and finer.
     spread = np.maximum(values.std(axis=1, keepdims=True), 1e-12)
     far = ((values - values.mean(axis=1, keepdims=True)) / spread).max(axis=0)
@@ -177,7 +178,7 @@ def _counts(data: Samples) -> Statistic:
 
 def _groups(features: Matrix) -> Statistic:
     """Give the largest Kruskal-Wallis statistic of any feature."""
-    ranks = stats.rankdata(features, axis=0)
+    ranks = scipy.stats.rankdata(features, axis=0)
     ranks -= ranks.mean(axis=0)
     ranks /= np.maximum(ranks.std(axis=0), 1e-12)
     ranks = np.ascontiguousarray(ranks.T)
