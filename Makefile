@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: audit test torch test-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -38,15 +38,25 @@ wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, 
 mutants: $(MUTANTS_STAMP) ## change one line at a time and see a test fail: MUTANTS=300 of them, 0 for all
 	$(BIN)/python tests/mutants/run.py --sample $(MUTANTS)
 
-check: $(DEV_STAMP) $(SITE_STAMP) ## lint, format, types, import rules, generated pages, the site
+check: lint types pages strict-site ## lint, format, types, import rules, generated pages, the site
+
+lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+
+types: $(DEV_STAMP)
+	$(BIN)/basedpyright
+
+pages: $(DEV_STAMP)
 	$(BIN)/python docs/public.py --check
 	$(BIN)/python docs/build.py --check
 	$(BIN)/python requirements/sbom.py --check
+
+strict-site: $(SITE_STAMP)
 	$(SITE)
+
+tools: $(DEV_STAMP) $(SITE_STAMP) # what `check` needs, so that nothing is installed while it runs
 
 # One file of the npm registry, which the digest pins; it stays out of the repository for its size.
 AXE := axe-core-4.14.1

@@ -67,6 +67,21 @@ def kept_audit():
     return read
 
 
+@cache
+def validator_of(schema):
+    from jsonschema.validators import validator_for
+
+    schema = json.loads(schema)
+    validator_for(schema).check_schema(schema)
+    return validator_for(schema)(schema)
+
+
+@pytest.fixture(scope="session")
+def fit():
+    """Hold a document against a JSON Schema, which itself is checked once: that takes longest."""
+    return lambda document, schema: validator_of(json.dumps(schema)).validate(document)
+
+
 @pytest.fixture(scope="session")
 def within():
     """Tell whether a count is plausible: two-sided binomial, false alarm rate 1e-6."""

@@ -6,17 +6,15 @@ import json
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, read_bytes
+from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +91,6 @@ def read_number_table(path: Path) -> NumberTable:
     """
     if path.name.lower().endswith(".json"):
         return _from_json(path)
-    import pandas as pd
-
     names, skipped = _header(path)
     frame: Any = None
     with parsing(path, "a CSV table"), open_text(path) as file:
@@ -123,8 +119,6 @@ def _numbers(
     path: Path, names: tuple[str, ...] | None, frame: pd.DataFrame, line: int
 ) -> NumberTable:
     """Give the cells as numbers, or name the first that is none."""
-    import pandas as pd
-
     # Lines without anything at the end are the end of the file.
     while len(frame) and frame.iloc[-1].isna().all():
         frame = frame.iloc[:-1]

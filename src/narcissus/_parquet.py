@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from narcissus._files import LARGEST, file_size, parsing
 from narcissus._optional import optional
+from narcissus._pandas import pd
 from narcissus.errors import InputError, TooLargeError
 
 _BUFFER = 2**20  # bytes of a column that are read at a time

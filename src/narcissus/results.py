@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from narcissus._outwards import lower, upper
+from narcissus._pandas import pd
 
 Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
 GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")

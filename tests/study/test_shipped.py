@@ -6,7 +6,6 @@ import dataclasses
 import json
 import tomllib
 
-import jsonschema
 import pytest
 
 import narcissus
@@ -29,7 +28,7 @@ def fewer_trials(study, most):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_shipped_study_comes_out_as_its_source_says(name):
+def test_shipped_study_comes_out_as_its_source_says(fit, name):
     """Seeded; few trials do, since the outcomes are far apart. Also drawn as a report."""
     shipped = shipped_study(name)
     study = load_study(shipped.path)
@@ -37,7 +36,7 @@ def test_shipped_study_comes_out_as_its_source_says(name):
     results = audit.results
     assert shipped.expected
     assert results["outcome"].startswith(shipped.expected), audit.verdict
-    jsonschema.validate(results, KIND.results.json_schema())
+    fit(results, KIND.results.json_schema())
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]
     assert any(isinstance(block, Grid | Figure) for block in blocks)

@@ -19,6 +19,12 @@ from narcissus.study.store import FILE, TrialStore
 posix = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
 
 
+@pytest.fixture(autouse=True)
+def without_pictures(monkeypatch):
+    """Leave the pictures out of reports: to draw them takes longer than to play."""
+    monkeypatch.setattr("narcissus.report.html.svg_of", lambda figure, prefix: "<svg></svg>")
+
+
 @pytest.fixture(scope="module")
 def big_blobs():
     """Payloads that take pages of their own."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import pandas as pd
-
+from narcissus._pandas import pd
 from narcissus._random import RandomSource
 from narcissus.audits.outcome import Audit
 from narcissus.audits.play import run
@@ -17,7 +16,7 @@ from narcissus.study.load import load_study
 from narcissus.tables import Bins, Table
 from narcissus.tables.read import MissingPolicy
 
-People = pd.DataFrame | Table | Path | str
+People: TypeAlias = "pd.DataFrame | Table | Path | str"
 """A data frame, a `Table`, a file (CSV or Parquet), or "statsmodels:NAME"."""
 
 

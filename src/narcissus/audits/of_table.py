@@ -7,9 +7,9 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
-import pandas as pd
 from pydantic import BaseModel
 
+from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource
 from narcissus._validation import did_you_mean
 from narcissus.audits.outcome import Audit
@@ -271,7 +271,7 @@ def _one_mechanism(mechanism: object) -> object:
 
 def _source(data: object) -> dict[str, object]:
     """Give the key of the section [data] that says where the table is."""
-    if isinstance(data, pd.DataFrame | Table):
+    if is_frame(data) or isinstance(data, Table):
         return {"frame": data}
     if isinstance(data, Path) or (isinstance(data, str) and not data.startswith("statsmodels:")):
         return {"path": str(data)}

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from narcissus._files import write_atomically
+from narcissus._pandas import pd
 from narcissus.study.record import Record, read_record
 
 if TYPE_CHECKING:

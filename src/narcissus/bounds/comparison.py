@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from narcissus._outwards import lower, upper
+from narcissus._pandas import pd
 from narcissus.bounds.floor import reached_of_threat
 from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on

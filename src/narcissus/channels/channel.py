@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from narcissus._pandas import is_frame, pd
 from narcissus._validation import distribution, non_negative
 from narcissus.errors import InputError
 
@@ -130,7 +130,7 @@ def channel(
     if isinstance(matrix, Channel):
         return matrix
     non_negative("tolerance", tolerance)
-    if isinstance(matrix, pd.DataFrame):
+    if is_frame(matrix):
         secrets = list(matrix.index) if secrets is None else secrets
         outputs = list(matrix.columns) if outputs is None else outputs
         matrix = matrix.to_numpy()

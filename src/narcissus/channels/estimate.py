@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.channels.ahead import cuts, predict_ahead, some

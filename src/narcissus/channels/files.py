@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from narcissus._files import open_text, parsing
+from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution
 from narcissus.channels.array_files import NamedMatrix, is_array_file, read_matrix, read_row

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from narcissus._files import open_text, parsing
 from narcissus._outwards import lower, upper
+from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
 from narcissus.channels.channel import channel, prior_for
 from narcissus.channels.estimate import estimate

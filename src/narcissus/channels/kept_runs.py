@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from narcissus._files import put, read_bytes
+from narcissus._pandas import pd
 from narcissus._random import child
 from narcissus.channels.programs import Program, Run
 from narcissus.errors import InputError

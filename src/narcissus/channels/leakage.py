@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from narcissus._outwards import lower, upper
+from narcissus._pandas import pd
 from narcissus.results import Estimate, Grade, Result
 
 if TYPE_CHECKING:

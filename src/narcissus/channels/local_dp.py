@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from narcissus._pandas import pd
 from narcissus.channels._kernels import in_threads, pair_block
 from narcissus.channels._search import BLOCK
 from narcissus.channels.channel import channel
@@ -63,8 +64,6 @@ class LocalProfile(Result):
 
     def to_frame(self) -> Any:
         """Give the curve as a data frame, a row per epsilon."""
-        import pandas as pd
-
         return pd.DataFrame({"epsilon": self.epsilon, "delta": self.delta})
 
     def plot(self, *, ax: Axes | None = None) -> Axes:

@@ -15,8 +15,9 @@ from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import spatial, special, stats
+from scipy import spatial, special
 
 from narcissus._outwards import upper
 from narcissus._random import RandomSource, generator
@@ -147,7 +148,7 @@ def no_leakage_test(
     observer.finish()
     values = np.round(values, 9)  # one value, summed in another order, is one value
     # How many are at least as large: ranks from the top, ties in nobody's favour.
-    alone = stats.rankdata(-values, method="max", axis=1) / (many + 1)
+    alone = scipy.stats.rankdata(-values, method="max", axis=1) / (many + 1)
     # Of those that are alike in this the one that lies farthest out: as symmetric, and finer.
     spread = np.maximum(values.std(axis=1, keepdims=True), 1e-12)
     far = ((values - values.mean(axis=1, keepdims=True)) / spread).max(axis=0)
@@ -194,7 +195,7 @@ def _handed(data: Samples, singly: Codes, random: np.random.Generator) -> Iterat
         yield Handed(random.permutation(data.secret), table)
     while True:
         mine = random.multivariate_hypergeometric(each, len(singly))
-        drawn = stats.random_table(each - mine, left).rvs(random_state=random)
+        drawn = scipy.stats.random_table(each - mine, left).rvs(random_state=random)
         yield Handed(random.permutation(np.repeat(np.arange(len(each)), mine)), drawn)
 
 
@@ -236,7 +237,7 @@ def _counts(data: Samples, singly: Codes) -> Statistic:
 
 def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
     """Give the largest Kruskal-Wallis statistic of any feature of the outputs."""
-    ranks = stats.rankdata(features[data.output], axis=0)
+    ranks = scipy.stats.rankdata(features[data.output], axis=0)
     ranks -= ranks.mean(axis=0)
     ranks /= np.maximum(ranks.std(axis=0), 1e-12)
     own = np.ascontiguousarray(ranks[singly].T)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._outwards import lower, upper
+from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, one_of
 from narcissus.channels.ahead import MOST_CONTINUOUS
@@ -215,7 +215,7 @@ def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
 
 def _gain(gain: Any, names: tuple[str, ...]) -> Floats:
     """Give the gain with a column for each of the secrets."""
-    if isinstance(gain, pd.DataFrame):
+    if is_frame(gain):
         frame = gain.rename(columns=str)
         lacking = [name for name in names if name not in frame.columns]
         if lacking:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._pandas import pd
 from narcissus.errors import InputError
 
 Codes = NDArray[np.intp]

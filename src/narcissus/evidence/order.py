@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from narcissus._validation import fraction, real
 from narcissus.errors import InputError
@@ -46,7 +46,7 @@ def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str 
     level = fraction("confidence", confidence)
     n = array.size
     # The k-th smallest is above the median only if fewer than k values are at most the median.
-    chances = stats.binom.cdf(np.arange(n), n, 0.5)
+    chances = scipy.stats.binom.cdf(np.arange(n), n, 0.5)
     k = int(np.searchsorted(chances, (1 - level) / 2, side="right"))
     middle = float(np.median(array))
     if k == 0:

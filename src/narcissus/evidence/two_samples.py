@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy
+from scipy import optimize, special
 
 from narcissus._validation import between, fraction, integer
 from narcissus.evidence.intervals import clopper_pearson
@@ -75,7 +76,7 @@ class TwoSamples:
         """
         together = self.trials + self.other_trials
         found = self.successes + self.others
-        return float(stats.hypergeom.sf(self.successes - 1, together, found, self.trials))
+        return float(scipy.stats.hypergeom.sf(self.successes - 1, together, found, self.trials))
 
     def p_value(self, excess: float, *, error: float) -> float:
         """Give the p-value of "the chance is at most the other sample's plus ``excess``".
@@ -108,8 +109,8 @@ class TwoSamples:
         if first > last:  # no chance is so far below any of these
             return 0.0
         q = np.linspace(first, last, _POINTS)
-        low = stats.binom.ppf(_REACH, self.other_trials, first)
-        high = stats.binom.isf(_REACH, self.other_trials, last)
+        low = scipy.stats.binom.ppf(_REACH, self.other_trials, first)
+        high = scipy.stats.binom.isf(_REACH, self.other_trials, last)
         others = np.arange(low, high + 1)
         # so many successes make a difference as large as the one found; whole numbers first
         needed = np.ceil(

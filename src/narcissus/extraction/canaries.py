@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
@@ -148,12 +148,12 @@ class NamedCanaries:
         seen, rate = (
             (self.completed, self.guess_completed) if completed else (self.named, self.guess)
         )
-        return float(stats.binom.sf(seen - 1, self.canaries, rate))
+        return float(scipy.stats.binom.sf(seen - 1, self.canaries, rate))
 
     def by_chance(self, confidence: float = 0.95) -> int:
         """Give how many a model that never saw them names at most, at this level."""
         level = fraction("confidence", confidence)
-        return int(stats.binom.ppf(level, self.canaries, self.guess))
+        return int(scipy.stats.binom.ppf(level, self.canaries, self.guess))
 
 
 def named_canaries(

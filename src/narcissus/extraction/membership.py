@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus._validation import fraction
 from narcissus.errors import InputError
@@ -98,7 +98,7 @@ def told_at(
     m = len(fresh)
     # Above the r-th largest score are more than the rate only if fewer than r scores are among the
     # largest of the whole distribution that the rate leaves.
-    chances = stats.binom.cdf(np.arange(m), m, share)
+    chances = scipy.stats.binom.cdf(np.arange(m), m, share)
     r = int(np.searchsorted(chances, 1 - level, side="right"))
     if r == 0:
         return ToldAt(rate, None, None, max(needed, m + 1))

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus._validation import integer
 from narcissus.errors import InputError
@@ -210,5 +210,5 @@ def recovered_documents(
         None
         if by_reference is None
         else clopper_pearson(int(by_reference.sum()), n, confidence=confidence, quantity=beside),
-        float(stats.hypergeom.sf(hits - 1, n + m, hits + others, n)) if m else None,
+        float(scipy.stats.hypergeom.sf(hits - 1, n + m, hits + others, n)) if m else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from narcissus._validation import integer, non_negative, probability
 from narcissus.guarantees.base import Adjacency
@@ -41,7 +41,7 @@ def optimal_composition(
     many = integer("times", times, low=1)
     failed = -np.expm1(many * np.log1p(-min(probability("delta", delta), 1 - 1e-16)))
     kept = np.arange(many + 1)
-    mass = stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
+    mass = scipy.stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
     return from_losses(
         (2 * kept - many) * one, (1 - failed) * mass, adjacency=adjacency, at_infinity=float(failed)
     )

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus.errors import InputError
 from narcissus.evidence.scores import UNBELIEVABLE
@@ -105,7 +105,7 @@ def coin_design(data: ShadowScores) -> CoinDesign:
             "but not all in pairs: audit the pairs alone"
         )
     if np.ptp(counts) == 0 and np.ptp(chance) == 0:
-        dealt, log_chance = int(counts[0]), stats.binom.logpmf(counts, data.models, chance)
+        dealt, log_chance = int(counts[0]), scipy.stats.binom.logpmf(counts, data.models, chance)
         if float(np.sum(log_chance)) <= math.log(UNBELIEVABLE):
             some, rest, all_ = dealt * (dealt - 1), data.models - dealt, data.models
             alike = (some + rest * (rest - 1)) / (all_ * (all_ - 1))
@@ -131,7 +131,8 @@ def _check_counts(
     counts: NDArray[np.intp], models: int, chance: FloatArray, names: NDArray[np.intp]
 ) -> None:
     """Refuse records that are in too many or too few models."""
-    low, high = stats.binom.cdf(counts, models, chance), stats.binom.sf(counts - 1, models, chance)
+    dealt = scipy.stats.binom(models, chance)
+    low, high = dealt.cdf(counts), dealt.sf(counts - 1)
     p_values = 2 * np.minimum(low, high)
     worst = int(p_values.argmin())
     if p_values[worst] * counts.size <= UNBELIEVABLE:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
 from narcissus._files import open_text, parsing
+from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, one_of
 from narcissus.errors import InputError

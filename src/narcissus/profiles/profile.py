@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import pd
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
 from narcissus.game import Game

@@ -19,8 +19,8 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import is_frame, pd
 from narcissus.errors import StudyError
 from narcissus.study.plugins import GIVEN, UNKNOWN
 from narcissus.study.toml import DEEPEST, LARGEST_NUMBER
@@ -32,8 +32,6 @@ FILES = ("real", "synthetic", "control")
 """Keys of the section [data] that may each hold a table, of an audit of a given file."""
 THE_STUDY = "the study"
 """What messages call a study that was given as a dictionary."""
-
-_LISTS = (list, tuple, range, np.ndarray, pd.Series, pd.Index)
 
 
 def split(study: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -83,7 +81,7 @@ class _Objects:
             value = asdict(value)
         if isinstance(value, Mapping):
             return self.table(value, path)
-        if isinstance(value, _LISTS):
+        if isinstance(value, list | tuple | range | np.ndarray | pd.Series | pd.Index):
             entries = value if isinstance(value, list | tuple | range) else value.tolist()
             return [self._plain(entry, (*path, str(n))) for n, entry in enumerate(entries, start=1)]
         return self._one(value, path)
@@ -105,13 +103,13 @@ class _Objects:
 
     def _name(self, name: str, value: Any) -> str:
         # a copy, so that the study stays what it is when the frame is changed afterwards
-        self.named[name] = value.copy() if isinstance(value, pd.DataFrame) else value
+        self.named[name] = value.copy() if is_frame(value) else value
         return name
 
 
 def is_table(value: object) -> bool:
     """Say whether an object is a table of people, whose digest is that of its cells."""
-    return isinstance(value, pd.DataFrame | Table)
+    return is_frame(value) or isinstance(value, Table)
 
 
 def digest_of_object(value: Any) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from narcissus._random import child
 from narcissus.errors import InputError
@@ -242,8 +242,8 @@ def _unlike(files: GivenFiles) -> Unlike:
         for code in range(size):
             a, b = int(real[code]), int(control[code])
             together = files.real + files.control
-            tails = stats.hypergeom.sf(a - 1, together, a + b, files.real)
-            tails = min(tails, stats.hypergeom.cdf(a, together, a + b, files.real))
+            tails = scipy.stats.hypergeom.sf(a - 1, together, a + b, files.real)
+            tails = min(tails, scipy.stats.hypergeom.cdf(a, together, a + b, files.real))
             found.append((min(1.0, 2 * float(tails)), j, code, a / files.real, b / files.control))
     p_value, j, code, real, control = min(found)
     return Unlike(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables import Bins, Table, read_table
@@ -18,7 +19,7 @@ from narcissus.tables.read import MissingPolicy
 from narcissus.tables.sources import open_source
 from narcissus.tables.tally import RawColumn
 
-Source = Path | str | pd.DataFrame | Table
+Source: TypeAlias = "Path | str | pd.DataFrame | Table"
 
 MOST_ROWS = 2_000_000
 """Most rows of one file."""

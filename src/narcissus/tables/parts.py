@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from narcissus._files import file_size
+from narcissus._pandas import is_frame, pd
 from narcissus._parquet import parquet_parts, read_footer
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.sources import (
@@ -74,7 +73,7 @@ def open_parts(
     """
     if isinstance(source, str) and source.startswith("statsmodels:"):
         return _of_frame(source, packaged(source), choose, drop, max_rows)
-    if isinstance(source, pd.DataFrame):
+    if is_frame(source):
         return _of_frame("the data frame", source, choose, drop, max_rows)
     path = Path(source)
     if is_parquet(path):
@@ -96,7 +95,7 @@ def column_names(source: Any) -> list[str]:
     """
     if isinstance(source, str) and source.startswith("statsmodels:"):
         source = packaged(source)
-    if isinstance(source, pd.DataFrame):
+    if is_frame(source):
         return [str(column) for column in source.columns]
     path = Path(source)
     if is_parquet(path):

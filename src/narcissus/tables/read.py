@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import pd
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import is_frame, pd
 from narcissus._validation import integer
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.parts import column_names, open_parts
@@ -139,7 +139,7 @@ def sketch_table(
                 column.add(found)
             seen += len(part[0].codes)
             observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
-    name = "" if isinstance(source, pd.DataFrame) else str(source)
+    name = "" if is_frame(source) else str(source)
     return TableSketch(
         name, seen, seen if ended else parts.rows, tuple(columns), tuple(drop), unnamed
     )

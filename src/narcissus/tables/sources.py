@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from narcissus._files import LARGEST, file_size
 from narcissus._optional import optional
+from narcissus._pandas import is_frame, pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, TooLargeError
@@ -38,7 +38,7 @@ def open_source(
     max_rows: int,
 ) -> tuple[str, list[RawColumn]]:
     """Read the kept columns of a source; give what to call it in messages, and the columns."""
-    if isinstance(source, pd.DataFrame):
+    if is_frame(source):
         return "the data frame", _from_frame("the data frame", source, choose, drop, max_rows)
     if isinstance(source, str) and source.startswith("statsmodels:"):
         return source, _from_frame(source, packaged(source), choose, drop, max_rows)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from narcissus._validation import distribution, integer, probabilities
 from narcissus.errors import InputError
@@ -94,7 +95,7 @@ class Bits(Independent):
             [np.repeat(heads, rest + 1, axis=0), np.tile(tails, (len(heads), 1))], axis=1
         )
         head_chance = np.where(heads == 1, rate, 1 - rate).prod(axis=1)
-        tail_chance = np.asarray(stats.binom.pmf(ones, rest, rate))
+        tail_chance = np.asarray(scipy.stats.binom.pmf(ones, rest, rate))
         return Enumeration.of(data, np.outer(head_chance, tail_chance).ravel())
 
     def types(self, data: Array, places: int | None = None) -> TwoTypes | None:

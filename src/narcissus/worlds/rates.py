@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from narcissus.worlds.base import Array
 
@@ -72,7 +73,7 @@ class TwoTypes:
         n = self.n if records is None else records
         count = np.arange(n + 1)
         p, q = self.share(low), self.share(high)
-        apart = stats.binom.cdf(count, n, p) - stats.binom.cdf(count, n, q)
+        apart = scipy.stats.binom.cdf(count, n, p) - scipy.stats.binom.cdf(count, n, q)
         return float(min(1.0, np.abs(apart).max() * (1 + 1e-9) + 1e-13))
 
     def _logarithm(self, share: float | NDArray[np.float64]) -> NDArray[np.float64]:

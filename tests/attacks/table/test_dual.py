@@ -91,13 +91,13 @@ def test_the_least_is_found_from_anywhere(worlds, sizes, unknown, k, scale):
     nothing = np.zeros(len(dual.released))
     beliefs = dual.beliefs(nothing)
     diagonal = dual.variance + beliefs.variance
-    found = dual.solve(nothing, diagonal, 2000, 0.0)
+    found = dual.solve(nothing, diagonal, 300, 0.0)
     pull = np.sqrt(diagonal)
     assert np.abs(dual.evaluate(found)[1] * targets.people / pull).max() < 1e-4
     # theta is what is left of the release, in variances
     left = (dual.released - dual.beliefs(found).counts) / dual.variance
     np.testing.assert_allclose(found * pull, left * pull, atol=1e-3)
-    other = dual.solve(rng.normal(size=nothing.size) / pull, diagonal, 2000, 0.0)
+    other = dual.solve(rng.normal(size=nothing.size) / pull, diagonal, 300, 0.0)
     assert dual.evaluate(other)[0] == pytest.approx(dual.evaluate(found)[0], abs=1e-7)
 
 

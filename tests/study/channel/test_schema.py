@@ -56,7 +56,10 @@ CHANNELS = {
     "mechanism": {
         "channel": {"mechanism": {"name": "randomized-response", "values": 4, "epsilon": 1}}
     },
-    "samples": {"channel": {"samples": "s.csv", "secret": "first"}, "run": {"seed": 1}},
+    "samples": {
+        "channel": {"samples": "s.csv", "secret": "first", "estimators": ["nearest-one"]},
+        "run": {"seed": 1},
+    },
 }
 
 
@@ -66,7 +69,7 @@ OTHER_CHANNEL = {
         "mechanism": {"name": "randomized-response", "values": 5, "epsilon": 1},
         "samples": "s.csv",
         "secret": "second",
-        "estimators": ["frequency"],
+        "estimators": ["frequentist"],
         "prior": "p.csv",
         "tolerance": 1e-6,
         "uses": 2,

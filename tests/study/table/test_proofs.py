@@ -358,7 +358,13 @@ def test_nobody_gets_more_than_is_proved(played, noise, success):
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize("noise", [PURE, GAUSSIAN], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        pytest.param(PURE, id="laplace"),
+        pytest.param(GAUSSIAN, id="gaussian", marks=pytest.mark.nightly),
+    ],
+)
 def test_limits_of_the_summary_cover(played, noise):
     """60 studies of 5 trials each; the truth from all 300; 95% limits, alarm 1e-6 each."""
     experiment, trials = played(noise)

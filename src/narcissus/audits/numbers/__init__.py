@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-import pandas as pd
-
+from narcissus._pandas import pd
 from narcissus.study.record import Record
 
 COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline", "grade")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._pandas import pd
 from narcissus.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Codes = NDArray[np.int32]
 
@@ -51,8 +48,6 @@ class Columns:
         codes
             Value numbers, shape (n, d).
         """
-        import pandas as pd
-
         parts = [
             pd.Series(pd.Categorical(np.array(labels)[codes[:, c]], list(labels)), name=name)
             for c, (name, labels) in enumerate(zip(self.names, self.labels, strict=True))

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 
 from narcissus._files import read_bytes
 from narcissus._guarded import GuardedRun, run_guarded
 from narcissus._options import FilledIn, Level, RunsProgram
+from narcissus._pandas import pd
 from narcissus._scratch import scratch_folder
 from narcissus._validation import positive
 from narcissus.errors import InputError, NarcissusError

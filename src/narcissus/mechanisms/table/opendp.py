@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from narcissus._optional import optional
 from narcissus._options import Level, OfRoom
+from narcissus._pandas import pd
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, NarcissusError
 from narcissus.guarantees import (

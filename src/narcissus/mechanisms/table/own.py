@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from narcissus._pandas import pd
 from narcissus._validation import arity
 from narcissus.errors import InputError
 from narcissus.mechanisms.marginals import Codes
