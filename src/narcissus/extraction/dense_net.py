@@ -77,6 +77,26 @@ class DenseNet:
         biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.biases))
         return DenseNet(tuple(w * factor for w in self.weights), biases)
 
+    @property
+    def has_own_weights(self) -> bool:
+        """Whether each neuron of the first layer has weights of its own."""
+        return True
+
+    def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
+        """Hold a gradient against the weights of a layer; give what is left, and its square."""
+        left = by_weights - self.weights[layer]
+        return left, float((left**2).sum())
+
+    def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
+        """Hold a gradient against the first biases; give what is left, and its square.
+
+        A network without biases has no condition on them.
+        """
+        if not self.biases[0].any():
+            return np.zeros_like(by_bias), 0.0
+        left = by_bias - self.biases[0]
+        return left, float((left**2).sum())
+
     def describe(self) -> str:
         """Say its layers: "64-100-10"."""
         return "-".join(str(n) for n in (self.inputs, *(w.shape[0] for w in self.weights)))

@@ -72,9 +72,9 @@ def unexplained(
     for i in reversed(range(last)):
         ungated[i] = back[i + 1] @ net.weights[i + 1]
         back[i] = ungated[i] * gates[i]
-    errors = [back[i].T @ layers[i] - net.weights[i] for i in range(last + 1)]
-    error_b = back[0].sum(axis=0) - net.biases[0]
-    loss = sum(float((e**2).sum()) for e in errors) + float((error_b**2).sum())
+    held = [net.error(i, back[i].T @ layers[i]) for i in range(last + 1)]
+    error_b, left_b = net.bias_error(back[0].sum(axis=0))
+    errors, loss = [error for error, _ in held], sum(left for _, left in held) + left_b
     # and the derivative of sum <error, gradient> by all of them, forward and back again
     by_z = dict[int, FloatArray]()
     along = layers[0] @ errors[0].T + error_b

@@ -92,9 +92,11 @@ class KktSearch:
         """Read points off the weights in closed form, shape (at most ``points``, d).
 
         Off pairs of neurons where a network of two layers tells two classes apart, else off single
-        neurons of the first layer.
+        neurons of the first layer. Where neurons share their weights (`ConvNet`) there are none.
         """
         net = self.net
+        if not net.has_own_weights:
+            return np.zeros((0, net.inputs))
         if len(net.weights) == 2 and net.outputs <= 2:
             v = net.weights[1]
             two = TwoLayerNet(net.weights[0], net.biases[0], v[0] if len(v) == 1 else v[1] - v[0])

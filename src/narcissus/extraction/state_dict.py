@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from narcissus._validation import did_you_mean, one_of
 from narcissus.errors import InputError
 from narcissus.extraction.arrays import arrays_of
+from narcissus.extraction.conv_net import AveragePooling, Layer, Shape, conv_net
 from narcissus.extraction.dense_net import DenseNet
 from narcissus.extraction.files import refuse_pickle
 
@@ -27,27 +28,30 @@ _SUFFIXES = frozenset({".npz", ".safetensors"})
 
 def read_dense_net(
     path: Path,
-    layers: Sequence[str],
+    layers: Sequence[Layer],
     *,
     activation: str = "relu",
     transposed: bool = False,
     inputs: int | None = None,
+    image: Shape | None = None,
 ) -> DenseNet:
-    """Read a network of dense layers.
+    """Read a network of dense layers, or of convolutions, average pooling and dense layers.
 
     Parameters
     ----------
     path
         A ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
     layers
-        Names of the dense layers from input to output: ``"fc1"`` stands for the arrays
-        ``fc1.weight`` and, if it is there, ``fc1.bias``.
+        From input to output, dense ones by their names: ``"fc1"`` stands for the arrays
+        ``fc1.weight`` and, if it is there, ``fc1.bias``. A `Convolution` likewise.
     activation
         What stands between two layers: `ACTIVATIONS`.
     transposed
         Whether weights are (inputs, outputs), as Keras keeps them, instead of (outputs, inputs).
     inputs
         Numbers in a row, to be checked.
+    image
+        Channels, height and width of an image, which convolutions and pooling need.
 
     Raises
     ------
@@ -58,16 +62,25 @@ def read_dense_net(
     one_of("activation", activation, ACTIVATIONS)
     if path.suffix not in _SUFFIXES:
         raise InputError(f"{path} is not read as weights: save them as .safetensors or .npz")
-    if len(layers) < 2 or len(set(layers)) < len(layers):
+    names = [one if isinstance(one, str) else one.name for one in layers
+             if not isinstance(one, AveragePooling)]  # fmt: skip
+    if len(names) < 2 or len(set(names)) < len(names):
         raise InputError("`layers` must name at least two layers, each once, from input to output")
     arrays = arrays_of(path)
-    weights = [_named(arrays, f"{name}.weight", path) for name in layers]
+    weights = [_named(arrays, f"{name}.weight", path) for name in names]
+    _refuse_left(arrays, names, path)
+    if any(not isinstance(one, str) for one in layers):
+        if image is None or transposed:
+            raise InputError("convolutions need `image`, and weights that are not `transposed`")
+        given = [_bias(arrays, name, len(one), path)
+                 for name, one in zip(names, weights, strict=True)]  # fmt: skip
+        return conv_net(layers, weights, given, image)
     if transposed:
         weights = [weight.T for weight in weights]
     if inputs is not None and weights[0].shape[1:] != (inputs,):
-        _refuse_inputs(path, layers[0], weights[0], inputs)
+        _refuse_inputs(path, names[0], weights[0], inputs)
     biases = list[NDArray[np.float64]]()
-    for place, (name, weight) in enumerate(zip(layers, weights, strict=True)):
+    for place, (name, weight) in enumerate(zip(names, weights, strict=True)):
         before = weights[place - 1].shape[0] if place else weight.shape[-1]
         if weight.ndim != 2 or weight.shape[1] != before:
             raise InputError(
@@ -75,21 +88,40 @@ def read_dense_net(
                 f"{before} numbers has (outputs, {before})"
                 + ("; is `transposed` what is meant?" if weight.shape[:1] == (before,) else "")
             )
-        bias = f"{name}.bias"
-        found = _named(arrays, bias, path) if bias in arrays else np.zeros(weight.shape[0])
-        if found.shape != (weight.shape[0],):
-            raise InputError(
-                f"{path}: `{bias}` has the shape {found.shape}, and the layer has "
-                f"{weight.shape[0]} outputs"
-            )
-        biases.append(found)
-    used = {f"{name}.{part}" for name in layers for part in ("weight", "bias")}
-    if left := sorted(set(arrays) - used):
-        raise InputError(
-            f"{path} holds {', '.join(f'`{name}`' for name in left[:5])} as well, which `layers` "
-            "does not name: only networks of dense layers with ReLUs between them are read"
-        )
+        biases.append(_bias(arrays, name, weight.shape[0], path))
     return DenseNet(tuple(np.ascontiguousarray(weight) for weight in weights), tuple(biases))
+
+
+def _bias(
+    arrays: Mapping[str, NDArray[Any]], layer: str, outputs: int, path: Path
+) -> NDArray[np.float64]:
+    """Give the bias of a layer; 0 where there is none."""
+    name = f"{layer}.bias"
+    found = _named(arrays, name, path) if name in arrays else np.zeros(outputs)
+    if found.shape != (outputs,):
+        raise InputError(
+            f"{path}: `{name}` has the shape {found.shape}, and the layer has {outputs} outputs"
+        )
+    return found
+
+
+def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path: Path) -> None:
+    """Refuse arrays of layers that are not declared."""
+    used = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
+    left = sorted(set(arrays) - used)
+    if not left:
+        return
+    hint = ""
+    if any(name.endswith((".running_mean", ".running_var")) for name in left):
+        hint = (
+            "; batch normalisation is not homogeneous in its weights, so that the conditions "
+            "which are read off do not hold: nothing here attacks such a network"
+        )
+    raise InputError(
+        f"{path} holds {', '.join(f'`{name}`' for name in left[:5])} as well, which `layers` does "
+        "not name: only networks of dense layers, convolutions and average pooling with ReLUs "
+        f"between them are read{hint}"
+    )
 
 
 def _named(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float64]:

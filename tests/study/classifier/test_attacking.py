@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from narcissus.extraction.images import ImageLayout
 from narcissus.study.classifier.attacking import AttacksNetworks
 from narcissus.study.classifier.material import given_networks, sides_of
 
@@ -16,7 +17,7 @@ def test_pieces_are_pooled_by_network(load, folder):
         informed={"targets": 50, "steps": 2},
     ).settings
     sides = sides_of(study, folder, 3)
-    nets = given_networks(study.weights, folder, 64)
+    nets = given_networks(study.weights, folder, ImageLayout(8, 8))
     attacks = AttacksNetworks.of(study, nets, sides, 3)
     assert attacks.targets == 12  # no more than there are
     assert attacks.keys[:3] == ["points/0/closed", "points/0/0", "points/0/1"]

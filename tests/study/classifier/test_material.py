@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from narcissus.errors import InputError
+import narcissus
+from narcissus.errors import InputError, StudyError
+from narcissus.extraction.images import ImageLayout
 from narcissus.study.classifier.material import (
     TrainsNetworks,
     arrays_of_net,
@@ -64,7 +66,7 @@ def test_shadows_are_trained_on_other_images(load, folder):
 
 
 def test_a_network_is_given_back_by_its_arrays(load, folder):
-    [net] = given_networks(load(GIVEN).settings.weights, folder, 64)
+    [net] = given_networks(load(GIVEN).settings.weights, folder, ImageLayout(8, 8))
     again = net_of_arrays(arrays_of_net(net))
     rows = np.random.default_rng(0).normal(size=(3, 64))
     assert np.array_equal(net(rows), again(rows))
@@ -76,10 +78,42 @@ def test_shadows_of_another_architecture_are_refused(load, folder):
     np.savez(folder / "wide.npz", **wide)
     weights = study.weights.model_copy(update={"shadows": [folder / "wide.npz"]})
     with pytest.raises(InputError, match="64-7-10"):
-        given_networks(weights, folder, 64)
+        given_networks(weights, folder, ImageLayout(8, 8))
 
 
 def test_images_of_two_sizes_are_refused(load, folder):
     np.savez(folder / "small.npz", images=np.ones((9, 4, 4)))
     with pytest.raises(InputError, match="4 x 4"):
         load(GIVEN, data={"fresh": "small.npz"})
+
+
+def test_convolutions_are_read_by_what_the_study_declares(load, folder):
+    rng = np.random.default_rng(1)
+    arrays = {"conv.weight": rng.normal(size=(3, 1, 3, 3)), "fc.weight": rng.normal(size=(10, 12))}
+    np.savez(folder / "conv.npz", **arrays)
+    np.savez(folder / "norm.npz", **arrays, **{"bn.running_mean": np.ones(3)})
+    layers = [{"conv": "conv", "stride": 2, "padding": 1}, {"average": 2}, "fc"]
+    given = {**GIVEN, "weights": {"file": "conv.npz", "layers": layers}}
+    [net] = given_networks(load(given).settings.weights, folder, ImageLayout(8, 8))
+    assert net.describe() == "64-48 (3 of 3x3)-10"
+    colour = ImageLayout(8, 8, 3)
+    with pytest.raises(InputError, match=r"take images as \(3, height, width\)"):
+        given_networks(load(given).settings.weights, folder, colour)
+    given["weights"]["file"] = "norm.npz"
+    with pytest.raises(InputError, match="batch normalisation is not homogeneous"):
+        given_networks(load(given).settings.weights, folder, ImageLayout(8, 8))
+    given["weights"]["layers"] = [{"batchnorm": "bn"}, "fc"]
+    with pytest.raises(StudyError, match="homogeneous"):
+        load(given)
+
+
+def test_a_convolutional_network_is_a_study(load, folder):
+    """Its weights are of no training: nothing is found, and the record holds its layers."""
+    given = {**GIVEN, "weights": {"file": "conv.npz", "layers": [
+        {"conv": "conv", "stride": 2, "padding": 1}, {"average": 2}, "fc"]}}  # fmt: skip
+    rng = np.random.default_rng(1)
+    arrays = {"conv.weight": rng.normal(size=(3, 1, 3, 3)), "fc.weight": rng.normal(size=(10, 12))}
+    np.savez(folder / "conv.npz", **arrays)
+    results = narcissus.run(load(given)).record.results
+    assert (results.network, results.parameters) == ("64-48 (3 of 3x3)-10", 27 + 120 + 13)
+    assert [one.recovered for one in results.attacks] == [0, 0]

@@ -53,7 +53,7 @@ class ClassifierKind:
         settings: ClassifierStudy = study
         sides = sides_of(settings, folder, 0)
         if settings.weights is not None:
-            given_networks(settings.weights, folder, sides.trained.shape[1])
+            given_networks(settings.weights, folder, sides.layout)
 
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Train, attack, summarise."""
@@ -63,7 +63,7 @@ class ClassifierKind:
         digests = {name: file_digest(folder / path) for name, path in _files(settings).items()}
         given = list[DenseNet]()
         if settings.weights is not None:
-            given = given_networks(settings.weights, folder, sides.trained.shape[1])
+            given = given_networks(settings.weights, folder, sides.layout)
         _agree(settings, sides, given, options)
         nets, made = _played(settings, sides, given, digests, options)
         results = summarised(settings, nets[0], len(nets) - 1, sides, made)

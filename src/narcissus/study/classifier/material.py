@@ -230,7 +230,7 @@ def net_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> DenseNet:
     )
 
 
-def given_networks(weights: WeightsSection, folder: Path, inputs: int) -> list[DenseNet]:
+def given_networks(weights: WeightsSection, folder: Path, layout: ImageLayout) -> list[DenseNet]:
     """Read the network of a study and its shadows.
 
     Raises
@@ -239,13 +239,21 @@ def given_networks(weights: WeightsSection, folder: Path, inputs: int) -> list[D
         A file cannot be used, or a shadow has another architecture.
     """
     files: Sequence[Path] = [weights.file, *weights.shadows]
+    layers = [one if isinstance(one, str) else one.build() for one in weights.layers]
+    is_dense = all(isinstance(one, str) for one in layers)
+    if layout.channels > 1 and not (layout.channels_first or is_dense):
+        raise InputError(
+            "convolutions take images as (3, height, width): save yours in this order, as the "
+            "network takes them"
+        )
     nets = [
         read_dense_net(
             folder / file,
-            weights.layers,
+            layers,
             activation=weights.activation,
             transposed=weights.transposed,
-            inputs=inputs,
+            inputs=layout.size,
+            image=(layout.channels, layout.height, layout.width),
         )
         for file in files
     ]

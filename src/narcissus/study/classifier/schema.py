@@ -7,13 +7,15 @@ The descriptions here are the documentation of the study file
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from narcissus.extraction.conv_net import AveragePooling, Convolution
 from narcissus.study.sections import Approval, FileSection, PlayedRun
 
 Whole = Annotated[int, Field(ge=1, le=10**6)]
+Names = dict[str, object]
 
 
 class ImageFiles(FileSection):
@@ -61,14 +63,37 @@ class TrainingSection(FileSection):
     )
 
 
+class ConvolutionLayer(FileSection):
+    """A convolution of a network that you have."""
+
+    conv: str = Field(description="Its name: `conv1` stands for `conv1.weight`, `conv1.bias`.")
+    stride: Whole = Field(1, description="The same both ways.")
+    padding: int = Field(0, ge=0, le=1000, description="Zeros on each side.")
+
+    def build(self) -> Convolution:
+        """Give the layer."""
+        return Convolution(self.conv, self.stride, self.padding)
+
+
+class PoolingLayer(FileSection):
+    """The means of squares that do not overlap, behind a ReLU."""
+
+    average: Whole = Field(description="Pixels of a side.")
+
+    def build(self) -> AveragePooling:
+        """Give the layer."""
+        return AveragePooling(self.average)
+
+
 class WeightsSection(FileSection):
     """A network that you have."""
 
     file: Path = Field(description="A state dict as .safetensors or .npz; pickles are refused.")
-    layers: list[str] = Field(
+    layers: list[str | ConvolutionLayer | PoolingLayer] = Field(
         min_length=2,
-        description="Its dense layers from input to output: `fc1` stands for the arrays "
-        "`fc1.weight` and, if it is there, `fc1.bias`.",
+        description="From input to output, a ReLU behind each but the last: a dense layer by its "
+        'name, `"fc1"` for the arrays `fc1.weight` and, if it is there, `fc1.bias`; '
+        '`{ conv = "conv1", stride = 2, padding = 1 }`; `{ average = 2 }` for pooling.',
     )
     activation: str = Field("relu", description="What stands between two layers.")
     transposed: bool = Field(
@@ -78,6 +103,18 @@ class WeightsSection(FileSection):
         [],
         description="Networks of the same architecture, trained in the same way on other images.",
     )
+
+    @field_validator("layers", mode="before")
+    @classmethod
+    def _known(cls, layers: object) -> object:
+        for one in cast("list[object]", layers) if isinstance(layers, list) else ():
+            if isinstance(one, dict) and not {"conv", "average"} & set(cast("Names", one)):
+                raise ValueError(
+                    f"{one} is no layer that is read: a dense layer is its name, others are "
+                    '{ conv = "NAME" } and { average = 2 }. Layers that are not homogeneous in '
+                    "the weights, such as normalisation, break the conditions that are read off"
+                )
+        return layers
 
 
 class SuccessSection(FileSection):
