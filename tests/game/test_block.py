@@ -270,12 +270,12 @@ def test_what_is_told_more_is_worked_out_once():
     assert len(seen) == 1
 
 
-def test_no_fresh_data_set_is_drawn_where_every_baseline_is_exact():
-    class Once(Bits):
-        def fresh(self, draw, rng):
-            raise AssertionError
+def test_no_fresh_data_set_is_drawn_where_every_baseline_is_exact(monkeypatch):
+    def refuse(self, draw, rng):
+        raise AssertionError
 
-    seat = Seat("", Game(Once(3), Identity(), Prefix()), {"a": ReleasedRow("all")})
+    monkeypatch.setattr(Bits, "fresh", refuse)
+    seat = Seat("", Game(Bits(3), Identity(), Prefix()), {"a": ReleasedRow("all")})
     turn = play_block(seat, 0, 0, size=5, streams=one_stream).turns["a"]
     assert turn.baseline == pytest.approx([1 / 8] * 5)
 

@@ -22,7 +22,7 @@ from narcissus.mechanisms import (
     Identity,
     NoisyAverage,
 )
-from narcissus.success import KeptSurprisal
+from narcissus.success import FixedBaseline, KeptSurprisal, NarcissusResilience
 from narcissus.success.relations import (
     AnyOf,
     Hamming,
@@ -172,6 +172,27 @@ def test_only_attempts_that_were_made_are_scored():
     assert score(Scored(None), data, none, rng).tolist() == [False] * 4
     as_list = Attempts([None, np.array([0]), None, np.array([1])], made)
     assert score(Prefix(), data, as_list, rng).tolist() == [False, True, False, True]
+
+
+def test_formulas_of_a_shipped_world_are_not_those_of_one_that_is_derived_from_it():
+    """All bits are one coin: zeros are right every other time, and not once in 64 times."""
+
+    class OneCoin(Bits):
+        def draw(self, trials, rng):
+            return Draw(np.repeat(rng.integers(0, 2, (trials, 1)), self.n, axis=1))
+
+    class Zeros:
+        def attempt(self, release, known, rng):
+            return np.zeros((len(release), 6), dtype=np.uint8)
+
+    game = Game(OneCoin(6), Constant(), Prefix())
+    run = play(game, Zeros(), NarcissusResilience(0.0, 0.1), trials=400, rng=1)
+    assert run.outcome == "no violation found"
+    assert run.attackers[0].baseline.low < 0.5 < run.attackers[0].baseline.high
+    assert FixedBaseline().prepare(game).best is None
+    assert FixedBaseline().prepare(replace(game, relation=Pinned(6))).best is None
+    shipped = replace(game, world=Bits(6), relation=Pinned(6))
+    assert FixedBaseline().prepare(shipped).best == 2**-6
 
 
 def test_an_exact_baseline_is_there_where_a_formula_is_and_nothing_is_told():

@@ -16,7 +16,7 @@ from narcissus.worlds import (
     Records,
     Uniform,
 )
-from narcissus.worlds.base import bernoulli
+from narcissus.worlds.base import Independent, bernoulli, is_derived
 
 
 @pytest.mark.parametrize("rate", [0.0, 1e-3, 0.3, 0.5, 1 / 256, 0.999, 1.0])
@@ -72,3 +72,17 @@ def test_drawn_worlds_match_their_enumeration(within, world):
     for key, rate in chance.items():
         assert within(counts.get(key, 0), trials, min(1.0, rate))
     assert world.count() == len(written.data)
+
+
+def test_a_world_is_derived_from_a_shipped_one_or_written_from_what_helps_to():
+    class Mine(Bits):
+        pass
+
+    class Alone(Independent):
+        def draw(self, trials, rng):
+            raise NotImplementedError
+
+    assert is_derived(Mine(2))
+    assert not is_derived(Bits(2))
+    assert not is_derived(Alone())
+    assert not is_derived(object())

@@ -11,7 +11,7 @@ from narcissus.errors import InputError
 from narcissus.game.rules import Game
 from narcissus.success.kept import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
-from narcissus.worlds.base import Batch, Draw
+from narcissus.worlds.base import Batch, Draw, is_derived
 from narcissus.worlds.batches import gather, stacked
 
 Hits = NDArray[np.bool_]
@@ -69,7 +69,7 @@ def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | Non
     values = attempts.values
     if isinstance(relation, ManyTargets):
         return relation.chance(known, values)
-    if game.side is not None or not isinstance(relation, HasBaseline):
+    if game.side is not None or not isinstance(relation, HasBaseline) or is_derived(game.world):
         return None
     if isinstance(values, list) and not (values and callable(values[0])):
         return None

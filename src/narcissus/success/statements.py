@@ -18,6 +18,7 @@ from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
 from narcissus.success.claim import Claim
+from narcissus.worlds.base import is_derived
 
 LARGEST_EPSILON = 100.0
 """Of a statement: beyond, nothing can violate it in floating point."""
@@ -156,7 +157,9 @@ class FixedBaseline(Claim):
 
     def prepare(self, game: Any) -> FixedBaseline:
         """Take the best guess from the relation, where it has a formula for the world."""
-        if self.best is not None or game.side is not None or not hasattr(game.relation, "best"):
+        if self.best is not None or game.side is not None or is_derived(game.world):
+            return self
+        if not hasattr(game.relation, "best"):
             return self
         return replace(self, best=game.relation.best(game.world))
 

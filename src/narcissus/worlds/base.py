@@ -156,6 +156,18 @@ def members(world: Any) -> dict[str, World]:
     return (world.members or alone) if isinstance(world, ManyWorlds) else alone
 
 
+def is_derived(world: Any) -> bool:
+    """Say whether a world is of a user's class that is derived from a shipped one.
+
+    It may draw otherwise, so formulas that are known of the shipped one are not known of it.
+    """
+    made, *bases = type(world).__mro__
+    if made.__module__.startswith("narcissus."):
+        return False
+    homes = {base.__module__ for base in bases} - {__name__}  # what is here only helps to write one
+    return any(home.startswith("narcissus.worlds.") for home in homes)
+
+
 @dataclass(frozen=True)
 class Enumeration:
     """A world written out: every data set with its probability.

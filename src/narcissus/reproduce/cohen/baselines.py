@@ -175,7 +175,8 @@ def example_1_7(_given: Given) -> Reproduced:
     """Follow attackers who name the Mona Lisa, and others. Source: Cohen et al. 2024, Example 1.7.
 
     With ``p`` the chance that she is among the rows, an attacker who names her for some releases
-    only, or never, has success at most ``p`` and gains at most ``p (1 - e^eps p)``.
+    only, or never, has success at most ``p`` and gains at most ``p (1 - e^eps p)``, or nothing
+    where that is below 0.
     """
     only, all_of, limits = [], [], []
     for n, epsilon in product((1, 2, 3), (0.0, 0.1, 0.3)):
@@ -191,9 +192,10 @@ def example_1_7(_given: Given) -> Reproduced:
     certain = 1 - 0.5**20
     return claims(
         proved(
-            "who names nobody but the Mona Lisa gains p (1 - e^eps p) at most, with p the chance "
-            f"that she is there: {len(only)} worlds and epsilons, reached where the data are "
-            f"released; with 20 rows, each hers with rate 1/2, that is {certain - certain**2:.1e}",
+            "who names nobody but the Mona Lisa gains p (1 - e^eps p) at most, or nothing, with p "
+            f"the chance that she is there: {len(only)} worlds and epsilons, reached where the "
+            "data are released; with 20 rows, each hers with rate 1/2, that is "
+            f"{certain - certain**2:.1e}",
             max(map(abs, only)) <= ROOM and certain * (1 - certain) < 1e-6,
         ),
         checked(
