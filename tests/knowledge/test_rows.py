@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from narcissus.errors import InputError
 from narcissus.knowledge import Candidates, KnownRows
-from narcissus.worlds import Tardos
+from narcissus.worlds import Bits, Draw, Tardos
 
 
 def test_surprisal_of_the_last_row_counts_unless_it_repeats_another(within):
@@ -36,3 +37,23 @@ def test_surprisal_of_long_rows_does_not_underflow():
         some, pair = draw.take(np.array([trial])), known[[trial]]
         assert side.surprisal(world, some, pair, index) == pytest.approx(1.0)
         assert side.surprisal(world, some, pair, (index + 1) % 20)[0] > 1000
+
+
+def test_a_world_that_draws_in_its_own_way_says_how_rows_are_kept():
+    """All bits are one coin: whoever knows the first knows all, which `Bits` does not know."""
+
+    class OneCoin(Bits):
+        def draw(self, trials, rng):
+            return Draw(np.repeat(rng.integers(0, 2, (trials, 1)), self.n, axis=1))
+
+    class Kept(OneCoin):
+        def fresh_given_rows(self, draw, rows, rng):
+            return draw.data
+
+    class Named(Bits):
+        pass
+
+    with pytest.raises(InputError, match=r"OneCoin draws in its own way, .*`fresh_given_rows"):
+        KnownRows(1).check(OneCoin(3))
+    for world in (Kept(3), Named(3), Bits(3)):
+        KnownRows(1).check(world)

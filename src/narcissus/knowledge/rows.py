@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import integer
+from narcissus.errors import InputError
 from narcissus.knowledge.base import no_world
-from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World
+from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World, is_derived
 from narcissus.worlds.tardos import succession
 
 
@@ -35,6 +36,13 @@ class KnownRows:
         n = getattr(world, "n", None)
         if not hasattr(world, "fresh_given_rows") or n is None:
             raise no_world("rows", world, "bits, records, uniform, mona-lisa, tardos")
+        made: Any = type(world)
+        if is_derived(world) and _ours(made.fresh_given_rows) and not _ours(made.draw):
+            raise InputError(
+                f"the world {made.__name__} draws in its own way, and how fresh data sets with "
+                "known rows are drawn is that of the world that it is derived from: give it its "
+                "own `fresh_given_rows(draw, rows, rng)`"
+            )
         integer("rows", self.rows, high=n)
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> Array:
@@ -77,3 +85,7 @@ class KnownRows:
             factor = np.log2((others[own] + 1) / (others[own] + 1 - told[own]))
             bits[trial] = total - factor - plain[trial]
         return bits
+
+
+def _ours(method: Any) -> bool:
+    return method.__module__.startswith("narcissus.")

@@ -157,9 +157,8 @@ class FixedBaseline(Claim):
 
     def prepare(self, game: Any) -> FixedBaseline:
         """Take the best guess from the relation, where it has a formula for the world."""
-        if self.best is not None or game.side is not None or is_derived(game.world):
-            return self
-        if not hasattr(game.relation, "best"):
+        unknown = game.side is not None or is_derived(game.world)
+        if unknown or self.best is not None or not hasattr(game.relation, "best"):
             return self
         return replace(self, best=game.relation.best(game.world))
 

@@ -174,14 +174,13 @@ def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
     exact, best = results.exact, _best(results)
     if exact is not None and exact.member:
         top, grade = exact.best_attacker, exact.grade
-        member, won, lost = exact.member, top.success, top.baseline
+        member, won, lost = f"{exact.member}{_among(exact)}", top.success, top.baseline
     elif results.member and best is not None:
         grade, member = "sampled", results.member
         won, lost = best.success.value, best.baseline.value
     else:
         return None
-    among = "" if exact is None else _among(exact)
-    words = f"data of {member}{among}: the best attempts fit them in {percent(won)} of cases"
+    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
     return f"{words}, and fresh data in {percent(lost)}.", grade
 
 
@@ -249,16 +248,10 @@ def _attackers(results: GameResults) -> list[Block]:
     grades: list[Grade] = []
     for one in results.attackers:
         won, lost = one.success, one.baseline
-        rows.append(
-            [
-                one.name,
-                won.value,
-                limits(won.low, won.high),
-                lost.value,
-                limits(lost.low, lost.high),
-                one.failed,
-            ]
-        )
+        rows.append([
+            one.name, won.value, limits(won.low, won.high), lost.value,
+            limits(lost.low, lost.high), one.failed,
+        ])  # fmt: skip
         grades.append("sampled")
     if not rows:
         return []
@@ -314,9 +307,8 @@ def _profile(results: GameResults) -> list[Block]:
     if exact is None:
         return []
     epsilon, delta = exact.epsilon, exact.delta
-    lost = (
-        "0" if exact.rounding is None else f"<{exact.rounding:g}"
-    )  # 0 may be a delta that is lost to rounding
+    # 0 may be a delta that is lost to rounding
+    lost = "0" if exact.rounding is None else f"<{exact.rounding:g}"
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.svg import BLUE, QUIET

@@ -31,13 +31,10 @@ def exactly(
     statement: Any,
     epsilons: Sequence[float],
     cover: CoverResult | None = None,
-    *,
-    of_rates: bool = False,
 ) -> ExactGame | None:
     """Judge a statement; None where it has no exact form in this game.
 
-    ``cover`` is what is known between the members of a family of rates, which ``of_rates`` says
-    that it is.
+    ``cover`` is what is known between the members of a family of rates.
     """
     points: list[float] = sorted(set(epsilons))
     at = points[0]
@@ -54,7 +51,7 @@ def exactly(
     several = len(written.members) > 1
     given = written.assumptions
     words = f"{what}: {number(least)}, allowed {limit:g}"
-    among = ", of the rates looked at" if of_rates else ""
+    among = "" if cover is None else ", of the rates looked at"
     return ExactGame(
         grade="proved if" if given else "proved",
         epsilon=tuple(points),

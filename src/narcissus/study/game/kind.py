@@ -91,10 +91,7 @@ def _outcome(
     exact, between = None, ""
     if written is not None:
         written, cover, between = covered(study, written, setup.statement, options)
-        exact = exactly(
-            written, setup.statement, study.exact.epsilons, cover,
-            of_rates=isinstance(study.family, RatesFamily),
-        )  # fmt: skip
+        exact = exactly(written, setup.statement, study.exact.epsilons, cover)
     proofs = _proofs(study, setup, statement)
     played = _played(study, setup, statement, options, store, executor)
     unanswered += _gaps_in(statement, exact, played)
