@@ -187,7 +187,7 @@ def test_whatever_fails_at_the_end_the_rest_is_ended(kin):
     engine = Dask(workers=1)
     dict(engine.play(int, KEYS[:2]))
     folder, client = engine._own._folder, engine._client
-    workers = kin.children(os.getpid())
+    workers = [worker.pid for worker in engine._own._workers]
     ends = client.close
 
     def fails(**_):
