@@ -25,6 +25,7 @@ from narcissus.extraction.complexity import (
     complexity,
     self_extracting,
 )
+from narcissus.extraction.conv_net import AveragePooling, Convolution
 from narcissus.extraction.dense_net import DenseNet, train_dense
 from narcissus.extraction.diffusers_folder import (
     DiffusersGenerator,
@@ -145,6 +146,7 @@ from narcissus.extraction.verifiers import CompressionVerifier, StatisticalVerif
 
 __all__ = [
     "COMPRESSORS",
+    "AveragePooling",
     "CanaryPlan",
     "CaptionedImages",
     "CharacterNgram",
@@ -152,6 +154,7 @@ __all__ = [
     "CloseUnlike",
     "Complexity",
     "CompressionVerifier",
+    "Convolution",
     "DataSet",
     "DenseNet",
     "DensestAttack",

@@ -17,7 +17,10 @@ ALONE = Counted("1 copy", 4, 1, 0.25, None, None)
 
 def test_a_share_stands_beside_that_of_fresh_ones_with_its_limits_rounded_outwards():
     said = "never seen 25.0%; gain +24.9 to +62.7 points"
-    assert KNOWN.headline("words") == ("all", "75.0%", said, "sampled")
+    more = replace(KNOWN, total=40, recovered=30)
+    assert more.headline("words") == ("all", "75.0%", said, "sampled")
+    few = f"{said}; chance alone may give as much"  # Fisher's test of 3 of 4: 0.07
+    assert KNOWN.headline("words") == ("all", "75.0%", few, "sampled")
     assert KNOWN.cells()[:5] == ["all", 4, 3, 0.75, 0.25]
     assert KNOWN.cells()[5].split() == ["12.3%", "to", "50.1%"]
     assert KNOWN.cells()[6:] == ["+24.9 to +62.7"]
