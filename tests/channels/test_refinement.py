@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, NarcissusError, TooLargeError
 
 A = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
 B = [[0.7, 0.3], [0.4, 0.6], [0.45, 0.55]]
@@ -75,3 +75,9 @@ def test_it_is_told_as_plain_values():
     assert (told["holds"], told["by"], told["grade"]) == (False, None, "proved")
     assert np.array(told["gain"]).shape[1] == 3
     assert ch.refines(A, A).to_dict()["by"] is not None
+
+
+def test_what_no_witness_decides_is_no_verdict(monkeypatch):
+    monkeypatch.setattr("narcissus.channels.refinement.g_vulnerability", lambda *_: 0.5)
+    with pytest.raises(NarcissusError, match="not decided: the nearest post-processing is off by"):
+        ch.refines(np.eye(2)[[0, 0]], np.eye(2))
