@@ -313,15 +313,16 @@ def claims(item: Any) -> str:
         number = sum(one.holds and one.shown == shown for one in made.held)
         said += [f"{number} {shown}"] if number else []
     if made.printed:
-        right = sum(one.agrees for one in made.printed)
-        said.append(f"{right} of {len(made.printed)} printed numbers agree")
-    words = [", ".join(said)] if said else []
+        words = [one.word for one in made.printed]
+        said.append(f"{words.count('agrees')} of {len(words)} printed numbers agree")
+        said += [f"{words.count('fitted')} fitted"] if "fitted" in words else []
+    cells = [", ".join(said)] if said else []
     fails = "[**fails**](errata.md)"
-    words += [f"{fails}: {one.what}: {one.because}" for one in made.held if not one.holds]
-    if item.kind != "statement":
-        apart = dict.fromkeys(one.because or one.what for one in made.printed if not one.agrees)
-        words += [f"**differs**: {because}" for because in apart]
-    return "<br>".join(words) or made.cannot
+    cells += [f"{fails}: {one.what}: {one.because}" for one in made.held if not one.holds]
+    for word in ("differs", "fitted"):
+        reasons = dict.fromkeys(one.reason for one in made.printed if one.word == word)
+        cells += [f"**{word}**: {reason}" for reason in reasons]
+    return "<br>".join(cells) or f"no number in print: {made.cannot}"
 
 
 def sort_key(place: str) -> list[tuple[int, int, str]]:

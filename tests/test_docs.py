@@ -12,7 +12,7 @@ import click
 import pytest
 
 from narcissus.cli.main import COMMANDS
-from narcissus.reproduce import Held, Item, Printed, Reproduced
+from narcissus.reproduce import Held, Item, Printed, Quote, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -194,8 +194,9 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
         Held("it is so", holds=True, shown="proved"),
         Held("always", holds=False, shown="checked", because="not at | 3"),
     )
-    apart = Reproduced(printed=(Printed("x", 1.0, 2.0, 0.1, "it has 4"),))
-    said = Reproduced(printed=(Printed("x", 1.0, 1.0, 0.1),), held=held)
+    quote = Quote("1.0", "it is 1.0", "section 1")
+    apart = Reproduced(printed=(Printed("x", quote, 2.0, "it has 4"),))
+    said = Reproduced(printed=(Printed("x", quote, 1.0),), held=held)
 
     def item(number, **more):
         return Item("002", "statement", number, "Says.", 1.0, lambda _given: said, **more)
@@ -208,6 +209,11 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
         replace(item("97a"), kind="figure", make=lambda _given: apart),
     )
     monkeypatch.setattr("narcissus.reproduce.ITEMS", {one.name: one for one in items})
+    fitted = Printed("y", quote, 1.0, fitted="chosen so")
+    chosen = replace(item("1"), make=lambda _given: Reproduced(printed=(fitted,)))
+    assert build.claims(chosen) == (
+        "0 of 1 printed numbers agree, 1 fitted<br>**fitted**: chosen so"
+    )
     rows = [line for line in build.statements().splitlines() if "Says." in line]
     assert len(rows) == 4
     assert "1 proved, 1 of 1 printed numbers agree<br>" in rows[0]

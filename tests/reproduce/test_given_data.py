@@ -40,10 +40,7 @@ def test_each_file_by_its_digest(tmp_path, hears):
 def test_one_that_is_missing_is_named_with_its_source(tmp_path, hears):
     (tmp_path / "one.csv").write_text("people")
     assert digests([item(ONE, ANY)], tmp_path, hears) == {"one.csv": SHA, "any.csv": None}
-    assert hears.notes == [
-        f"not in {tmp_path}, and something stands in for it: any.csv (for 001/figure-4; from a "
-        "census)"
-    ]
+    assert hears.notes == [f"not in {tmp_path}: any.csv (for 001/figure-4; from a census)"]
 
 
 def test_another_file_is_refused(tmp_path, hears):
@@ -54,6 +51,19 @@ def test_another_file_is_refused(tmp_path, hears):
     )
     with pytest.raises(InputError, match=says):
         digests([item(ONE)], tmp_path, hears)
+
+
+def test_one_without_a_checksum_is_read_to_see_that_it_is_the_one(tmp_path, hears):
+    def check(path):
+        if path.read_text() != "census":
+            raise InputError(f"{path} is another")
+
+    one = Needed("any.csv", "", "a census", check)
+    (tmp_path / "any.csv").write_text("census")
+    assert digests([item(one)], tmp_path, hears)["any.csv"]
+    (tmp_path / "any.csv").write_text("invented")
+    with pytest.raises(InputError, match=r"any\.csv is another"):
+        digests([item(one)], tmp_path, hears)
 
 
 def test_a_folder_without_any_of_them_is_a_mistake(tmp_path, hears):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from narcissus.report.html import page_html
-from narcissus.reproduce import Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce import Item, Line, Panel, Printed, Quote, Reproduced
 from narcissus.reproduce.page import draw, page
 
 ITEM = Item("002", "table", "3", "Some table", 1.0, Reproduced)
@@ -13,7 +13,7 @@ ITEM = Item("002", "table", "3", "Some table", 1.0, Reproduced)
 
 def test_numbers_that_differ_say_why():
     made = Reproduced(
-        printed=(Printed("one", 1.0, 2.0, 0.1, "the <text> errs"),),
+        printed=(Printed("one", Quote("1.0", "it is 1.0", "section 1"), 2.0, "the <text> errs"),),
         table=(("a", "b"), ("x", 1.5)),
         notes=("read so",),
     )
@@ -21,6 +21,7 @@ def test_numbers_that_differ_say_why():
     assert laid.verdict.headline == "1 made again: 1 differing."
     text = page_html(laid)
     assert "the &lt;text&gt; errs" in text
+    assert "it is 1.0 (section 1)" in text
     assert "read so" in text
     assert "1.5" in text
 

@@ -7,16 +7,22 @@ import math
 
 import numpy as np
 
-from narcissus.reproduce import Held, Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce import Held, Item, Line, Panel, Printed, Quote, Reproduced
 from narcissus.reproduce.texts import as_dict, plain, read, write
+
+QUOTE = Quote("1.0", "it is 1.0", "section 1")
+HELD = Held("it is so", holds=True, shown="proved")
 
 
 def test_all_of_it_comes_back():
     line = Line("ours", [1.0, 2.0], [0.1, math.inf], "points")
     made = Reproduced(
         panels=(Panel("a", "x", "y", (line,), log_x=True),),
-        printed=(Printed("p", 1.0, 1.25, 0.5, "why"),),
-        held=(Held("it is so", holds=True, shown="proved"),),
+        printed=(Printed("p", QUOTE, 1.25, "why", "chosen", 0.5), Printed("q", None, 2.0)),
+        held=(
+            Held("it is so", holds=True, shown="proved"),
+            Held("it is not", holds=False, shown="proved", because="see", quote=QUOTE),
+        ),
         notes=("one", "two"),
         table=(("name", "count"), ("a", 3), ("b", 3.0)),
     )
@@ -39,7 +45,12 @@ def test_numbers_and_arrays_of_numpy_are_those_of_json():
 
 
 def test_a_dictionary_has_the_verdict_and_the_rows():
-    made = Reproduced(printed=(Printed("p", 1.0, 2.0, 0.5, "why"),), table=(("a",), (1.5,)))
+    printed = (Printed("p", QUOTE, 2.0, "why"), Printed("q", None, 2.0))
+    made = Reproduced(printed=printed, held=(HELD,), table=(("a",), (1.5,)))
     found = as_dict(Item("001", "table", "1", "t", 1.0, lambda _given: made), made)
     assert (found["verdict"], found["because"], found["data"]) == ("differs", "why", [["a"], [1.5]])
-    assert found["printed"][0]["agrees"] is False
+    first, second = found["printed"]
+    assert (first["word"], first["paper"], first["within"]) == ("differs", 1.0, 0.05)
+    assert (first["quote"], first["place"]) == ("it is 1.0", "section 1")
+    assert (second["word"], second["paper"], second["quote"]) == ("no number in print", None, None)
+    assert (found["held"][0]["holds"], found["held"][0]["place"]) == (True, None)

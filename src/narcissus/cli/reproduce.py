@@ -38,14 +38,17 @@ FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and ind
 What is finished is kept there: interrupted, the same command continues, and what was made by other
 code, versions or data is made anew. One that fails does not stop the others (exit code 3).
 
+Each number that is printed agrees (to its last digit), differs, or is fitted (a constant of ours
+was chosen so that it agrees); where the paper prints a curve only there is no number in print.
+
 Some take data that do not come with Narcissus: put the files into a folder and name it by --data.
-A note says which file is missing, and where it is from; then something stands in for it.
+A note says which file is missing, and where it is from; what needs it is then left out.
 
 \b
 Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
-Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, cannot be compared,
-failed), because, shown (proved, checked, played), printed (what, paper, ours, within, agrees,
-because), held (what, holds, shown, because), notes, data (rows, names first).
+Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fitted, no number in
+print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
+within, quote, place), held (what, holds, shown, because), notes, data (rows, names first).
 """
 
 
@@ -168,8 +171,11 @@ def _say(item: Item, made: Reproduced) -> None:
     """Print the verdict, each printed number beside ours, and how the paper was read."""
     click.echo(f"{item.paper} {item.kind} {item.number}: {item.title}")
     for one in made.printed:
-        sign = "agrees " if one.agrees else "DIFFERS"
-        click.echo(f"  {sign}  paper {one.paper:<11g} ours {one.ours:<11.6g} {one.what}")
+        paper = "none in print" if one.quote is None else f"paper {one.quote.number}"
+        sign = "DIFFERS" if one.word == "differs" else one.word.partition(" ")[0]
+        sign = "-" if one.quote is None else sign
+        place = "" if one.quote is None else f" ({one.quote.place})"
+        click.echo(f"  {sign:<7}  {paper:<17} ours {one.ours:<11.6g} {one.what}{place}")
     for one in made.held:
         sign = "holds  " if one.holds else "FAILS  "
         click.echo(f"  {sign}  {one.what} ({one.shown})")

@@ -9,6 +9,7 @@ from narcissus.reproduce.base import (
     Needed,
     Panel,
     Printed,
+    Quote,
     Reproduced,
 )
 from narcissus.reproduce.items import ITEMS, chosen
@@ -24,6 +25,7 @@ __all__ = [
     "Needed",
     "Panel",
     "Printed",
+    "Quote",
     "Reproduced",
     "chosen",
     "reproduce",

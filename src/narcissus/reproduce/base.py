@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,38 +19,106 @@ PAPERS: Mapping[str, str] = {
 """The papers by their number here."""
 
 Kind = Literal["figure", "table", "statement"]
-Verdict = Literal["agrees", "differs", "cannot be compared", "failed"]
+Word = Literal["agrees", "differs", "fitted", "no number in print"]
+"""How a number of ours compares with the print: the same to the print's last digit; not; the same
+because a constant or a reading of ours was chosen so; or with nothing, a curve or a sentence."""
+Verdict = Literal["agrees", "differs", "fitted", "no number in print", "failed"]
 Shown = Literal["proved", "checked", "played"]
 """How a statement is shown: for all that it speaks of, exactly (a proof in the documentation, or
 all cases computed); exactly, in the cases named; by sampling, with limits. Strongest first."""
 
 
 @dataclass(frozen=True)
+class Quote:
+    """What stands in a paper: a number, or a sentence that is none.
+
+    Attributes
+    ----------
+    number
+        As printed, such as ``0.24``, ``65%`` or ``2,458,285``; empty for a sentence.
+    words
+        A few words of the paper, letter by letter, with the number among them; `` ... `` where some
+        are left out.
+    place
+        The section, figure or table that they stand in.
+
+    Raises
+    ------
+    ValueError
+        The words do not hold the number, or no place is named.
+    """
+
+    number: str
+    words: str
+    place: str
+
+    def __post_init__(self) -> None:
+        """Refuse a number that nobody printed."""
+        whole = rf"(?<![\d.,]){re.escape(self.number)}(?!%|[.,]?\d)"
+        if not (self.place and self.words and re.search(whole if self.number else "", self.words)):
+            raise ValueError(f"{self.number!r} is not in {self.words!r} ({self.place!r})")
+
+    @property
+    def value(self) -> float:
+        """The number; per cent as a share."""
+        return float(self._exact)
+
+    @property
+    def within(self) -> float:
+        """Half a unit of its last digit; a whole one where the paper says roughly."""
+        _, _, exponent = self._exact.as_tuple()
+        assert isinstance(exponent, int)
+        return (1.0 if "roughly" in self.words else 0.5) * 10.0**exponent
+
+    @property
+    def _exact(self) -> Decimal:
+        plain = Decimal(self.number.rstrip("%").replace(",", ""))
+        return plain.scaleb(-2) if self.number.endswith("%") else plain
+
+
+@dataclass(frozen=True)
 class Printed:
-    """One number that a paper prints, and ours.
+    """A number of ours, beside what a paper prints.
 
     Attributes
     ----------
     what
         What it is, in words.
-    paper, ours
-        The two numbers.
-    within
-        How far they may be apart: half a unit of the last digit printed, where nothing is random.
+    quote
+        The paper's number, where it stands; None where the paper prints none.
+    ours
+        Our number.
     because
         Why they differ, where they do.
+    fitted
+        Which constant or reading of ours was chosen so that they agree; empty where none was.
+    noise
+        How much further apart two numbers that are drawn at random may be, of what is fitted.
     """
 
     what: str
-    paper: float
+    quote: Quote | None
     ours: float
-    within: float
     because: str = ""
+    fitted: str = ""
+    noise: float = 0.0
 
     @property
-    def agrees(self) -> bool:
-        """Whether they are as near as they should be."""
-        return abs(self.paper - self.ours) <= self.within
+    def word(self) -> Word:
+        """How the two compare."""
+        if self.quote is None:
+            return "no number in print"
+        room = self.quote.within * (1 + 1e-9) + (self.noise if self.fitted else 0.0)
+        if not abs(self.quote.value - self.ours) <= room:
+            return "differs"
+        return "fitted" if self.fitted else "agrees"
+
+    @property
+    def reason(self) -> str:
+        """Why the word is what it is, where that needs one."""
+        if self.word == "differs":
+            return self.because or f"{self.what}: not explained"
+        return self.fitted if self.word == "fitted" else ""
 
 
 @dataclass(frozen=True)
@@ -65,12 +135,15 @@ class Held:
         How it was looked at.
     because
         Why it does not hold, where it does not: a counterexample, a misprint.
+    quote
+        What the paper says of it, where a number of the print is in it or it does not hold.
     """
 
     what: str
     holds: bool
     shown: Shown
     because: str = ""
+    quote: Quote | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +183,7 @@ class Reproduced:
     held
         Claims of a statement, and whether they held.
     cannot
-        Why there is nothing to compare with, where there is nothing.
+        Why the print has no number to compare with, where it has none.
     notes
         Readings that were chosen, data that stand in for others; a sentence each.
     table
@@ -129,13 +202,15 @@ class Reproduced:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether what is printed agrees and what is claimed held; one that does not decides."""
+        """Whether what is printed agrees and what is claimed held; the worst of all decides."""
         if self.failed:
             return "failed"
-        if not self.printed and not self.held:
-            return "cannot be compared"
-        fine = all(one.agrees for one in self.printed) and all(one.holds for one in self.held)
-        return "agrees" if fine else "differs"
+        words = {one.word for one in self.printed}
+        if "differs" in words or not all(one.holds for one in self.held):
+            return "differs"
+        if "fitted" in words:
+            return "fitted"
+        return "agrees" if "agrees" in words or self.held else "no number in print"
 
     @property
     def shown(self) -> Shown | None:
@@ -151,21 +226,20 @@ class Reproduced:
         """Why the verdict is what it is."""
         if self.failed:
             return self.failed
-        if not self.printed and not self.held:
+        if self.verdict == "no number in print":
             return self.cannot
-        apart = [one for one in self.printed if not one.agrees]
-        failed = [one for one in self.held if not one.holds]
-        if not apart and not failed:
-            said: list[str] = []
-            if self.printed:
-                said.append(f"all {len(self.printed)} printed numbers, as near as they should be")
-            if self.held:
-                said.append(f"all {len(self.held)} claims held ({self.shown})")
-            return "; ".join(said)
-        reasons = dict.fromkeys(
-            one.because or f"{one.what}: not explained" for one in (*apart, *failed)
-        )
-        return "; ".join(reasons)
+        reasons = [one.reason for one in self.printed if one.word == self.verdict != "agrees"]
+        reasons += [
+            one.because or f"{one.what}: not explained" for one in self.held if not one.holds
+        ]
+        return "; ".join(dict.fromkeys(reasons)) or self._all_well
+
+    @property
+    def _all_well(self) -> str:
+        agree = sum(one.word == "agrees" for one in self.printed)
+        said = [f"all {agree} printed numbers, to their last digit"] if agree else []
+        said += [f"all {len(self.held)} claims held ({self.shown})"] if self.held else []
+        return "; ".join(said)
 
     @property
     def rows(self) -> tuple[tuple[str | float, ...], ...]:
@@ -190,14 +264,18 @@ class Needed:
     name
         Its name in the user's folder of data.
     sha256
-        Its checksum, in hexadecimal; empty where any file of that form does.
+        Its checksum, in hexadecimal; empty where nobody has published it.
     source
         Where to fetch it, in words.
+    check
+        Reads the file and raises `InputError` where it is another than the one that is needed: for
+        one without a checksum.
     """
 
     name: str
     sha256: str
     source: str
+    check: Callable[[Path], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -236,7 +314,8 @@ class Item:
         Long work, in pieces that can be done in any order, each by its name: each gives what JSON
         can hold, is done by any worker and is kept once done. Functions of a module, or `partial`.
     needs
-        Data of the user's that it takes where they are there; `Reproduced.notes` say what stood in.
+        Data of the user's that it takes where they are there; `Reproduced.notes` say what was left
+        out without them.
     command
         What a user runs to see it at work in their own setting; empty: ``narcissus reproduce``.
     """

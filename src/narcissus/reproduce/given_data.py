@@ -49,7 +49,7 @@ def digests(items: Sequence[Item], data: Path | None, observer: Observer) -> dic
     if missing and len(missing) == len(needed):
         raise InputError(f"{data} has none of the files that are needed: {', '.join(missing)}")
     for said in missing:
-        observer.note(f"not in {data}, and something stands in for it: {said}")
+        observer.note(f"not in {data}: {said}")
     return found
 
 
@@ -71,3 +71,5 @@ def _require_the_one(item: Item, needed: Needed, data: Path, found: str | None) 
             f"{data / needed.name} is not the file that {item.name} needs: its SHA-256 is {found}, "
             f"and should be {needed.sha256.lower()}; fetch it from {needed.source}"
         )
+    if found is not None and needed.check is not None:
+        needed.check(data / needed.name)

@@ -29,7 +29,8 @@ def page(made: Sequence[Made]) -> Page:
     words = {
         "agrees": "agreeing",
         "differs": "differing",
-        "cannot be compared": "not comparable",
+        "fitted": "fitted",
+        "no number in print": "without a number in print",
         "failed": "failed",
     }
     count = {word: sum(one.verdict == key for _, one in made) for key, word in words.items()}
@@ -50,15 +51,28 @@ def _section(item: Item, made: Reproduced) -> Section:
         blocks.append(Grid(item.title, [str(c) for c in made.table[0]], made.table[1:]))
     if made.printed:
         rows = [
-            (one.what, one.paper, one.ours, "yes" if one.agrees else f"no: {one.because}")
+            (
+                one.what,
+                "" if one.quote is None else one.quote.number,
+                one.ours,
+                ": ".join(filter(None, (one.word, one.reason))),
+                "" if one.quote is None else f"{one.quote.words} ({one.quote.place})",
+            )
             for one in made.printed
         ]
-        blocks.append(Grid("Printed, and ours", ["What", "Paper", "Ours", "Agrees"], rows))
+        columns = ["What", "Paper", "Ours", "Compared", "Where it is printed"]
+        blocks.append(Grid("Printed, and ours", columns, rows))
     if made.held:
         held = [
-            (one.what, "yes" if one.holds else f"no: {one.because}", one.shown) for one in made.held
+            (
+                one.what,
+                "yes" if one.holds else f"no: {one.because}",
+                one.shown,
+                "" if one.quote is None else f"{one.quote.words} ({one.quote.place})",
+            )
+            for one in made.held
         ]
-        blocks.append(Grid("Claims", ["Claim", "Held", "Shown"], held))
+        blocks.append(Grid("Claims", ["Claim", "Held", "Shown", "In print"], held))
     if made.notes:
         blocks.append(Items("Readings", made.notes))
     words = f"{PAPERS[item.paper]}, {item.kind} {item.number}: {item.title}"

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from narcissus.reproduce.base import Held, Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce.base import Held, Item, Line, Panel, Printed, Quote, Reproduced
 
 
 def plain(value: Any) -> str:
@@ -24,8 +24,8 @@ def read(text: str) -> Reproduced:
     found: dict[str, Any] = json.loads(text)
     return Reproduced(
         panels=tuple(_panel(one) for one in found["panels"]),
-        printed=tuple(Printed(**one) for one in found["printed"]),
-        held=tuple(Held(**one) for one in found["held"]),
+        printed=tuple(Printed(**_quoted(one)) for one in found["printed"]),
+        held=tuple(Held(**_quoted(one)) for one in found["held"]),
         cannot=found["cannot"],
         notes=tuple(found["notes"]),
         table=tuple(tuple(row) for row in found["table"]),
@@ -42,10 +42,41 @@ def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
         "verdict": made.verdict,
         "because": made.because,
         "shown": made.shown,
-        "printed": [{**asdict(one), "agrees": one.agrees} for one in made.printed],
-        "held": [asdict(one) for one in made.held],
+        "printed": [_told(one) for one in made.printed],
+        "held": [_claimed(one) for one in made.held],
         "notes": list(made.notes),
         "data": [list(row) for row in made.rows],
+    }
+
+
+def _quoted(found: dict[str, Any]) -> dict[str, Any]:
+    quote = found["quote"]
+    return {**found, "quote": None if quote is None else Quote(**quote)}
+
+
+def _claimed(one: Held) -> dict[str, Any]:
+    quote = one.quote
+    said = {"quote": quote and quote.words, "place": quote and quote.place}
+    return {
+        "what": one.what,
+        "holds": one.holds,
+        "shown": one.shown,
+        "because": one.because,
+        **said,
+    }
+
+
+def _told(one: Printed) -> dict[str, Any]:
+    quote = one.quote
+    return {
+        "what": one.what,
+        "paper": None if quote is None else quote.value,
+        "ours": one.ours,
+        "word": one.word,
+        "because": one.reason,
+        "within": None if quote is None else quote.within,
+        "quote": None if quote is None else quote.words,
+        "place": None if quote is None else quote.place,
     }
 
 

@@ -56,7 +56,7 @@ def failing():
         assert made.held
         assert all(one.because for one in made.held if not one.holds) or made.verdict == "differs"
         assert not any(math.isnan(one.ours) for one in made.printed)
-        apart = [one.what for one in made.printed if not one.agrees]
+        apart = [one.what for one in made.printed if one.word == "differs"]
         return {one.what.split(":")[0][:40] for one in made.held if not one.holds} | set(apart)
 
     return found

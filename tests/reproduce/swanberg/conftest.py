@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-NAMES = ("guess", "rap", "short", "posterior", "ceiling")
+NAMES = ("guess", "rap", "short", "posterior", "ceiling", "likeliest")
 
 
 @pytest.fixture

@@ -14,9 +14,34 @@ def test_printed_numbers_agree_for_one_reading_of_s():
     for name in ("001/figure-2a", "001/figure-2b"):
         made = ITEMS[name].make(Given())
         assert made.verdict == "differs"
-        apart = [one for one in made.printed if not one.agrees]
+        apart = [one for one in made.printed if one.word == "differs"]
         assert ["1.1" in one.what for one in apart] == [True]
         assert "s = 1.2" in made.because
+        assert all(one.holds for one in made.held)
+
+
+def test_what_a_constant_of_ours_was_chosen_for_does_not_count_as_agreeing():
+    words = {
+        (one.what, one.quote.number): one.word
+        for name in ("001/figure-2a", "001/figure-2b")
+        for one in ITEMS[name].make(Given()).printed
+    }
+    assert words["uniform canary", "17.8"] == "agrees"
+    fitted = {number for (_, number), word in words.items() if word == "fitted"}
+    assert fitted == {"0.24", "0.25", "0.45", "2.37", "1.0"}
+    assert all(
+        word == "fitted" for (what, _), word in words.items() if "name" in what or "1.2" in what
+    )
+
+
+def test_the_fitted_prior_of_the_name_is_one_of_few_that_fit():
+    fit = [
+        prior
+        for prior in (0.00543, 0.00544, 0.00545, 0.00546)
+        if abs(protecting(prior) - 2.37) <= 0.005
+        and abs(bound_on_advantage(prior, 5.0) - 0.45) <= 0.005
+    ]
+    assert fit == [0.00544, 0.00545]
 
 
 @pytest.mark.states("Swanberg et al. 2025", "Figure 2")

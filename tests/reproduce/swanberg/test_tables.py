@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from math import inf
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from narcissus.errors import InputError
@@ -18,6 +20,7 @@ from narcissus.reproduce.swanberg.tables import (
     FIRE,
     LABELS,
     SOURCES,
+    LikeliestValue,
     attacked,
     kept_below,
     lines,
@@ -67,10 +70,21 @@ def test_more_epsilon_recovers_more_and_is_proved_less_of():
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.4")
 def test_a_distance_makes_it_easier():
-    exact, near = (played(unknown=("AGEP",), within=w) for w in (0.0, 1.0))
+    attacks = ("posterior", "likeliest")
+    exact, near = (played(unknown=("AGEP",), within=w, attacks=attacks) for w in (0.0, 1.0))
     for name in ("guess", "posterior"):
         assert near[name]["share"] > exact[name]["share"]
     assert near["mean"] > exact["mean"]
+    # What covers most is the better guess of the two without the release; exactly, they are one.
+    assert near["likeliest"]["share"] < near["guess"]["share"]
+    assert "likeliest" not in exact
+
+
+def test_the_likeliest_value_is_that_of_each_column_whatever_is_released():
+    chances = [np.array([[0.2, 0.5, 0.3], [0.6, 0.2, 0.2]]), np.array([[0.1, 0.9], [0.8, 0.2]])]
+    joined = SimpleNamespace(marginals=chances, success=SimpleNamespace(join_guess=np.asarray))
+    guess = LikeliestValue().guess(SimpleNamespace(targets=joined), rng=None)
+    assert guess.tolist() == [[1, 1], [0, 0]]
 
 
 def test_only_of_one_column_there_is_a_ceiling_and_rap_starts_from_the_prior():

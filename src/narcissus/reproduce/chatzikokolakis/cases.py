@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from narcissus.reproduce.base import Given, Held, Item, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -120,6 +120,6 @@ def proved(what: str, holds: bool, because: str = "") -> Held:
     return Held(f"{what} (proof: Narcissus theory 6.3)", bool(holds), "proved", because)
 
 
-def checked(what: str, holds: bool, because: str = "") -> Held:
-    """Say what is computed exactly in the cases that are named."""
-    return Held(what, bool(holds), "checked", because)
+def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
+    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
+    return Held(what, bool(holds), "checked", because, quote)

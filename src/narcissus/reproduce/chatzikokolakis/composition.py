@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus.reproduce.base import Given, Item, Printed, Reproduced
+from narcissus.reproduce.base import Given, Item, Printed, Quote, Reproduced
 from narcissus.reproduce.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
@@ -23,6 +23,9 @@ from narcissus.reproduce.chatzikokolakis.cases import (
 )
 
 PRINTED = [[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]]
+_PROOF = "Proposition 1, proof"
+PRINTED_ALONE = Quote("0.6", "= 0.6 is obtained for secrets", _PROOF)
+PRINTED_TWICE = Quote("0.36", "= 0.36 is achieved for secrets", _PROOF)
 MOVING = [[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.51, 0.12, 0.37]]
 TIGHT = [[0.4, 0.6], [0.0, 1.0]]
 NUMBERS = (0.0, 0.25, 0.5, 1.0, 3.0)
@@ -119,10 +122,14 @@ def proposition_1(_given: Given) -> Reproduced:
     moving = ch.parallel(MOVING, MOVING)
     return Reproduced(
         printed=(
-            Printed("beta* of the printed matrix", 0.6, beta_star(PRINTED), 1e-12),
-            Printed("beta* of it in parallel with itself", 0.36, beta_star(twice), 1e-12),
+            Printed("beta* of the printed matrix", PRINTED_ALONE, beta_star(PRINTED)),
+            Printed("beta* of it in parallel with itself", PRINTED_TWICE, beta_star(twice)),
         ),
         held=(
+            checked(
+                "both numbers are exact",
+                abs(beta_star(PRINTED) - 0.6) <= ROOM and abs(beta_star(twice) - 0.36) <= ROOM,
+            ),
             checked(
                 "s1 and s3 are worst alone, s2 and s4 in parallel, where s1 and s3 are not",
                 ("s1", "s3") in alone and ("s2", "s4") in composed and ("s1", "s3") not in composed,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus.reproduce.base import Given, Item, Reproduced
+from narcissus.reproduce.base import Given, Item, Quote, Reproduced
 from narcissus.reproduce.chatzikokolakis.cases import (
     NAMED,
     ROOM,
@@ -167,6 +167,7 @@ def fact_1(_given: Given) -> Reproduced:
             all(q >= r for q, r in zip(second, not_led, strict=False)),
             "the print numbers q by rows and r by columns: here q_1 = 0 and r_1 = .4; what is "
             "meant is the sum of the last row's entries in the columns that row i leads",
+            Quote("", r"we have ... q_{i}\geq r_{i}", "Fact 1"),
         ),
     )
 
@@ -196,6 +197,7 @@ def equation_9(_given: Given) -> Reproduced:
             "the two forms of the Bayes risk without that secret are the same, as printed",
             all(abs(a - b) <= ROOM for a, b in form),
             "the first form has no brackets around the sum and q: 1 - (sum p + q) / n is meant",
+            Quote("", r"\frac{1}{n}\sum_{i=1}^{n}p_{i}% -q_{n+1}=", "proof of Equation 9"),
         ),
     )
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from narcissus import channels as ch
 from narcissus.errors import InputError
-from narcissus.reproduce.base import Given, Held, Item, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 from narcissus.reproduce.chatzikokolakis.cases import ROOM, Matrix
 
 EPSILONS = (0.1, 1.0, 4.0)
+CAPTION = Quote("", "Two examples of ... matrices ... which achieve minimum", "Figure 3")
 
 
 def first(n: int, m: int, k: int, epsilon: float) -> Matrix:
@@ -107,6 +108,7 @@ def make(_given: Given) -> Reproduced:
                 "checked",
                 "its second row sums to k / ((m - k)(1 + e^eps)) + (m - k) e^eps / (k (1 + e^eps)),"
                 " which is one only where m = 2k",
+                CAPTION,
             ),
             Held(
                 f"the second matrix reaches Theorem 5 for two secrets ({where})",
@@ -119,6 +121,7 @@ def make(_given: Given) -> Reproduced:
                 "checked",
                 "its rows from the third on give the second output never, the first two do: no "
                 "epsilon-LDP, and beta* is 1 / (1 + e^eps), half of what is said",
+                CAPTION,
             ),
             Held(
                 "with the other rows halved between the first two outputs it does, for every n "

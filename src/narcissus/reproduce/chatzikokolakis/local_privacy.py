@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus.reproduce.base import Given, Item, Reproduced
+from narcissus.reproduce.base import Given, Item, Quote, Reproduced
 from narcissus.reproduce.chatzikokolakis.cases import (
     NAMED,
     ROOM,
@@ -25,6 +25,7 @@ from narcissus.reproduce.chatzikokolakis.cases import (
 from narcissus.reproduce.chatzikokolakis.figure_3 import mended, reaches
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
+_PROOF = "proof of Theorem 5"
 LOOSE = 1e-7
 """How far linear programs may be off."""
 
@@ -129,6 +130,7 @@ def section_5b(_given: Given) -> Reproduced:
             (ch.beta(told, sparse_prior) == 0) == bool(((told > 0).sum(axis=0) <= 1).all()),
             "[[1, 0], [0, 1], [.5, .5]] has beta 0 at the prior (.5, .5, 0): only the secrets "
             "that have mass count",
+            Quote("", "if and only if the channel contains at most one", "section V-B"),
         ),
         checked(
             "as a prior comes near a single secret, beta tends to 1 (footnote 3), for "
@@ -140,6 +142,7 @@ def section_5b(_given: Given) -> Reproduced:
             ch.beta(np.eye(2), nearly) > 1 - 1e-6,
             "it tends to 1 only where that secret can give every output: for the identity it "
             "is 0 all the way",
+            Quote("", "is undefined. However also", "footnote 3"),
         ),
     )
 
@@ -222,6 +225,7 @@ def equation_20(_given: Given) -> Reproduced:
             f"both its partial derivatives are negative (as printed): {AT_RATIOS}",
             all(max(slope) < 0 for slope in slopes),
             "at x = 1 that by y is 0; neither is ever positive, which is enough",
+            Quote("", "we can easily see that both partial derivatives are negative", _PROOF),
         ),
     )
 
@@ -244,6 +248,7 @@ def equation_21(_given: Given) -> Reproduced:
             np.allclose(risks, printed, rtol=0, atol=ROOM),
             "(e^eps - 1) / (e^(2 eps) - 1) is 1 / (e^eps + 1), from which the text goes on; "
             "the printed value is above 1 for epsilon below ln 2",
+            Quote("", r"\frac{1}{\exp(\epsilon)-1}", _PROOF),
         ),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.mechanisms.base import ReleaseChannel, deterministic
-from narcissus.reproduce.base import Given, Held, Item, Printed, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Printed, Quote, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -57,9 +57,12 @@ def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -
     return Held(f"{what} (proof: Narcissus theory {section})", bool(holds), "proved", because)
 
 
-def checked(what: str, holds: bool, because: str = "") -> Held:
-    """Say what is computed exactly in the cases that are named."""
-    return Held(what, bool(holds), "checked", because)
+def checked(
+    what: str, holds: bool, because: str = "", *, words: str = "", place: str = "", number: str = ""
+) -> Held:
+    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
+    quote = Quote(number, words, place) if words else None
+    return Held(what, bool(holds), "checked", because, quote)
 
 
 def channels(number: int, secrets: int = 2, outputs: int = 4) -> list[Matrix]:

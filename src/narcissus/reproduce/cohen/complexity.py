@@ -147,6 +147,8 @@ def definition_d3(_given: Given) -> Reproduced:
             f"fair coins hit one of the {len(irregular)} strings of complexity 5 or more with "
             f"chance {len(irregular)}/{len(STRINGS)}: a program of {shortest(irregular)} bits, "
             f"while each of them needs {least}; the note holds for programs without coins",
+            words="Note that by definition, ... and these minimums are not necessarily realized",
+            place="note after Definition D.3",
         ),
     )
 

@@ -131,11 +131,15 @@ def theorem_c2(_given: Given) -> Reproduced:
             "q'_4 is as printed",
             bool(same[3]),
             "it is (1 - p0) / 2; as printed, (1 - p1) / 2, q_4 - q'_4 would be 0",
+            words=r"q'_4 = \frac{1}{2}(1 - p_1) + \frac{1}{2} \cdot 0",
+            place="proof of Theorem C.2",
         ),
         checked(
             "q_j - q'_j is (p0 - p1) / 2 for all five j, as printed",
             np.abs(gaps - half[:, None]).max() <= ROOM,
             "for j = 2 it is p0 - p1, twice as much, which the proof can do with",
+            words=r"q_j - q'_j = \frac{1}{2}(p_0 - p_1) > \delta",
+            place="proof of Theorem C.2",
         ),
         notes=(
             "The print says 'each M_i is (0, delta, F)-resilient' and 'q_j - q'_j > delta': "

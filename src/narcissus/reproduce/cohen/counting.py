@@ -161,10 +161,12 @@ def appendix_a(_given: Given) -> Reproduced:
             all(limit <= d for (_, d), limit in limits.items()),
         ),
         checked(
-            "cutting the edges is necessary, as printed, at eps 1, delta .01, n = 2,100",
+            "cutting the edges is necessary (no numbers in print): at eps 1, delta .01, n = 2,100",
             limit > DELTA,
             f"without a cut the worst rate, {worst[1]:.3g}, needs delta {worst[0]:.3g}; a cut is "
             "needed only for a delta below that",
+            words="We remark that cutting the edges is necessary",
+            place="Appendix A",
         ),
         checked(
             f"at rate 1/n^2 (its footnote) an attacker gains about 1/n^2: {gained:.2e} at n = "
@@ -176,6 +178,8 @@ def appendix_a(_given: Given) -> Reproduced:
             f"{least[EPSILON, DELTA]} records",
             math.ceil(few) == least[EPSILON, DELTA],
             "tau has ln(4/delta), so the condition needs it as well",
+            words=r"n\geq 4(\gamma^{2}+2\gamma)\ln(1/\delta)",
+            place="Appendix A, its claim",
         ),
         checked(
             f"without a cut and n = 100 the worst rate is {hundred[1]:.4g}, with delta "

@@ -62,6 +62,9 @@ def example_d4(_given: Given) -> Reproduced:
             all(abs(p - 0.75) < 1e-9 for p in chance.values()),
             "for even d a tie of half of the bits counts, so it is more: "
             f"{chance[2]:.4f} at d = 2, {chance[100]:.4f} at d = 100",
+            number="3/4",
+            words=r"satisfies  $(z_1, z_2) \in R_x$  with probability  $3/4$",
+            place="Example D.4",
         ),
         checked(
             f"all zeros and all ones succeed always, without a coin: {len(STRINGS)} strings",
@@ -116,6 +119,10 @@ def halves(strings: int) -> tuple[Held, ...]:
             "a program that numbers the words of a covering code needs "
             f"{limits[10_000][1]:.0f} bits at d = 10,000, not 5,000: nobody must have half of the "
             "bits by heart to agree with three quarters of them",
+            words=r"K_{\mathcal{L}}(R_S) \geq (1 - o(1))d/2"
+            if strings > 1
+            else r"K_{\mathcal{L}}(R_x) \geq (1 - o(1))d/2",
+            place="Example D.6" if strings > 1 else "Example D.5",
         ),
         checked(
             "`narcissus extract` knows that program: written out, it needs "
@@ -183,6 +190,8 @@ def definition_d10(_given: Given) -> Reproduced:
             printed <= 0,
             "whoever says 1 to strings of l(d) bits says so always to the generator's and never "
             "to d + l(d) bits: U_(l(d)) is meant",
+            words=r"\Pr[V(\mathcal{U}_{d+\ell(d)}) = 1]",
+            place="Definition D.10",
         ),
     )
 
@@ -265,6 +274,8 @@ def footnote_8(_given: Given) -> Reproduced:
             "half of the other (1 - alpha) d^4 bits are wrong, a distance of 1/2 - alpha/2; the "
             f"chance to come to 1/2 - alpha is {last:.1e} at most for alpha .1 and d = 10, 20, 40: "
             "twice as many known bits are needed",
+            words=r"y = (x_1, \dots, x_{\alpha d^4 - d^2 \log d})",
+            place="footnote 8",
         ),
     )
 

@@ -185,6 +185,8 @@ def theorem_e1(_given: Given) -> Reproduced:
             "the last line takes e^-eps~ out of a term and leaves delta~ = delta e^-eps / 4 as it "
             "is: delta~ = delta / (2 (1 + e^eps)) is what the line before gives, which is larger, "
             "so the theorem holds as printed",
+            words=r"\tilde{\delta} = \delta \cdot e^{-\varepsilon}/4",
+            place="proof of Theorem E.1",
         ),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from narcissus.profiles.closed_forms.hidden_nature import Row, Rows
-from narcissus.reproduce.base import Given, Held, Item, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 
 
 def sums(rows: Rows) -> Row:
@@ -35,9 +35,9 @@ def proved(what: str, holds: bool, part: str) -> Held:
     return Held(f"{what} (proof: Narcissus theory {part})", bool(holds), "proved")
 
 
-def checked(what: str, holds: bool, because: str = "") -> Held:
-    """Say what is computed exactly in the cases that are named."""
-    return Held(what, bool(holds), "checked", because)
+def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
+    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
+    return Held(what, bool(holds), "checked", because, quote)
 
 
 def played(what: str, holds: bool) -> Held:

@@ -16,7 +16,7 @@ from narcissus.profiles.closed_forms.candidates import bayes_success, candidates
 from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
 from narcissus.profiles.closed_forms.near import limit_given_rows
 from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus.reproduce.base import Given, Item, Reproduced
+from narcissus.reproduce.base import Given, Item, Quote, Reproduced
 from narcissus.reproduce.kaplan.cases import checked, claims, played, proved, statement
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
@@ -88,6 +88,7 @@ def observation_42(_given: Given) -> Reproduced:
             limit <= printed,
             "of the N people n - 1 are known, so the fresh row is the same person with chance "
             f"1 / (N - n + 1): {limit:.6f} where the print has {printed:.6f}; insecurity stands",
+            Quote("", r"\frac{1}{N}", "proof of Observation 4.2"),
         ),
     )
 

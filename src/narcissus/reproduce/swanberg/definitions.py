@@ -11,7 +11,7 @@ from narcissus.bounds import PoissonBinomial, posterior
 from narcissus.channels import KaryRandomizedResponse, local_dp_delta
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.mechanisms import GaussianNoise, MarginalQueries
-from narcissus.reproduce.base import Given, Held, Item, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 from narcissus.success import ColumnsRight
 
 EXACT = 1e-12
@@ -114,6 +114,7 @@ def _narcissus(_given: Given) -> Reproduced:
                 holds=False, shown="proved",
                 because="section 4.2 leaves out the -1 of Theorem 3.2: at eps = 0 it would be "
                 "below the prior",
+                quote=Quote("", r"\frac{e^{\varepsilon}}{e^{\varepsilon}+1/p}", "section 4.2"),
             ),
         ),
         notes=("the definition itself: `narcissus reproduce 003 --statement 1.6`",),

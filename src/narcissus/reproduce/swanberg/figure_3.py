@@ -20,13 +20,14 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.bounds import optimum, threat
-from narcissus.bounds.published import HAYES, THEOREM_3_3
+from narcissus.bounds.published import THEOREM_3_3
 from narcissus.bounds.theorem import Question
 from narcissus.extraction import NgramDpSgd, PosteriorGuess, PublishedGuess
 from narcissus.game import Game, play
 from narcissus.guarantees import ApproximateDP, GaussianDP
 from narcissus.priors.secrets import SecretPrior, pii_secret, uniform_secret, zipf_secret
-from narcissus.reproduce.base import Given, Held, Item, Line, Panel, Printed, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+from narcissus.reproduce.swanberg.figure_1 import mmc as limit_of_mmc
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
 
@@ -45,6 +46,10 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 }
 """How models are trained: from the prior with noise for another canary, and two other readings."""
 _STEPS = 50
+_RATES = "a success rate of 38.0% and 52.5% compared to the uniform random baseline of 10%"
+PASSWORD, PII, UNIFORM = (Quote(n, _RATES, "section 5.3") for n in ("38.0%", "52.5%", "10%"))
+_FITTED_START = "the start from the prior is not in the text, and was chosen so that this agrees"
+_FITTED_PII = f"the likeliest value's prior was set to the printed rate; {_FITTED_START}"
 # Two shares of 2,000 models each differ by less than this many standard errors in 99% of all cases.
 _ERRORS = 2.576
 
@@ -108,7 +113,8 @@ def _bounds(prior: SecretPrior, mus: Sequence[float]) -> list[Line]:
         Line(f"{prior.words}: without the model", [x[0], x[-1]], [prior.guess] * 2, "dotted"),
     ]
     if len(set(prior.chances)) == 1:
-        mmc = [HAYES.limit(Question(danger, GaussianDP.from_epsilon_delta(e, DELTA))) for e in x]
+        size = len(prior.chances)
+        mmc = [limit_of_mmc(size, GaussianDP.from_epsilon_delta(e, DELTA)) for e in x]
         lines.append(Line(f"{prior.words}: MMC", x, mmc, "dashed"))
     return lines
 
@@ -146,14 +152,15 @@ def make(given: Given) -> Reproduced:
     return Reproduced(
         panels=tuple(panels),
         printed=(
-            _printed("password at epsilon 1", 0.380, at("password", 1.0)),
-            _printed("PII at epsilon 1", 0.525, at("PII", 1.0)),
+            Printed("uniform secret, without the model", UNIFORM, uniform_secret().guess),
+            _printed("password at epsilon 1", PASSWORD, at("password", 1.0), _FITTED_START),
+            _printed("PII at epsilon 1", PII, at("PII", 1.0), _FITTED_PII),
         ),
         held=tuple(_held(at)),
         notes=(
             f"{MODELS:,} models for each point, as published: a share has a standard error of at "
-            f"most {math.sqrt(0.25 / MODELS):.4f}. What is printed is as random, so two shares "
-            f"agree within {_ERRORS:g} standard errors of their difference.",
+            f"most {math.sqrt(0.25 / MODELS):.4f}. What is printed is as random: a fitted share "
+            f"may be {_ERRORS:g} standard errors of the difference away.",
             "Models start from the logarithm of the prior, learning rates are those with the least "
             "mean loss on simulated canaries, noise is made for a sensitivity of two clipping "
             "norms (clipping norm 1). The text names neither start, network nor accountant.",
@@ -166,9 +173,10 @@ def make(given: Given) -> Reproduced:
     )
 
 
-def _printed(what: str, paper: float, ours: float) -> Printed:
-    within = _ERRORS * math.sqrt(2 * paper * (1 - paper) / MODELS)
-    return Printed(f"{what} (of {MODELS:,} models each, drawn at random)", paper, ours, within)
+def _printed(what: str, quote: Quote, ours: float, fitted: str) -> Printed:
+    noise = _ERRORS * math.sqrt(2 * quote.value * (1 - quote.value) / MODELS)
+    drawn = f"{what} (of {MODELS:,} models each, drawn at random)"
+    return Printed(drawn, quote, ours, "further away than chance explains", fitted, noise)
 
 
 def _held(at: Callable[..., float]) -> list[Held]:
@@ -182,17 +190,20 @@ def _held(at: Callable[..., float]) -> list[Held]:
             "third of what uniform canaries lose)",
             -_ERRORS * error < gains["PII"] < gains["uniform"] / 3,
             "played",
+            quote=Quote("", "but barely performs better than the random baseline", "section 5.3"),
         ),
         Held(
             "at epsilon 1 passwords and PII are named more often than the .10 of uniform canaries",
-            min(at("password", 1.0), at("PII", 1.0)) > 0.10 + _ERRORS * error,
+            min(at("password", 1.0), at("PII", 1.0)) > UNIFORM.value + _ERRORS * error,
             "played",
+            quote=UNIFORM,
         ),
         Held(
             "from zero logits argmax is as good for every prior (within 2.6 standard errors), so "
             "the printed rates are not those of such models",
-            float(np.ptp(zeros)) < _ERRORS * math.sqrt(2) * error and max(zeros) < 0.380,
+            float(np.ptp(zeros)) < _ERRORS * math.sqrt(2) * error and max(zeros) < PASSWORD.value,
             "played",
+            quote=PASSWORD,
         ),
     ]
 

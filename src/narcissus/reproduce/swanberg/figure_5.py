@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from math import inf
 
-from narcissus.reproduce.base import Given, Item, Panel, Reproduced
+from narcissus.reproduce.base import Given, Item, Panel, Quote, Reproduced
 from narcissus.reproduce.swanberg.tables import (
     ACS,
     BELOW,
@@ -66,6 +66,7 @@ def make(given: Given) -> Reproduced:
                 min(all_of.values()) >= 1.0 - 1e-9,
                 f"{missed}: people who are alike in all known columns can change places without "
                 "changing a count, so nothing tells them apart",
+                Quote("", "completely reconstructs the target columns of all", "section 6.2"),
             ),
             kept_below(answers),
         ),

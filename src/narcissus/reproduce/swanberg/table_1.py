@@ -18,7 +18,7 @@ from narcissus.bounds import threat
 from narcissus.bounds.theorem import Question
 from narcissus.bounds.theorems import THEOREMS
 from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP, RenyiDP
-from narcissus.reproduce.base import Given, Held, Item, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 from narcissus.results import Bound
 
 ROWS = {
@@ -130,6 +130,7 @@ def make(_given: Given) -> Reproduced:
                 "checked",
                 f"as we have it, {', '.join(sorted(near ^ printed))} does too: its formula is in "
                 "the chance of an attempt, whatever counts as success",
+                Quote("", "Only a few works [6, 31, 59] address approximate", "section 1.1"),
             ),
             Held("[6, 31, 59] are about a single target", not single, "checked"),
             Held(

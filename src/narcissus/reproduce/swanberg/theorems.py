@@ -16,7 +16,7 @@ from scipy import optimize, sparse
 
 from narcissus.bounds import THEOREMS, PoissonBinomial, exact_optimum, posterior, threat
 from narcissus.guarantees import ApproximateDP
-from narcissus.reproduce.base import Given, Held, Item, Printed, Reproduced
+from narcissus.reproduce.base import Given, Held, Item, Quote, Reproduced
 from narcissus.results import NotAssessed
 
 FloatArray = NDArray[np.float64]
@@ -106,7 +106,9 @@ def _theorem_3_2(_given: Given) -> Reproduced:
 
 
 def _exceeded(
-    name: str, cases: list[tuple[list[list[float]], ApproximateDP, int, Any]]
+    name: str,
+    cases: list[tuple[list[list[float]], ApproximateDP, int, Any]],
+    quote: Quote | None = None,
 ) -> tuple[Held, ...]:
     """Hold a theorem against the best of all mechanisms in each case."""
     claims: list[Held] = []
@@ -121,7 +123,7 @@ def _exceeded(
                 f"{len(rows)} target(s), {len(rows[0])} equal values, {how}, eps "
                 f"{guarantee.epsilon:g}, delta {guarantee.delta:g}, at least {v}: it says at most "
                 f"{said.value:.6f}, some mechanism reaches {best:.6f}",
-                best <= said.value + TOLERANCE, "checked", _INDEPENDENT_FAILURES,
+                best <= said.value + TOLERANCE, "checked", _INDEPENDENT_FAILURES, quote,
             )
         )  # fmt: skip
     return tuple(claims)
@@ -136,10 +138,10 @@ _CASES: list[Any] = [
 ]
 
 
-def _refuted(name: str) -> Callable[[Given], Reproduced]:
+def _refuted(name: str, words: str) -> Callable[[Given], Reproduced]:
     def make(_given: Given) -> Reproduced:
         return Reproduced(
-            held=_exceeded(name, _CASES),
+            held=_exceeded(name, _CASES, Quote("", words, f"Theorem {name.split('-')[1]}")),
             notes=("what holds instead: `narcissus bound` (docs/theory.md, 4.3, 4.4 and 4.10)",),
         )
 
@@ -157,12 +159,6 @@ def _corollary_3_4(_given: Given) -> Reproduced:
         cases.append(([row] * n, guarantee, int(rng.integers(1, n + 1)), None))
     claims = _exceeded("swanberg-3.4", cases)
     return Reproduced(
-        printed=(
-            Printed(
-                "one record, prior .1, eps 1, delta 0 (Figure 1)", 0.232,
-                float(posterior(0.1, 1.0)), 0.0005,
-            ),
-        ),
         held=(
             Held(
                 "for all targets, values and success sets (docs/theory.md, 4.4: a sharper bound "
@@ -187,7 +183,8 @@ THEOREM_ITEMS: tuple[Item, ...] = (
     _item(
         "Theorem 3.3",
         "Approximate DP: the same with failures F(a) of mean n delta added. Not valid as stated.",
-        _refuted("swanberg-3.3"), "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
+        _refuted("swanberg-3.3", "Theorem 3.3 (Extension of Prop 5.7 in [58])."),
+        "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
         "--at-least 1",
     ),
     _item(
@@ -198,7 +195,8 @@ THEOREM_ITEMS: tuple[Item, ...] = (
     _item(
         "Theorem 3.5",
         "Approximate DP from one run, with alpha n delta. Not valid as stated.",
-        _refuted("swanberg-3.5"), "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
+        _refuted("swanberg-3.5", "Theorem 3.5 (Extension of Theorem 5.2 [58])."),
+        "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
         "--at-least 1",
     ),
 )  # fmt: skip
