@@ -33,7 +33,31 @@ for n, e in product(range(1, 8), (Fraction(2), Fraction(5))):
     must(f[0] + 1 - f[-1] == closed(n, e), "and reaches the closed form")
 print("n 1 to 7, e^eps 2 and 5: a mechanism reaches the closed form, in fractions")
 
-print("eps 1, n: closed form, program over all mechanisms, 002's 2/(1 + e^(n eps))")
+
+def group_privacy(n, e):
+    """Overlap by Dong, Roth and Su, Theorem 2.14: the trade-off function of e-DP, n times over."""
+
+    def power(x):
+        return min(e * x, 1 - (1 - x) / e)
+
+    def overlap(x):
+        first = x
+        for _ in range(n):
+            x = power(x)
+        return first + 1 - x
+
+    # Convex and piecewise linear: its corners are where some power is at the bend, 1/(1 + e).
+    corners = [0.0]
+    for back in range(n):
+        x = 1 / (1 + e)
+        for _ in range(back):
+            x = x / e if x <= e / (1 + e) else 1 - (1 - x) * e
+        corners.append(x)
+    return min(map(overlap, corners))
+
+
+print("eps 1, n: closed form, program over all mechanisms, Dong, Roth and Su's Theorem 2.14,")
+print("  2/(1 + e^(n eps)), 002's Corollary 1 for two values and two equally likely databases")
 for n in range(1, 8):
     rows, limits = [], []
     for i, j in [(k, k + 1) for k in range(n)] + [(k + 1, k) for k in range(n)]:
@@ -44,6 +68,9 @@ for n in range(1, 8):
     aim = np.zeros(n + 1)
     aim[0], aim[-1] = 1, -1
     program = 1 + linprog(aim, A_ub=np.array(rows), b_ub=limits, bounds=(0, 1)).fun
-    must(abs(program - closed(n, exp(1))) < 1e-9, "the closed form is the optimum")
-    must(n == 1 or closed(n, exp(1)) > 2 / (1 + exp(n)), "above Corollary 1")
-    print(f"  {n}: {closed(n, exp(1)):.6f}   {program:.6f}   {2 / (1 + exp(n)):.6f}")
+    ours, theirs = closed(n, exp(1)), group_privacy(n, exp(1))
+    must(abs(program - ours) < 1e-9, "the closed form is the optimum")
+    must(abs(theirs - ours) < 1e-12, "the closed form is that of Theorem 2.14")
+    naive, corollary = 2 / (1 + exp(n)), max(0, 2 - (2 * exp(1) / (1 + exp(1))) ** n)
+    must(n == 1 or ours > max(naive, corollary), "above both others")
+    print(f"  {n}: {ours:.6f}   {program:.6f}   {theirs:.6f}   {naive:.6f}   {corollary:.6f}")

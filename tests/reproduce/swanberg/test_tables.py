@@ -98,7 +98,7 @@ def test_only_of_one_column_there_is_a_ceiling_and_rap_starts_from_the_prior():
 
 def test_lines_are_per_hundred_and_leave_out_what_was_not_played(answer):
     alone = answer(guess=0.3)
-    del alone["ceiling"]
+    del alone["ceiling"], alone["likeliest"]
     drawn = {one.label: one for one in lines([1, 2], [answer(guess=0.2, ours=0.6), alone])}
     assert list(drawn["prior"].y) == [20.0, 30.0]
     assert list(drawn[LABELS["ceiling"]].x) == [1]
