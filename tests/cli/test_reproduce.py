@@ -35,6 +35,27 @@ def test_a_figure_prints_ours_beside_theirs(tmp_path):
     assert one["printed"][0]["ours"] > 17.7
 
 
+def test_each_number_carries_one_of_four_words_and_where_it_is_printed(tmp_path):
+    lines = run("001", "--figure", "2b", "--quiet").output.splitlines()
+    words = {line.split()[0] for line in lines if "(section 5.3)" in line}
+    assert words == {"agrees", "DIFFERS", "fitted"}
+    [one] = json.loads(run("001", "--figure", "2b", "--quiet", "--json").output)
+    for printed in one["printed"]:
+        assert printed["word"] in {"agrees", "differs", "fitted"}
+        assert str(printed["paper"]) in printed["quote"]
+    text = run("001", "--statement", "Corollary 3.4", "--quiet").output
+    assert "0.232" not in text  # drawn in Figure 1, and printed nowhere
+
+
+def test_another_table_than_the_census_stops_the_run(tmp_path, capsys):
+    rows = "caseid,dAge,dIncome1,iMarital,iSex\n1,0,0,0,0\n2,1,1,1,1\n"
+    (tmp_path / "USCensus1990.data.txt").write_text(rows)
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "002", "--figure", "7", "--data", str(tmp_path), "--quiet"])
+    assert ended.value.code == 2
+    assert "has 2 records" in capsys.readouterr().err
+
+
 def test_what_is_asked_must_be_one_thing():
     figure = ("--figure", "1")
     wrong = ((), ("001",), figure, ("--list", "--all"), ("001", *figure, "--all"))

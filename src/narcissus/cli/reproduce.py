@@ -48,7 +48,8 @@ A note says which file is missing, and where it is from; what needs it is then l
 Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
 Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fitted, no number in
 print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
-within, quote, place), held (what, holds, shown, because), notes, data (rows, names first).
+within, quote, place), held (what, holds, shown, because, quote, place), notes, data (rows, names
+first).
 """
 
 
