@@ -82,8 +82,9 @@ OTHER_DATA = (
 )
 BOUNDS = (
     "The published bound is Corollary 3.4 with everybody's likeliest attempt, which holds for "
-    "every attacker; the paper puts in the attempts that its attack made (section 3.4), or takes "
-    "Theorem 3.5, which does not hold as stated. Ours is the interpolation theorem under the "
+    "every attacker. The paper derives the limits of Figure 4 from Theorem 3.5, which does not "
+    "hold as stated, and says that for skewed data it takes Corollary 3.4 with the attempts made "
+    "(section 3.4). Ours is the interpolation theorem under the "
     "Gaussian mechanism's own guarantee."
 )
 BELOW = (
