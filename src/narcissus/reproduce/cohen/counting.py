@@ -163,8 +163,8 @@ def appendix_a(_given: Given) -> Reproduced:
         checked(
             "cutting the edges is necessary (no numbers in print): at eps 1, delta .01, n = 2,100",
             limit > DELTA,
-            f"without a cut the worst rate, {worst[1]:.3g}, needs delta {worst[0]:.3g}; for a delta "
-            "below that a cut is needed, as its footnote shows for one of about 1/n^2",
+            f"without a cut the worst rate, {worst[1]:.3g}, needs delta {worst[0]:.3g}; for a "
+            "delta below that a cut is needed, as its footnote shows for one of about 1/n^2",
             words="We remark that cutting the edges is necessary",
             place="Appendix A",
         ),
