@@ -260,7 +260,7 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
     )
     # Some guess is right for x and wrong for y: only then does the swap tell anything.
     told = matrix @ (1.0 - matrix.T) > 0
-    # Correctly rounded sums: how a processor's matrix kernels order theirs is no part of the threat.
+    # Correctly rounded sums: the order in which a processor adds is no part of the threat.
     prior = max(math.fsum(row[right]) for right in (matrix > 0).T)
     return Threat(
         min(1.0, prior),
