@@ -1,4 +1,4 @@
-"""A small part of `make kernels` in every run of the tests, and that it fails where records differ."""
+"""A small part of `make kernels` in every run of the tests; it fails where records differ."""
 
 from __future__ import annotations
 
