@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: audit test torch test-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: kernels versions platforms audit test torch test-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -66,9 +66,39 @@ axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kin
 	cd build && echo "$(AXE_SHA512)  $(AXE).tgz" | sha512sum -c - && tar -xzf $(AXE).tgz --strip-components=1 package/axe.min.js
 	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py
 
+kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' kernels: the same but for last digits
+	$(BIN)/python tests/kernels/run.py
+
+# The lowest versions that pyproject.toml declares and the newest, each in an environment of its own:
+# the tests must pass with both. NEWEST is the newest Python that they are tried on.
+NEWEST ?= 3.13
+TRIED := examples,parquet,accounting,fast,learn,games,compress,dask,sign,opendp,opendp-synthesizer
+define tried
+	$(BIN)/uv venv -q --clear -p $(2) build/versions/$(1)
+	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]'
+	$(BIN)/uv pip freeze -q -p build/versions/$(1) --exclude-editable > build/versions/$(1).txt
+	$(BIN)/uv pip install -q -p build/versions/$(1) -c build/versions/$(1).txt --group test -r requirements/build.in
+	PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2
+endef
+
+versions: $(DEV_STAMP) ## run the tests with the lowest and with the newest versions of every dependency and extra
+	$(BIN)/pip install -q uv
+	$(call tried,lowest-direct,3.11)
+	$(call tried,highest,$(NEWEST))
+
+platforms:            ## see that the locked versions have wheels for Linux (x86-64, ARM), macOS and Windows
+	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv
+	for python in 3.11 3.12 3.13; do \
+		for place in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin x86_64-pc-windows-msvc; do \
+			$(BIN)/uv pip compile -q --only-binary :all: --python-version $$python --python-platform $$place \
+				requirements/dev.lock -o build/platforms.txt || exit 1; done; \
+		$(BIN)/uv pip compile -q --only-binary :all: --python-version $$python --python-platform x86_64-apple-darwin \
+			requirements/run.lock -o build/platforms.txt || exit 1; done  # an older Mac: the main job
+
 nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
 	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 -m nightly
 	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 tests/properties tests/bounds tests/priors tests/evidence
+	$(BIN)/python tests/kernels/run.py
 
 sbom: $(BIN)/python   ## write the software bill of materials from the lock files
 	$(BIN)/python requirements/sbom.py

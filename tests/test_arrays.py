@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus import _arrays
-from narcissus._arrays import pack, unpack
+from narcissus._arrays import first_largest, pack, unpack
 
 
 def test_arrays_come_back_as_they_were():
@@ -33,3 +33,22 @@ def test_pickles_are_neither_written_nor_read():
     np.savez(buffer, a=np.array([{}]))
     with pytest.raises(ValueError, match="allow_pickle"):
         unpack(buffer.getvalue())
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_of_equals_the_first_is_the_largest_whatever_their_last_digits(axis):
+    """As sums of the same terms in another order have them."""
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 4, size=(200, 7)) / 3
+    exact = values.argmax(axis=axis)
+    for _ in range(20):
+        moved = values * (1 + rng.uniform(-4e-16, 4e-16, size=values.shape))
+        assert (first_largest(moved, axis=axis) == exact).all()
+    differ = values + 1e-9 * np.arange(values.size).reshape(values.shape)
+    assert (first_largest(differ, axis=axis) == differ.argmax(axis=axis)).all()
+
+
+def test_what_is_impossible_is_never_the_largest():
+    assert first_largest(np.array([-np.inf, -3.0, -2.0])) == 2
+    assert first_largest(np.array([-np.inf, -np.inf])) == 0
+    assert first_largest(np.array([[-1.0, -1.0 + 1e-15]])).tolist() == [0]

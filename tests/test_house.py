@@ -268,7 +268,7 @@ def test_every_module_has_its_mirror_in_the_tests():
 
 def test_every_test_mirrors_a_module():
     """Rooms hold the tests of their modules; what concerns more than one room has its folder."""
-    across = {"papers", "properties", "coverage", "fuzz", "mutants", "wheel"}
+    across = {"papers", "properties", "coverage", "fuzz", "mutants", "wheel", "kernels"}
     mirrors = {mirror(path) for path in source()}
     files = {p.relative_to(ROOT / "tests") for p in (ROOT / "tests").rglob("test_*.py")}
     inside = {p.as_posix() for p in files if len(p.parts) > 1 and p.parts[0] not in across}

@@ -1,6 +1,5 @@
 """Temporary folders: those in use are left alone, all others go."""
 
-import fcntl
 import os
 import sys
 
@@ -8,6 +7,7 @@ import pytest
 
 from narcissus import _scratch
 
+fcntl = pytest.importorskip("fcntl", reason="locks of folders are those of Unix")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
 

@@ -1,4 +1,4 @@
-"""Named arrays as bytes: NumPy's own format without pickles, and a limit on what it unpacks to."""
+"""Named arrays as bytes, in NumPy's own format without pickles, and which entry is the largest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,20 @@ from numpy.typing import NDArray
 
 MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 
+TIE = 1e-12
+"""Numbers that differ by so small a part are the same: their last digits hang on the processor."""
+
 Arrays = Mapping[str, NDArray[np.generic]]
+
+
+def first_largest(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.intp]:
+    """Place of the first entry along an axis that is the largest but for `TIE`.
+
+    Unlike ``argmax`` it does not hang on how a sum was rounded. Entries must be finite, or minus
+    infinity.
+    """
+    top = values.max(axis=axis, keepdims=True)
+    return np.argmax(values >= top - TIE * np.abs(top), axis=axis)
 
 
 def pack(arrays: Arrays) -> bytes:

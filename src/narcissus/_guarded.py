@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from narcissus.errors import InputError
+
 PATIENCE = 2.0  # seconds for the guard to clean up
 _KEPT = 4096  # bytes of what is written on standard error
 
@@ -115,6 +117,11 @@ def run_guarded(
     stop
         Whoever may end it from another thread.
     """
+    if not hasattr(os, "fork"):
+        raise InputError(
+            "programs are run in a process group of their own, which this system does not have: "
+            "use Linux or macOS"
+        )
     reads, report = os.pipe()
     held, lifeline = os.pipe()
     told = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Generator
@@ -18,6 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from narcissus._guard import remove
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: there the run that makes a folder removes it, and nobody else
+    fcntl = None
 
 PREFIX = "narcissus-run-"
 _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock; empty
@@ -42,7 +46,7 @@ def scratch_folder() -> Generator[Path, None, None]:
 @lru_cache(maxsize=16)
 def sweep(place: str) -> None:
     """Remove, once in a process, the folders of runs that are over and could not do it."""
-    if sys.platform == "win32":
+    if fcntl is None:
         return
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
@@ -62,10 +66,8 @@ def sweep(place: str) -> None:
 
 def _lock(folder: Path) -> int | None:
     """Take the lock of a folder; None where another has it, or where there are no locks."""
-    if sys.platform == "win32":
+    if fcntl is None:
         return None
-    import fcntl
-
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

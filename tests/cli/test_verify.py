@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.cli.verify import differences
-from narcissus.study.record import digest_of
+from narcissus.cli.verify import Tally, differences
+from narcissus.study.record import digest_of, portable_digest_of
 
 GAME = """
 kind = "game"
@@ -41,7 +41,10 @@ def played(tmp_path, monkeypatch, narcissus):
 
 def forged(path, change):
     data = json.loads(path.read_text())
+    before = data["portable_digest"]
     change(data)
+    if data.get("portable_digest") == before:
+        data["portable_digest"] = portable_digest_of(data)
     data["digest"] = digest_of(data)
     path.write_text(json.dumps(data))
 
@@ -56,13 +59,15 @@ def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus)
     "change",
     [
         lambda r: r["results"]["attackers"][0]["success"].update(value=0.98),
-        lambda r: r["results"]["attackers"][0]["success"].update(value=0.9999999999999999),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=1 - 2e-9),
         lambda r: r["results"].update(trials=101),
         lambda r: r.update(title="Another"),
         lambda r: r.update(verdict="All is well."),
         lambda r: r["assessed"].append("everything"),
         lambda r: r["not_covered"].pop(),
         lambda r: r["provenance"]["digests"].update(extra="sha256:0"),
+        lambda r: r.update(portable_digest="sha256:" + "0" * 64),
+        lambda r: r.update(verdict=r["verdict"].replace("1", "2", 1)),
     ],
 )
 def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, change):
@@ -165,6 +170,104 @@ def test_a_record_of_format_1_is_verified_by_what_it_holds(tmp_path, monkeypatch
     Path("forged.json").write_text(json.dumps(data))
     code, out, _ = narcissus("verify", "forged.json", "c.toml", "--quiet")
     assert (code, "results.exact.bayes_risk: 0.4" in out) == (1, True)
+
+
+def test_a_record_of_another_processor_is_verified_and_its_portable_digest_is_the_same(
+    played, narcissus
+):
+    """Every number that is no whole one moved by rounding: no last digit is the record's."""
+    data = json.loads(played.read_text())
+
+    def moved(value):
+        if isinstance(value, dict):
+            return {k: moved(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [moved(v) for v in value]
+        return value * (1 - 2e-15) if isinstance(value, float) else value
+
+    data["results"] = moved(data["results"])
+    assert portable_digest_of(data) == data["portable_digest"]
+    data["digest"], before = digest_of(data), data["digest"]
+    assert data["digest"] != before
+    played.write_text(json.dumps(data))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 0, out
+    assert "counts, statuses, grades and texts, the same" in out
+    assert "of them differ, by" in out
+    assert "the last digits hang on the processor" in out
+
+
+def test_what_must_not_differ_is_in_the_portable_digest(played):
+    data = json.loads(played.read_text())
+    same = data["portable_digest"]
+    for change in (
+        lambda r: r.update(status="met"),
+        lambda r: r.update(grade="proved"),
+        lambda r: r.update(verdict=r["verdict"] + " And 3 more."),
+        lambda r: r["results"].update(trials=101),
+        lambda r: r["results"]["attackers"].pop(),
+        lambda r: r["study"]["statement"].update(epsilon=1.0000000001),
+        lambda r: r["provenance"].update(entropy="7"),
+        lambda r: r["provenance"]["digests"].update(data="sha256:0"),
+        lambda r: r["provenance"].update(narcissus="0.0.9"),
+    ):
+        other = json.loads(played.read_text())
+        change(other)
+        assert portable_digest_of(other) != same
+    for change in (
+        lambda r: r["provenance"].update(machine="Windows AMD64"),
+        lambda r: r["provenance"].update(python="3.14.0"),
+        lambda r: r["provenance"]["packages"].update(numpy="9.9"),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.123),
+    ):
+        other = json.loads(played.read_text())
+        change(other)
+        assert portable_digest_of(other) == same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("41.4% of 8", "41.5% of 8", True),
+        ("41.4% of 8", "41.6% of 8", False),
+        ("41.4% of 8", "41.4% of 9", False),
+        ("at most 0.5", "at most 0.499999", True),
+        ("at most 0.5", "at most 0.41", False),
+        ("at most 1", "at most 0.9999", True),
+        ("at most 1", "at most 2", False),
+        ("delta 1.113e-14", "delta 1.114e-14", True),
+        ("delta 1.113e-14", "delta 0", False),
+        ("1,234.5 people", "1,234.6 people", True),
+        ("0.5 met", "0.5 exceeded", False),
+        ("0.5", "0.5 0.5", False),
+    ],
+)
+def test_a_text_may_round_a_number_the_other_way_and_differ_in_nothing_else(old, new, same):
+    assert (list(differences({"a": old}, {"a": new})) == []) is same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        (0.5, 0.5 + 4e-10, True),
+        (0.5, 0.5 + 6e-10, False),
+        (1e-40, 1e-12, True),
+        (1e-10, 1e-8, False),
+        (1e6, 1e6 + 1e-4, True),
+        (1e6, 1e6 + 1e-2, False),
+        (3, 3.0000000001, True),
+        (3, 4, False),
+        (10**12, 10**12 + 1, False),
+        (1.0, True, False),
+        (1.0, None, False),
+        (float("inf"), 1.0, False),
+        (float("inf"), float("inf"), True),
+    ],
+)
+def test_numbers_are_the_same_within_a_billionth_and_counts_exactly(old, new, same):
+    tally = Tally()
+    assert (list(differences([old], [new], tally=tally)) == []) is same
+    assert tally.same + tally.numbers == 1
 
 
 def test_differences_are_exact_and_have_a_place():

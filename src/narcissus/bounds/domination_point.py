@@ -79,7 +79,7 @@ def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> 
     count, values = rows.shape
     weights = success.T + shrink * (1 - success.T)
     # mu = D u with u in [0, 1], so that the bounds of the solver are those of the program.
-    scaled = sparse.block_diag([weights * row for row in rows])
+    scaled = sparse.block_diag([sparse.csr_array(weights * row) for row in rows])
     found = maximise(
         -rows.ravel(),
         -sparse.csr_array(scaled),

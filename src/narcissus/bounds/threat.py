@@ -260,13 +260,15 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
     )
     # Some guess is right for x and wrong for y: only then does the swap tell anything.
     told = matrix @ (1.0 - matrix.T) > 0
+    # Correctly rounded sums: the order in which a processor adds is no part of the threat.
+    prior = max(math.fsum(row[right]) for right in (matrix > 0).T)
     return Threat(
-        min(1.0, float((row @ matrix).max())),
+        min(1.0, prior),
         tuple(row.tolist()),
         None if exact else tuple(map(tuple, matrix.tolist())),
         targets,
         guesses,
-        max(0.0, 1.0 - float(row @ told @ row)),
+        max(0.0, 1.0 - math.fsum(np.outer(row, row)[told])),
         exact_match=exact,
         known=True,
     )

@@ -1,9 +1,12 @@
-"""``narcissus verify``: play a record's study again and compare every number."""
+"""``narcissus verify``: play a record's study again and compare all that it says."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +25,14 @@ if TYPE_CHECKING:
     from narcissus.study.record import Record
 
 MOST_SHOWN = 10
-HELP = """Play STUDY again with the seed of RECORD, and compare every number with it.
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+"""How far apart two numbers may be and count as the same: so much of them, or so much."""
+_NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?")
+HELP = """Play STUDY again with the seed of RECORD, and compare all that it says.
+
+What was drawn, guessed and counted, and every status and grade must be the same on every machine;
+the last digits of other numbers hang on the processor, so that they must agree within 1e-9 of
+themselves (or 1e-12). What was compared is said, and how far apart numbers are.
 
 RECORD is a record.json, or the results folder that it lies in. A record's own digest finds
 accidents; whoever can write a record can write another with a digest that fits. That its numbers
@@ -37,7 +47,7 @@ Examples:
 
 \b
 Exit codes:
-  0  every number is the same (and the signature fits)
+  0  everything is the same (and the signature fits)
   1  something differs
   2  a file is unusable, or the record is not one of this study, these data or this key
 """
@@ -97,10 +107,13 @@ def command(
             loaded, written, workers=workers, engine=player, policy=policy, yes=yes, quiet=quiet
         )
     old = _compared(written.to_dict(), earlier=earlier)
-    found = list(differences(old, _compared(again, earlier=earlier), recorded_only=earlier))
+    tally = Tally()
+    found = list(_of_itself(written))
+    found += differences(old, _compared(again, earlier=earlier), recorded_only=earlier, tally=tally)
     if not found:
         less = " that format 1 holds" if earlier else ""
         click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
+        click.echo(tally.said())
         return OK
     click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
     for line in found[:MOST_SHOWN]:
@@ -142,11 +155,16 @@ def _again(
 
 
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
-    """Give what must be the same: all but the versions, the machine and the digest over them.
+    """Give what must be the same: all but the versions, the machine and the digests over them.
 
     Of a record of an earlier format also its study is left out, which had other settings.
     """
-    left_out = {"provenance", "digest", *(("study", "not_assessed") if earlier else ())}
+    left_out = {
+        "provenance",
+        "digest",
+        "portable_digest",
+        *(("study", "not_assessed") if earlier else ()),
+    }
     kept = {k: v for k, v in record.items() if k not in left_out}
     made = record["provenance"]
     digests = made["digests"]
@@ -155,14 +173,81 @@ def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
     return {**kept, "entropy": made["entropy"], "digests": digests}
 
 
+def _of_itself(written: Record) -> Iterator[str]:
+    """Yield that the portable digest is not of the record, if it is not."""
+    from narcissus.study.record import portable_digest_of
+
+    said = written.portable_digest
+    if said and said != portable_digest_of(written.to_dict()):
+        yield f"portable_digest: {_shown(said)} is of another record"
+
+
+@dataclass
+class Tally:
+    """What was compared, and how far numbers that count as the same are apart."""
+
+    same: int = 0
+    numbers: int = 0
+    texts: int = 0
+    apart: int = 0
+    largest: float = 0.0
+
+    def number(self, old: float, new: float) -> bool:
+        """Compare two numbers, of which at least one is no whole number."""
+        self.numbers += 1
+        if old == new or (math.isnan(old) and math.isnan(new)):
+            return True
+        gap = abs(old - new)
+        if not math.isfinite(gap) or gap > max(ABSOLUTE, RELATIVE * max(abs(old), abs(new))):
+            return False
+        self.apart += 1
+        self.largest = max(self.largest, gap)
+        return True
+
+    def text(self, old: str, new: str) -> bool:
+        """Compare two texts; a number in them that is no whole one may be rounded otherwise."""
+        self.same += 1
+        if old == new:
+            return True
+        self.texts += 1
+        if _NUMERAL.sub("#", old) != _NUMERAL.sub("#", new):
+            return False
+        pairs = zip(_NUMERAL.findall(old), _NUMERAL.findall(new), strict=True)
+        return all(one == other or _next_to(one, other) for one, other in pairs)
+
+    def said(self) -> str:
+        """Say it in a line or two."""
+        numbers = f"{self.numbers:,} other numbers "
+        if self.apart:
+            numbers += (
+                f"within 1e-9 ({self.apart:,} of them differ, by {self.largest:.2g} at most: the "
+                "last digits hang on the processor)"
+            )
+        else:
+            numbers += "the same to the last digit"
+        texts = f" {self.texts:,} of the texts round a number the other way." if self.texts else ""
+        words = f"{self.same:,} counts, statuses, grades and texts, the same"
+        return f"Compared: {words}; {numbers}.{texts}"
+
+
+def _next_to(one: str, other: str) -> bool:
+    """Tell whether two numerals, not both whole, are at most a unit of the last digit apart."""
+    if not {".", "e"} & {*one, *other}:
+        return False
+    pair = [Decimal(numeral.replace(",", "")) for numeral in (one, other)]
+    finest = min(int(value.as_tuple().exponent) for value in pair)
+    return abs(pair[0] - pair[1]) <= Decimal(1).scaleb(finest)
+
+
 def differences(
-    old: Any, new: Any, place: str = "", *, recorded_only: bool = False
+    old: Any, new: Any, place: str = "", *, recorded_only: bool = False, tally: Tally | None = None
 ) -> Iterator[str]:
-    """Yield where two values differ, with both; numbers are compared exactly.
+    """Yield where two values differ, with both; numbers that are no whole ones beyond 1e-9.
 
     What the first records of a format lack is passed over. With ``recorded_only`` all that the old
     one does not hold is: null, an empty list, a grade that was not recorded.
     """
+    tally = Tally() if tally is None else tally
     if isinstance(old, dict) and isinstance(new, dict):
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
@@ -172,15 +257,18 @@ def differences(
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
             elif not (recorded_only and _is_missing(key, one[key])):
-                yield from differences(one[key], other[key], inner, recorded_only=recorded_only)
+                yield from differences(
+                    one[key], other[key], inner, recorded_only=recorded_only, tally=tally
+                )
     elif isinstance(old, list) and isinstance(new, list):
         left, right = cast("list[Any]", old), cast("list[Any]", new)
         if len(left) != len(right):
             yield f"{place}: {len(left)} entries in the record, {len(right)} played again"
             return
         for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
-            yield from differences(a, b, f"{place}[{number}]", recorded_only=recorded_only)
-    elif not _same(old, new):
+            inner = f"{place}[{number}]"
+            yield from differences(a, b, inner, recorded_only=recorded_only, tally=tally)
+    elif not _same(old, new, tally):
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
 
 
@@ -196,14 +284,14 @@ def _is_missing(key: str, value: Any) -> bool:
     return value in (None, []) or ("grade" in key and value == "not assessed")
 
 
-def _same(old: Any, new: Any) -> bool:
-    if isinstance(old, bool) or isinstance(new, bool) or not _both_numbers(old, new):
-        return type(old) is type(new) and old == new
-    return old == new or (math.isnan(old) and math.isnan(new))
-
-
-def _both_numbers(old: Any, new: Any) -> bool:
-    return isinstance(old, int | float) and isinstance(new, int | float)
+def _same(old: Any, new: Any, tally: Tally) -> bool:
+    if isinstance(old, str) and isinstance(new, str):
+        return tally.text(old, new)
+    kinds = {type(old), type(new)}
+    if float in kinds and kinds <= {int, float}:
+        return tally.number(old, new)
+    tally.same += 1
+    return len(kinds) == 1 and old == new
 
 
 def _shown(value: Any) -> str:

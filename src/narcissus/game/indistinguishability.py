@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from narcissus._arrays import first_largest
 from narcissus._random import RandomSource
 from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
 from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
@@ -165,7 +166,7 @@ def play_ind_ldp(
     # The output is given, so the release says nothing more: the secret has its posterior.
     posterior = weights / weights.sum()
     game = Game(Secret(posterior), Constant(), NamesSecret(2))
-    guess, best = FixedGuess(int(posterior.argmax())), float(posterior.max())
+    guess, best = FixedGuess(int(first_largest(posterior))), float(posterior.max())
     return _play("IND-LDP", game, guess, best, trials=trials, confidence=confidence, rng=rng)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import TIE
+
 
 @dataclass(frozen=True)
 class Guesses:
@@ -69,18 +71,24 @@ class Best:
     def add(self, block: Guesses, *, additive: bool) -> None:
         """Take some more guesses into account."""
         k, releases = block.told, np.arange(block.success.shape[1])
-        value = block.success - math.exp(self.epsilon) * block.baseline
+        factor = math.exp(self.epsilon)
+        value = block.success - factor * block.baseline
+        # What gains nothing but by rounding is not attempted, and of equals the first one is: which
+        # attacker is shown hangs on no last digit. What is gained is the largest all the same.
+        rounding = TIE * (block.success + factor * block.baseline)
         if additive:
-            chosen = value > 0
-            self.gain[k][:] += np.where(chosen, value, 0).sum(axis=0)
+            chosen = value > rounding
+            self.gain[k][:] += np.maximum(value, 0).sum(axis=0)
             self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
             self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
             return
-        top = value.argmax(axis=0)
-        found = value[top, releases]
-        better = np.flatnonzero(found > self.gain[k])
+        held = self.success[k] - factor * self.baseline[k]
+        held[np.isneginf(self.gain[k])] = -np.inf
+        found = value.max(axis=0)
+        top = np.argmax(value >= found - rounding, axis=0)
+        better = np.flatnonzero(found > held + rounding[top, releases])
         chosen = top[better]
-        self.gain[k][better] = found[better]
+        np.maximum(self.gain[k], found, out=self.gain[k])
         self.success[k][better] = block.success[chosen, better]
         self.baseline[k][better] = block.baseline[chosen, better]
         self.guess[k][better] = block.guesses[chosen]

@@ -71,6 +71,11 @@ def provenance(record: Record) -> Section:
     packages = ", ".join(f"{name} {version}" for name, version in made.packages.items())
     rows = [
         ("Digest of the record", record.digest or "none"),
+        *(
+            [("Digest of what is the same on every machine", record.portable_digest)]
+            if record.portable_digest
+            else []
+        ),
         *((f"Digest of the {name}", digest) for name, digest in made.digests.items()),
         ("Seed", made.entropy),
         ("Narcissus", made.narcissus),

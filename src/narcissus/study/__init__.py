@@ -2,7 +2,13 @@
 
 from narcissus.study.kinds import KINDS, Outcome, RunOptions, StudyKind, study_kind
 from narcissus.study.load import Study, load_study
-from narcissus.study.record import Record, digest_of, make_record, read_record
+from narcissus.study.record import (
+    Record,
+    digest_of,
+    make_record,
+    portable_digest_of,
+    read_record,
+)
 from narcissus.study.toml import Document, read_document, validate
 
 __all__ = [
@@ -16,6 +22,7 @@ __all__ = [
     "digest_of",
     "load_study",
     "make_record",
+    "portable_digest_of",
     "read_document",
     "read_record",
     "study_kind",

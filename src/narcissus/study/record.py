@@ -2,7 +2,9 @@
 
 A record is a JSON object with the same envelope for every kind of study; what a kind found is
 under ``results``, typed by the kind. It holds aggregates only, unless a study asks for pictures.
-The digest covers everything else in it.
+The digest covers everything else in it, to the last digit of every number; the portable digest what
+is the same on every machine. The last digits are not: libraries choose their routines by the
+processor and by how many threads there are, and those add in another order.
 """
 
 from __future__ import annotations
@@ -92,6 +94,11 @@ class Record(BaseModel):
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
     results: Any = Field(description="What the kind of study found, in its own model.")
+    portable_digest: str = Field(
+        "",
+        pattern=r"^(sha256:[0-9a-f]{64})?$",
+        description="Of what no processor changes, see `portable_digest_of`; left out if none.",
+    )
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
 
     def to_json(self) -> str:
@@ -100,7 +107,8 @@ class Record(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as plain values that JSON can hold."""
-        return self.model_dump(mode="json", by_alias=True)
+        without = None if self.portable_digest else {"portable_digest"}  # one of the first records
+        return self.model_dump(mode="json", by_alias=True, exclude=without)
 
 
 def finite(value: Any) -> Any:
@@ -121,8 +129,43 @@ def study_digest(kind: str, settings: dict[str, Any]) -> str:
 
 
 def digest_of(record: dict[str, Any]) -> str:
-    """Give the SHA-256 of a record without its digest, from canonical JSON."""
-    body = {k: v for k, v in record.items() if k != "digest"}
+    """SHA-256 of a record without its digest, from canonical JSON."""
+    return _sealed({k: v for k, v in record.items() if k != "digest"})
+
+
+def portable_digest_of(record: dict[str, Any]) -> str:
+    """SHA-256 of what is the same in a record on every machine, from canonical JSON.
+
+    It covers the study, the seed, the digests of the inputs, the version, and of all that was found
+    the structure, names, texts, counts, statuses and grades. A number that is no whole one counts
+    as "a number", in a text too: rounded to any digit, some would lie on the border of two. That
+    such numbers agree within 1e-9 is what `narcissus verify` tells.
+    """
+    made = record["provenance"]
+    found = {
+        key: _portable(value)
+        for key, value in record.items()
+        if key not in {"study", "provenance", "digest", "portable_digest"}
+    }
+    kept = {key: made[key] for key in ("narcissus", "entropy", "digests")}
+    return _sealed({**found, "study": record["study"], "provenance": kept})
+
+
+BROKEN_NUMBER = re.compile(r"\d[\d,]*\.\d+(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
+"""A number in a text that is no whole one."""
+
+
+def _portable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _portable(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_portable(v) for v in value]
+    if isinstance(value, str):
+        return BROKEN_NUMBER.sub("a number", value)
+    return "a number" if isinstance(value, float) else value
+
+
+def _sealed(body: dict[str, Any]) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
@@ -143,7 +186,7 @@ def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Proven
 def make_record(
     outcome: Outcome, *, kind: str, study: dict[str, Any], entropy: int, digests: dict[str, str]
 ) -> Record:
-    """Assemble a record and seal it with its digest."""
+    """Assemble a record and seal it with its digests."""
     record = Record(
         schema=SCHEMA,
         kind=kind,
@@ -161,6 +204,8 @@ def make_record(
         results=outcome.results,
         digest="",
     )
+    portable = portable_digest_of(record.to_dict())
+    record = record.model_copy(update={"portable_digest": portable})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
 
 

@@ -78,8 +78,12 @@ def waits(maker: Callable[..., Any]) -> bool:
 
 
 def in_a_file(alternatives: tuple[Any, ...]) -> list[Any]:
-    """Leave out the arrays among the types of an option: a file writes them as lists."""
-    return [one for one in alternatives if getattr(get_origin(one), "__name__", "") != "ndarray"]
+    """Leave out the arrays among the types of an option: a file writes them as lists.
+
+    `NDArray` is an array's class up to NumPy 2.4, and the name of a type from 2.5 on.
+    """
+    arrays = {"ndarray", "NDArray"}
+    return [one for one in alternatives if getattr(get_origin(one), "__name__", "") not in arrays]
 
 
 def marked(hint: Any, mark: type | UnionType) -> bool:
@@ -172,7 +176,8 @@ def _words(hint: Any) -> list[str]:
     if origin is not None:
         inner = [word for one in arguments[:1] for word in _words(one)]
         listed = f"list of {' or '.join(_plural(word) for word in inner)}"
-        return ["keys with values" if issubclass(origin, Mapping) else listed]
+        is_keyed = isinstance(origin, type) and issubclass(origin, Mapping)
+        return ["keys with values" if is_keyed else listed]
     if hint in _NAMES:
         return [_NAMES[hint]]
     return [f"a {getattr(hint, '__name__', str(hint)).lower()}"]

@@ -6,6 +6,7 @@ Kinds of study reckon how long they will take; what is done with the answer is t
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -111,6 +112,8 @@ def timed(
 
 def machine_memory() -> int:
     """Give the bytes of memory that this machine, or what we run in, has."""
+    if not hasattr(os, "sysconf"):  # Windows: its processes are refused memory one by one
+        return sys.maxsize
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.success.table import ColumnsRight, Scores
 
 Floats = NDArray[np.float64]
@@ -114,7 +115,7 @@ class CodesRight:
         marginals
             For each column the chances of its values, shape (n, size).
         """
-        parts = [self.window_sums(m, c).argmax(axis=-1) for c, m in enumerate(marginals)]
+        parts = [first_largest(self.window_sums(m, c)) for c, m in enumerate(marginals)]
         return np.stack(parts, axis=-1).astype(np.int32)
 
     def least_risk(
@@ -139,7 +140,7 @@ class CodesRight:
             of = [np.bincount(samples[:, c], weights, size) for c, size in sizes]
             return self.modes([sums[None].astype(np.float64) for sums in of])[0]
         counts = self.score(samples[None], candidates[:, None]) @ weights
-        best = candidates[int(counts.argmax())].astype(np.int32)
+        best = candidates[int(first_largest(counts))].astype(np.int32)
         value = float(counts.max())
         while True:
             step: tuple[int, int] | None = None
@@ -152,7 +153,7 @@ class CodesRight:
                 sums = np.concatenate([[0.0], np.cumsum(per_value)])
                 counts = sure + sums[window.high] - sums[window.low]
                 if counts.max() > value * (1 + 1e-9):  # not by rounding: it has to end
-                    value, step = float(counts.max()), (c, int(counts.argmax()))
+                    value, step = float(counts.max()), (c, int(first_largest(counts)))
             if step is None:
                 return best
             best[step[0]] = step[1]

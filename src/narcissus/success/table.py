@@ -22,6 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._validation import integer, non_negative
 from narcissus.errors import InputError, TooLargeError
 
@@ -265,7 +266,7 @@ class ColumnsRight:
 
     def decide(self, beliefs: Floats) -> Joint:
         """Give each person's guess that is most likely to count; ties go to the first guess."""
-        return self.chances(beliefs).argmax(axis=1)
+        return first_largest(self.chances(beliefs))
 
     def column_chances(self, beliefs: Floats, guess: Joint) -> Floats:
         """Give the probability that each column of a guess is right, shape (people, columns)."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.attacks.table.base import Floats, Joint, softmax
 from narcissus.attacks.table.gathers import BLOCK, Gathers
 from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT, chunks, likelihood
@@ -40,7 +41,7 @@ class Ceiling:
     ) -> Joint:
         """Decide by the posterior, shape (trials, n)."""
         pairs = zip(release, known, strict=True)
-        return np.stack([insider_chances(counts, told).argmax(axis=1) for counts, told in pairs])
+        return np.stack([first_largest(insider_chances(counts, told)) for counts, told in pairs])
 
 
 @lru_cache(maxsize=1)  # the ceiling decides by it, and other attempts are scored by it

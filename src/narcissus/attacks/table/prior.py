@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from narcissus._arrays import first_largest
 from narcissus.attacks.table.base import Joint, ReleaseByRelease, View
 
 
@@ -19,4 +20,4 @@ class PriorGuess(ReleaseByRelease):
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
         """Ignore the release."""
-        return view.targets.chances.argmax(axis=1)
+        return first_largest(view.targets.chances)

@@ -345,7 +345,7 @@ def _smoothed(profile: Any) -> Guarantee:
                 return [profile.delta(e) for e in cast("list[float]", epsilon)]
             return profile.delta(epsilon)
 
-    return from_privacy_loss(_Losses(), adjacency="replace-one", points=400)
+    return from_privacy_loss(_Losses(), adjacency="replace-one", points=400, rounding=0.0)
 
 
 def _renyi(curve: Callable[[float], float]) -> Guarantee:

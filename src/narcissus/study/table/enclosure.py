@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.attacks.table import Targets
 from narcissus.attacks.table.alone import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
@@ -119,7 +120,7 @@ def _blocks(values: Floats) -> list[slice]:
 def _ends(chances: Floats, before: Floats) -> Floats:
     """Give the eight numbers of each person, shape (8, n)."""
     change, everybody = chances - before, np.arange(len(chances))
-    most, best = chances.max(axis=1), chances.argmax(axis=1)
+    most, best = chances.max(axis=1), first_largest(chances)
     left = before[everybody, best]
     rise, fall = change.max(axis=1), -change.min(axis=1)
     ends = [chances.min(axis=1), rise, fall, before.min(axis=1), before.max(axis=1)]
