@@ -39,7 +39,8 @@ def optimal_composition(
     """
     one = non_negative("epsilon", epsilon)
     many = integer("times", times, low=1)
-    failed = -np.expm1(many * np.log1p(-min(probability("delta", delta), 1 - 1e-16)))
+    with np.errstate(divide="ignore"):
+        failed = -np.expm1(many * np.log1p(-probability("delta", delta)))
     kept = np.arange(many + 1)
     mass = scipy.stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
     return from_losses(
