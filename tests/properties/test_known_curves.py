@@ -109,11 +109,11 @@ def cases(a: float) -> Iterator[tuple[str, Guarantee, Mechanism]]:
     """Guarantees of one amount, and mechanisms that have them."""
     gdp, pure = GaussianDP(a), PureDP(a)
     noise, coin = gaussian(a), randomised_response(a)
-    yield f"gaussian", gdp, noise
-    yield f"pure", pure, coin
-    yield f"pure as gaussian", as_gaussian(pure), coin
-    yield f"pure as zcdp", as_zero_concentrated(pure), coin
-    yield f"gaussian as zcdp", as_zero_concentrated(gdp), noise
+    yield "gaussian", gdp, noise
+    yield "pure", pure, coin
+    yield "pure as gaussian", as_gaussian(pure), coin
+    yield "pure as zcdp", as_zero_concentrated(pure), coin
+    yield "gaussian as zcdp", as_zero_concentrated(gdp), noise
     for less in LESS:
         yield f"gaussian as renyi {less}", as_renyi(gdp, 1 + less), noise
         yield f"pure as renyi {less}", as_renyi(pure, 1 + less), coin
@@ -134,22 +134,22 @@ def cases(a: float) -> Iterator[tuple[str, Guarantee, Mechanism]]:
             ProfileCurve(curve.points, curve.deltas, adjacency="add-remove")
         ), gaussian(2 * a)  # fmt: skip
     near = as_approximate(gdp, epsilon=a)
-    yield f"as approximate", near, noise
+    yield "as approximate", near, noise
     least = as_approximate(gdp, delta=1e-7)
-    yield f"as approximate, delta", least, noise
-    yield f"losses", from_losses([a, -a], _coin(a)), coin
+    yield "as approximate, delta", least, noise
+    yield "losses", from_losses([a, -a], _coin(a)), coin
     twice = {"adjacency": "add-remove"}
-    yield f"gaussian twice", as_replace_one(GaussianDP(a, **twice)), gaussian(2 * a)
+    yield "gaussian twice", as_replace_one(GaussianDP(a, **twice)), gaussian(2 * a)
     rho = a * a / 2
-    yield f"zcdp twice", as_replace_one(ZeroConcentratedDP(rho, **twice)), gaussian(2 * a)
-    yield f"approximate twice", as_replace_one(
+    yield "zcdp twice", as_replace_one(ZeroConcentratedDP(rho, **twice)), gaussian(2 * a)
+    yield "approximate twice", as_replace_one(
         ApproximateDP(a, float(gdp.profile(a)), **twice)
     ), gaussian(2 * a)  # fmt: skip
     for less in (1.0 + 1e-12, 2.0, 30.0):
         renyi = RenyiDP(1 + less, (1 + less) * rho, **twice)
         yield f"renyi twice {less}", as_replace_one(renyi), gaussian(2 * a)
     secure = BayesSecurity(float(np.nextafter(float(1 - noise.profile(0.0)), 0.0)))
-    yield f"bayes security", secure, noise
+    yield "bayes security", secure, noise
 
 
 def _coin(epsilon: float) -> list[float]:

@@ -18,7 +18,7 @@ from narcissus.bounds.floor import reached, reached_number
 from narcissus.bounds.interpolation import INTERPOLATION, interpolation, interpolation_tails
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
 from narcissus.bounds.rows import prior_rows
-from narcissus.bounds.theorem import Theorem
+from narcissus.bounds.theorem import Theorem, points_of
 from narcissus.bounds.theorems import each_success
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
@@ -121,7 +121,7 @@ class ThreatToPeople:
         if isinstance(guarantee, PureDP):
             o, _ = self._numbers(guarantee, guarantee.epsilon)
             return interpolation_tails(o[self._who], np.zeros(self.n))
-        points = np.unique(np.maximum(guarantee.tangents(), 0.0))
+        points = points_of(guarantee)
         if self.n > _FEW:
             reach = [self._reach(guarantee, float(e), about) for e in points]
             points = points[np.argsort(reach, kind="stable")[:_BEST]]

@@ -101,9 +101,7 @@ class ProfileCurve(ProfileGuarantee):
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
 
 
-def corners(
-    where: FloatArray, own: FloatArray, other: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Give the corners at ``epsilon >= 0`` of the largest profile of one order through its points.
 
     In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of its points, the

@@ -21,7 +21,6 @@ from narcissus.guarantees.base import (
 )
 from narcissus.guarantees.curve import ProfileCurve
 
-
 _ROUNDED = 1e-9  # far above what rounding moves a divergence by, relatively
 _SERIES = 24  # terms, each at most a fifth of the one before
 
