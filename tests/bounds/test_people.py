@@ -6,18 +6,25 @@ import numpy as np
 import pytest
 
 from narcissus.bounds import (
+    Limit,
     ThreatToPeople,
+    at_most,
+    best,
+    bounds_on,
     domination,
     exact_match_optimum,
     exact_optimum,
     interpolation,
     interpolation_tails,
     optimum,
+    threat,
+    threat_of_ranked,
 )
 from narcissus.bounds.floor import reached_tails
 from narcissus.bounds.one_target import profile_cost
 from narcissus.errors import InputError, TooLargeError
-from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve, PureDP
+from narcissus.priors import Zipf
 from narcissus.results import NotAssessed
 
 SLACK = 1e-6  # the solver's tolerance
@@ -137,3 +144,58 @@ def test_some_mechanism_reaches_what_it_says_and_no_more_than_is_proved(monkeypa
     for none in (people.reached(GaussianDP(0.8), 5), people.reached_number(GaussianDP(0.8), 0.9)):
         assert isinstance(none, NotAssessed)
         assert "up to 11 people" in none.reason
+
+
+@pytest.mark.parametrize(
+    ("row", "guarantee"),
+    [
+        ([0.5, 0.5], GaussianDP(0.5)),
+        ([0.7, 0.2, 0.1], ApproximateDP(0.5, 1e-3)),
+        ([0.7, 0.2, 0.1], PureDP(0.5)),
+        ([0.4, 0.3, 0.3], ProfileCurve((0.0, 0.5, 1.0), (0.3, 0.1, 0.01))),
+    ],
+)
+def test_one_threat_has_one_limit_however_it_is_said(row, guarantee):
+    """The input of a stranger: 68, 77 and 92 of 100 by a prior, 70, 80 and 94 by its rows."""
+    n = 12
+    rng = np.random.default_rng(1)
+    ways = [
+        threat(values=row, targets=n),
+        threat(values=row[::-1], targets=n),
+        threat(values=[*row, 0.0], targets=n),
+        threat(values=row, within=0, targets=n),
+        threat(values=row, success=np.eye(len(row)), targets=n),
+        ThreatToPeople([row] * n),
+        ThreatToPeople([rng.permutation([*row, 0.0]) for _ in range(n)]),
+    ]
+    if row == [0.5, 0.5]:
+        ways.append(threat(prior=0.5, exact_match=True, targets=n))
+        ways.append(threat_of_ranked(Zipf.of(1e-12, 2), targets=n))
+
+    def said(danger) -> dict[str, float]:
+        if isinstance(danger, ThreatToPeople):
+            return {
+                "success": danger.mean(guarantee).value,
+                "tail": danger.tail(guarantee, 9).value,
+                "at most": danger.at_most(guarantee, 0.9).value,
+                "kept": Limit(at_most=10, confidence=0.9).kept(danger, guarantee),
+            }
+        return {
+            "success": best(bounds_on(danger, guarantee)).value,
+            "tail": best(bounds_on(danger, guarantee, 9)).value,
+            "at most": at_most(danger, guarantee, 0.9).value,
+            "kept": Limit(at_most=10, confidence=0.9).kept(danger, guarantee),
+        }
+
+    first = said(ways[0])
+    for way in ways[1:]:
+        assert said(way) == pytest.approx(first, rel=1e-7, abs=1e-12)
+
+
+def test_people_with_one_best_guess_are_no_worse_than_their_likeliest_guess_proves():
+    rows = [[0.5, 0.5, 0.0]] * 10 + [[0.5, 0.3, 0.2]] * 10
+    people = ThreatToPeople(rows)
+    for guarantee in (GaussianDP(0.5), ApproximateDP(0.3, 1e-3)):
+        same = threat(prior=0.5, inseparable=0.38, targets=20)
+        assert people.tail(guarantee, 14).value <= best(bounds_on(same, guarantee, 14)).value
+        assert people.at_most(guarantee, 0.9).value <= at_most(same, guarantee, 0.9).value

@@ -568,3 +568,43 @@ def test_the_limits_of_many_people_are_the_least_of_each_theorem():
             alone = [each_success([p], guarantee, matrix)[0] for p in people]
             assert limits == pytest.approx(alone, abs=5e-3)
             assert (limits <= optimum(people, guarantee, matrix) + 1e-12).all()
+
+
+WEAKER = {
+    "epsilon": lambda x: ApproximateDP(x, 1e-3),
+    "pure": PureDP,
+    "one point of a curve": lambda x: ProfileCurve((x,), (1e-3,)),
+    "delta": lambda x: ApproximateDP(0.1, min(x, 1.0) / 3),
+    "mu": GaussianDP,
+    "rho": ZeroConcentratedDP,
+    "gamma": lambda x: RenyiDP(2.0, x),
+    "beta": lambda x: BayesSecurity(1 - min(x, 1.0)),
+}
+"""A guarantee by its parameter: what it promises is also promised at every smaller one."""
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_what_holds_at_a_larger_parameter_holds_at_a_smaller_one(name):
+    """The input of a stranger: a limit at epsilon 1e-12 was above the same at .1."""
+    threats = (
+        threat(prior=0.3, targets=8),
+        threat(values=[0.25] * 4, targets=15),
+        threat(values=[0.5, 0.2, 0.15, 0.1, 0.05], targets=9),
+        threat(values=[0.34, 0.33, 0.33], targets=12),
+        threat(values=[0.4, 0.3, 0.2, 0.1], within=1, targets=4),
+    )
+    above: list[str] = []
+    for danger in threats:
+        for at_least in (None, 1, danger.targets // 2, danger.targets):
+            least: dict[str, float] = {}
+            for x in (2.0, 0.1, 0.013, 1e-12, 0.0):
+                dear = name not in ("rho", "gamma", "mu")
+                for bound in bounds_on(danger, WEAKER[name](x), at_least, dear=dear):
+                    # Programs are solved to 1e-7; a coin is searched for among a few.
+                    room = {"interpolation": 1e-3}.get(bound.id, 1e-6)
+                    if bound.valid and bound.value > least.get(bound.id, 1.0) * (1 + room):
+                        above.append(
+                            f"{bound.id} at {x}, {danger.prior}, {at_least}: {bound.value}"
+                        )
+                    least[bound.id] = min(bound.value, least.get(bound.id, 1.0))
+    assert not above, "\n".join(above)

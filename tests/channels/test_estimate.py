@@ -105,3 +105,43 @@ def test_bad_arguments():
         ch.estimate(*good, kind="both")
     with pytest.raises(InputError, match="numeric outputs"):
         ch.estimate(["a", "b"] * 20, ["x", "y"] * 20, estimators=["nearest-one"])
+
+
+@pytest.mark.parametrize("secrets", [2, 12])
+def test_the_estimate_is_of_the_full_sample_and_not_the_mean_of_a_learning_curve(secrets):
+    """Outputs that give the secret away once they were seen: the hold-out falls all the way.
+
+    With 6,000 equally likely outputs, half of which say the secret and half of which say nothing.
+    """
+    rng = np.random.default_rng(2)
+    outputs, size = 6_000, 24_000
+    truth = rng.integers(secrets, size=outputs)
+    tells = rng.random(outputs) < 0.5
+
+    def drawn(many):
+        seen = rng.integers(outputs, size=many)
+        return np.where(tells[seen], truth[seen], rng.integers(secrets, size=many)), seen
+
+    secret, seen = drawn(size)
+    found = ch.estimate(secret, seen, estimators=["frequentist"], rng=3)
+    # by hand: the commonest secret of each output, on fresh samples
+    counts = np.zeros((outputs, secrets))
+    np.add.at(counts, (seen, secret), 1)
+    fresh, where = drawn(100_000)
+    holdout = float((counts.argmax(axis=1)[where] != fresh).mean())
+    bayes = 0.5 * (1 - 1 / secrets)
+    assert bayes < holdout < found.bayes_risk.high
+    assert found.bayes_risk.value == pytest.approx(holdout, abs=0.025)
+    assert found.bayes_risk.value < found.bayes_risk.high - 0.01
+    if secrets == 2:  # and of the pair: its miss and false hit are twice the risk
+        assert found.beta_star.value == pytest.approx(2 * holdout, abs=0.05)
+
+
+def test_limits_are_of_all_predictions_and_no_estimate_lies_above_them():
+    """Independent outputs: an estimate may fall either way, and stays within its limits."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        secret, seen = rng.integers(3, size=300), rng.integers(4, size=300)
+        found = ch.estimate(secret, seen, rng=seed)
+        for part in (found.bayes_risk, found.beta_star):
+            assert (part.low or 0.0) <= part.value <= part.high

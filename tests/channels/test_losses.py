@@ -51,3 +51,47 @@ def test_gains_and_fractions_are_written(tmp_path):
     assert ch.read_rational(tmp_path / "c.csv").rows == exact.rows
     with pytest.raises(InputError, match="npz holds floats"):
         ch.write_channel(tmp_path / "c.npz", exact)
+
+
+UNEVEN = "{first},x,y,z\nx,0,1,5\ny,2,0,1\nz,1,3,0\n"
+"""Square and not symmetric: rows and columns exchanged are other losses."""
+
+
+def test_rows_are_what_the_first_cell_says(tmp_path):
+    path = tmp_path / "loss.csv"
+    matrix = np.array([[0, 1, 5], [2, 0, 1], [1, 3, 0]], dtype=float)
+    for first, truth in (("secret", matrix), ("guess", matrix.T), ("Answer", matrix.T)):
+        path.write_text(UNEVEN.format(first=first), encoding="utf-8")
+        for secrets in (None, ["x", "y", "z"]):
+            assert ch.read_losses(path, secrets)[0].tolist() == truth.tolist()
+        turned = ch.read_losses(path, ["z", "x", "y"])
+        assert turned[0].tolist() == truth[[2, 0, 1]].tolist()
+        assert turned[1] == ["z", "x", "y"]
+
+
+def test_a_square_table_that_does_not_tell_is_refused_unless_it_makes_no_difference(tmp_path):
+    path = tmp_path / "loss.csv"
+    for first in ("", "loss"):
+        path.write_text(UNEVEN.format(first=first), encoding="utf-8")
+        for secrets in (None, ["x", "y", "z"]):
+            with pytest.raises(InputError, match="may both be the secrets.*`secret`.*`guess`"):
+                ch.read_losses(path, secrets)
+    path.write_text("loss,y,x\nx,1,0\ny,0,1\n", encoding="utf-8")
+    assert ch.read_losses(path, ["x", "y"])[0].tolist() == [[1, 0], [0, 1]]
+    # names tell by themselves where only one side has those of the secrets
+    path.write_text("loss,x,y\nstay,0,1\ngo,2,0\n", encoding="utf-8")
+    assert ch.read_losses(path, ["x", "y"])[0].tolist() == [[0, 2], [1, 0]]
+    array = tmp_path / "loss.npy"
+    np.save(array, np.array([[0.0, 1], [2, 0]]))
+    with pytest.raises(InputError, match="may both be the secrets"):
+        ch.read_losses(array, ["x", "y"])
+    np.save(array, np.array([[0.0, 1, 4], [2, 0, 4]]))
+    assert ch.read_losses(array, ["x", "y"])[0].tolist() == [[0, 1, 4], [2, 0, 4]]
+    assert ch.read_losses(array, ["x", "y", "z"])[0].tolist() == [[0, 2], [1, 0], [4, 4]]
+
+
+def test_a_gain_that_was_written_is_read_as_it_was(tmp_path):
+    """`write_gain` writes a row a guess."""
+    gain = np.array([[1.0, 0, 0.5], [0, 1, 0.25]])
+    ch.write_gain(tmp_path / "gain.csv", gain, ["a", "b", "c"])
+    assert ch.read_losses(tmp_path / "gain.csv")[0].tolist() == gain.T.tolist()

@@ -90,3 +90,24 @@ def test_protect_keeps_every_one(answer, call, file):
 )
 def test_what_does_not_go_with_people_is_one_error(one_error, file, line, option):
     one_error(line.format(file), option)
+
+
+@pytest.mark.parametrize("guarantee", ["--mu 0.5", "--epsilon 0.3 --delta 1e-3"])
+def test_the_same_people_are_limited_alike_by_every_option(answer, tmp_path, guarantee):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("0.5,0.5\n" * 30, encoding="utf-8")
+    keys = ("success", "at_most", "reached")
+    first = answer(f"bound {guarantee} --targets 30 --values 0.5,0.5")
+    ways = [
+        answer(f"bound {guarantee}", "--priors", str(rows)),
+        answer(f"bound {guarantee} --targets 30 --prior 0.5 --success exact"),
+        answer(f"bound {guarantee} --targets 30 --bits 1"),
+        answer(f"bound {guarantee} --targets 30 --values 0.5,0.5 --within 0"),
+    ]
+    for way in ways:
+        assert {k: way[k] for k in keys} == pytest.approx({k: first[k] for k in keys}, rel=1e-9)
+    tails = [
+        answer(f"bound {guarantee} --at-least 20", *people)["tail"]
+        for people in (["--values", "0.5,0.5", "--targets", "30"], ["--priors", str(rows)])
+    ]
+    assert tails[0] == pytest.approx(tails[1], rel=1e-9)

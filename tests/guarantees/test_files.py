@@ -86,6 +86,9 @@ def test_losses_as_text_and_as_json(written):
     assert np.allclose(found.profile(E), truth, atol=1e-12, rtol=0)
     table = {"loss": [1, -1, "inf"], "probability": [0.9 * keep, 0.9 * (1 - keep), 0.1]}
     assert read_losses(written(json.dumps(table), "f.json")) == found
+    # the other order, where it is known by itself
+    given = read_losses(written("probability_reversed,loss,probability\n0.75,1,0.8\n0.25,-1,0.2\n"))
+    assert given == from_losses([1, -1], [0.8, 0.2], reverse=[0.75, 0.25])
 
 
 @pytest.mark.parametrize(

@@ -30,17 +30,54 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_is_the_hockey_stick_at_every_epsilon(seed):
+    """Of both orders of the pair: the larger one is what a guarantee is."""
     p, q, losses = drawn(seed)
     curve = from_losses(losses, p)
-    truth = [np.maximum(p - np.exp(e) * q, 0).sum() for e in curve.points]
-    assert np.allclose(curve.deltas, truth, atol=1e-12, rtol=0)
-    assert len(curve.points) == 1 + (np.isfinite(losses) & (losses > 0)).sum()
-    # between the losses it is a chord, and both orders are claimed: never above this one
-    here = np.array([np.maximum(p - np.exp(e) * q, 0).sum() for e in E])
-    assert (curve.profile(E) <= here + 1e-12).all()
+
+    def truth(epsilons) -> np.ndarray:
+        return np.array([max(stick(p, q, e), stick(q, p, e)) for e in epsilons])
+
+    assert np.allclose(curve.deltas, truth(curve.points), atol=1e-12, rtol=0)
+    # between the losses it is a chord, in which nothing is lost
+    assert np.allclose(curve.profile(E), truth(E), atol=1e-12, rtol=0)
     finite = np.isfinite(losses)
     given = from_losses(losses[finite], p[finite], at_infinity=float(p[3]))
     assert np.allclose(given.profile(E), curve.profile(E), rtol=1e-12, atol=0)
+    # the other order of the pair is the same guarantee, and so is what is told of both
+    with np.errstate(divide="ignore"):
+        back = np.log(q / p)
+    seen = q > 0
+    other = from_losses(back[seen], q[seen])
+    assert np.allclose(other.profile(E), truth(E), atol=1e-12, rtol=0)
+    both = np.concatenate([losses, back[seen]]), np.zeros(seen.sum()), np.zeros(p.size)
+    told = from_losses(
+        both[0], np.append(p, both[1]), reverse=np.append(both[2], q[seen]),
+    )  # fmt: skip
+    assert np.allclose(told.profile(E), truth(E), atol=1e-12, rtol=0)
+
+
+def stick(p, q, epsilon: float) -> float:
+    return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
+
+
+def test_one_order_of_an_uneven_pair_proves_no_less_than_is_attained():
+    """The input of a stranger: .642858 was said where .70 is attained."""
+    p, q = np.array([0.9, 0.1]), np.array([0.5, 0.5])
+    for one, other in ((p, q), (q, p)):
+        curve = from_losses(np.log(one / other), one)
+        right = (1 + float(curve.profile(0.0))) / 2  # of a fair coin
+        assert right == pytest.approx(np.maximum(p, q).sum() / 2, abs=1e-12)
+        for rate in (0.1, 0.5):  # the tests "says the first", "says the second" of either order
+            assert float(curve.power(rate)) >= {0.1: 0.5, 0.5: 0.9}[rate] - 1e-12
+
+
+def test_rounding_far_below_is_no_second_order():
+    losses, masses = np.array([1.0, -1.0, -60.0]), np.array([0.7310586, 0.2689414, 1e-19])
+    with pytest.raises(InputError, match="one order only.*probability_reversed"):
+        from_losses(losses, masses)
+    assert float(from_losses(losses, masses, reverse=masses).profile(0.0)) > 0.46
+    with pytest.raises(InputError, match="`reverse` must sum to 1"):
+        from_losses(losses, masses, reverse=[0.5, 0.2, 0.0])
 
 
 def test_randomized_response_and_gaussian_noise():
@@ -93,7 +130,7 @@ def test_it_is_what_dp_accounting_says():
     found = whole._pmf_remove.to_dense_pmf()
     masses = np.append(found._probs, found._infinity_mass)
     losses = np.append((found._lower_loss + np.arange(found.size)) * found._discretization, np.inf)
-    curve = from_losses(losses, masses)
+    curve = from_losses(losses, masses, reverse=masses)  # either order, each rounded up
     said = whole.get_delta_for_epsilon(E.tolist())
     assert np.allclose(curve.profile(E), said, atol=1e-10, rtol=0)
 
@@ -130,4 +167,8 @@ def test_what_is_no_distribution_of_losses_is_refused(losses, masses, said):
 def test_rounded_masses_are_made_up_for_by_an_infinite_loss():
     short = from_losses([1.0, -1.0], [0.7310585, 0.2689414])
     assert short.profile(10.0) == pytest.approx(1e-7, rel=1e-3)
-    assert from_losses([1.0, -1.0, 5.0], [0.7310586, 0.2689414, -1e-17]).profile(10.0) == 0
+    masses = [0.7310586, 0.2689414, -1e-17]
+    assert from_losses([1.0, -1.0, 5.0], masses, reverse=masses).profile(10.0) == 0
+    # what the other order lacks, by the same rounding, is an infinite loss there
+    lacks = 1 - 0.7310586 / np.e - 0.2689414 * np.e
+    assert from_losses([1.0, -1.0], masses[:2]).profile(10.0) == pytest.approx(lacks, rel=1e-6)

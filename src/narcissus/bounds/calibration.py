@@ -65,6 +65,8 @@ class Limit:
 
     def kept(self, danger: Threat | ThreatToPeople, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
+        if isinstance(danger, ThreatToPeople) and danger.alike is not None:
+            danger = danger.alike
         if isinstance(danger, ThreatToPeople):
             return self._kept_by_people(danger, guarantee)
         if self.advantage is not None:

@@ -14,7 +14,7 @@ from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination_program import dominate
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import likeliest_first, prior_rows, success_matrix
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
@@ -122,13 +122,16 @@ def domination(
     rows = prior_rows("priors", priors)
     v = integer("at_least", at_least)
     points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
+    larger = points_of(guarantee, larger=100) if epsilons is None else points
     if repeats is None:
         different, counts = np.unique(rows, axis=0, return_counts=True)
     else:
         different, counts = rows, np.atleast_1d(np.asarray(repeats, dtype=np.int64))
         if counts.shape != (rows.shape[0],) or (counts < 1).any():
             raise InputError("`repeats` must be whole numbers from 1, one for each prior")
-    value = _tail_by_domination(different, counts, guarantee, v, success=success, points=points)
+    value = _tail_by_domination(
+        different, counts, guarantee, v, success=success, points=points, larger=larger
+    )
     return DOMINATION.claim(
         value,
         f"probability that at least {v} of {int(counts.sum())} targets fall",
@@ -144,6 +147,7 @@ def _tail_by_domination(
     *,
     success: ArrayLike | None,
     points: FloatArray,
+    larger: FloatArray,
 ) -> float:
     """Give the smaller of the closed form and the program, where each applies."""
     n = int(repeats.sum())
@@ -152,7 +156,7 @@ def _tail_by_domination(
     best = 1.0
     if success is None:
         heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
-        for epsilon in points:
+        for epsilon in larger:
             optima = optimum_of_heads(heads, np.full(rows.shape[0], epsilon))
             spent = float(guarantee.profile(epsilon)) * float((1.0 - optima) @ repeats)
             if spent < best:

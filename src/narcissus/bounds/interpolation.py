@@ -20,7 +20,7 @@ from narcissus.bounds.interpolation_search import Multipliers, Search
 from narcissus.bounds.one_target import profile_multipliers
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.bounds.rows import prior_rows
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
@@ -184,7 +184,8 @@ def interpolation(
     repeats
         How many targets each row stands for, shape (n,); default one each.
     epsilons
-        Points of the profile; default the guarantee's tangents. The best common one is taken,
+        Points of the profile; default the guarantee's tangents, and larger ones where it has one
+        alone. The best common one is taken,
         then each target may take its own.
 
     Notes
@@ -210,8 +211,9 @@ def interpolation(
     if epsilons is not None:
         points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     else:
-        points = guarantee.tangents() if success is None else guarantee.tangents(_FEW)
+        points = points_of(guarantee) if success is None else points_of(guarantee, _FEW)
     points, n = np.unique(np.maximum(points, 0.0)), int(many.sum())
+    one_point = epsilons is None and guarantee.tangents(3).size < 3
 
     def multipliers(k: int) -> Multipliers:
         return target_multipliers(rows, guarantee, float(points[k]), success)
@@ -219,7 +221,7 @@ def interpolation(
     at = multipliers if success is None else cache(multipliers)  # the others take programs
     value = 1.0 if v <= 0 else 0.0
     if 0 < v <= n:
-        value = Search(at, points.size, many, v, _added).least()
+        value = Search(at, points.size, many, v, _added, one_point).least()
     return INTERPOLATION.claim(
         value,
         f"probability that at least {v} of {n} targets fall",

@@ -24,6 +24,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _SMALL = 64  # targets from which a sum over one law is quicker, where all are alike
+_FEW, _SOME = 16, 100  # targets up to which a coin is tried at all points, or every third
 _ROUNDS = 3  # in which every target chooses a point of the profile of its own
 _STEP = 1e-4  # by which it is found what a little more of a target's numbers adds to the tail
 _COINS = (0.25, 0.5)  # tried first, beside the mean ``o``, which is the best where all are alike
@@ -64,6 +65,8 @@ class Search:
     nearness
         From all targets' ``o`` and costs to what `narcissus.bounds.interpolation_tails` adds to
         the tail, for every count.
+    one_point
+        Whether the guarantee is one point, and what holds at it is tried at larger ones.
     """
 
     at: Callable[[int], Multipliers]
@@ -71,6 +74,7 @@ class Search:
     repeats: IntArray
     at_least: int
     nearness: Callable[[FloatArray, FloatArray], FloatArray]
+    one_point: bool = False
 
     @cached_property
     def _numbers(self) -> tuple[FloatArray, FloatArray]:
@@ -87,8 +91,19 @@ class Search:
         found, chosen = self._plain()
         n = int(self.repeats.sum())
         if 1 < n <= MOST_TARGETS and self._chosen(chosen)[1].any():
-            found = min(found, self._with_coin(chosen))
+            found = min(found, *(self._with_coin(start) for start in self._starts(chosen, n)))
         return min(1.0, max(0.0, found))
+
+    def _starts(self, chosen: IntArray, n: int) -> list[IntArray]:
+        """Give the points from which the search with a coin starts.
+
+        Where all points say the same delta, what is best without a coin need not be so with one.
+        """
+        if not self.one_point:
+            return [chosen]
+        step = 1 if n <= _FEW else 3 if n <= _SOME else self.points
+        alike = [np.full_like(chosen, k) for k in range(0, self.points, step)]
+        return [chosen, *(start for start in alike if (start != chosen).any())]
 
     def _chosen(self, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
         o, c = self._numbers

@@ -24,6 +24,7 @@ FloatArray = NDArray[np.float64]
 _GRID = 2048  # points of the profile that the search for the best epsilon reads off
 _FEW = 32  # points of the profile at each of which the optimum is taken by itself
 _FINE = 256  # entries that are kept as they are where the best epsilon is searched
+_LEAST = 1e-7  # epsilon at which multipliers keep nine digits
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -143,6 +144,8 @@ class _Values:
 
     def terms(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Give mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
+        # Below it the multipliers lose their digits; what holds at a larger epsilon holds here.
+        epsilon = np.where((epsilon > 0) & (epsilon < _LEAST), _LEAST, epsilon)
         rows, base = self.rows, self.closed(epsilon)
         shrink = np.exp(-epsilon)[:, None]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -5,6 +5,7 @@ Source: Narcissus theory 4.6 for one person, 4.4 and 4.10 for the count.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,13 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from narcissus._validation import between, integer
+from narcissus.bounds.at_most import at_most
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.floor import reached, reached_number
-from narcissus.bounds.interpolation import INTERPOLATION, interpolation, interpolation_tails
+from narcissus.bounds.interpolation import (
+    INTERPOLATION,
+    LARGEST,
+    interpolation,
+    interpolation_tails,
+)
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
 from narcissus.bounds.rows import prior_rows
-from narcissus.bounds.theorem import Theorem
-from narcissus.bounds.theorems import each_success
+from narcissus.bounds.theorem import Theorem, points_of
+from narcissus.bounds.theorems import best, bounds_on, each_success
+from narcissus.bounds.threat import Threat, threat
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 from narcissus.results import Bound, NotAssessed
@@ -35,11 +43,12 @@ MOST_REACHED = 2_000
 _CELLS = 2**22  # prior probabilities that are looked at together
 _FEW = 1000  # people up to which every point of the profile is tried for the count
 _OWN = 200  # people up to which each of them takes a point of the profile of their own
+_FEW_PRIORS = 20  # different ones up to which every theorem is asked about each
 _BEST = 3  # points that are tried beyond, those that promise most for so many people
 
 
 class ThreatToPeople:
-    """ThreatToPeople with a prior each, all of whom are attacked; a guess must name the very value.
+    """People with a prior each, all of whom are attacked; a guess must name the very value.
 
     Parameters
     ----------
@@ -62,7 +71,8 @@ class ThreatToPeople:
                 f"`priors` are of {len(rows):,} people, at most {MOST_PEOPLE:,} are counted; "
                 "take a part of them"
             )
-        rows = rows / rows.sum(axis=1, keepdims=True)
+        # Values have no order where a guess must name one.
+        rows = -np.sort(-rows / rows.sum(axis=1, keepdims=True), axis=1)
         self._rows, back, self._repeats = np.unique(
             rows, axis=0, return_inverse=True, return_counts=True
         )
@@ -79,11 +89,28 @@ class ThreatToPeople:
         """The chance of the best guess about each without the release, shape (n,)."""
         return self._rows.max(axis=1)[self._who]
 
+    @cached_property
+    def alike(self) -> Threat | None:
+        """The same threat as one to targets with one prior, where all people have the same."""
+        if len(self._rows) > 1 or self.n > LARGEST:
+            return None
+        return threat(values=self._rows[0], targets=self.n)
+
+    @cached_property
+    def _no_likelier(self) -> Threat:
+        """What may happen at most: to all of them as to those with the likeliest guess."""
+        kappa = float((self._rows**2).sum(axis=1).min())
+        most = float(self._rows[:, 0].max())
+        return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
+
     def success(self, guarantee: Guarantee) -> FloatArray:
         """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
         if self._last is None or self._last[0] != guarantee:
-            blocks = [each_success(rows, guarantee) for rows in self._blocks()]
-            found = np.maximum(np.concatenate(blocks)[self._who], self.prior)
+            if len(self._rows) <= _FEW_PRIORS:
+                each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
+            else:
+                each = np.concatenate([each_success(rows, guarantee) for rows in self._blocks()])
+            found = np.maximum(np.asarray(each)[self._who], self.prior)
             self._last = guarantee, found
         return self._last[1].copy()
 
@@ -97,7 +124,7 @@ class ThreatToPeople:
 
     def mean(self, guarantee: Guarantee) -> Bound:
         """Limit the mean share of people that fall."""
-        value = float(self.success(guarantee).mean())
+        value = math.fsum(self.success(guarantee)) / self.n
         return OPTIMUM.claim(
             value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
         )
@@ -121,7 +148,7 @@ class ThreatToPeople:
         if isinstance(guarantee, PureDP):
             o, _ = self._numbers(guarantee, guarantee.epsilon)
             return interpolation_tails(o[self._who], np.zeros(self.n))
-        points = np.unique(np.maximum(guarantee.tangents(), 0.0))
+        points = points_of(guarantee)
         if self.n > _FEW:
             reach = [self._reach(guarantee, float(e), about) for e in points]
             points = points[np.argsort(reach, kind="stable")[:_BEST]]
@@ -134,19 +161,25 @@ class ThreatToPeople:
     def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
         """Limit the chance that at least so many fall."""
         v = integer("at_least", at_least)
+        if self.alike is not None:
+            return best(bounds_on(self.alike, guarantee, v))
         value = float(v <= 0)
         if 0 < v <= self.n:
             # each of these tables holds; for many people it is sharp near one chance
             value = min(float(self.tails(guarantee, about)[v]) for about in (0.5, 0.05, 1e-6))
             value = min(value, self._own(guarantee, v))
-        return self._theorem(guarantee).claim(
+        claim = self._theorem(guarantee).claim(
             value,
             f"probability that at least {v} of {self.n} people fall",
             self._assumptions(guarantee, many=True),
         )
+        few = self.n <= _OWN
+        return best([claim, *bounds_on(self._no_likelier, guarantee, v, dear=few)])
 
     def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
         """Give the number of people that is not exceeded with a confidence, in [0, 1)."""
+        if self.alike is not None:
+            return at_most(self.alike, guarantee, confidence)
         allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
         # that more than all fall has no chance: the last entry is 0
         number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
@@ -157,7 +190,11 @@ class ThreatToPeople:
             f"number of {self.n} people that fall, with confidence {confidence:g}",
             self._assumptions(guarantee, many=True),
         )
-        return claim if number < self.n else replace(claim, theorem="every one may fall")
+        if self.n <= _OWN:
+            claim = min(
+                (claim, at_most(self._no_likelier, guarantee, confidence)), key=lambda b: b.value
+            )
+        return claim if claim.value < self.n else replace(claim, theorem="every one may fall")
 
     def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
         """Give the chance of at least so many that some mechanism with the guarantee reaches."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from narcissus.bounds.interpolation import LARGEST, interpolation_tails
 from narcissus.bounds.one_target import optimum, profile_cost
 from narcissus.bounds.ranked_prior import RankedPrior, spread
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
@@ -94,7 +94,7 @@ def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray
         return interpolation_tails(exact, np.zeros(n))
     masses, counts = spread(prior)
     least = np.ones(n + 2)
-    for epsilon in np.unique(np.maximum(guarantee.tangents(), 0.0)):
+    for epsilon in points_of(guarantee):
         base, cost = profile_cost(masses, guarantee, float(epsilon), counts)
         tails = interpolation_tails(np.full(n, base[0]), np.full(n, cost[0]))
         least = np.minimum(least, tails)

@@ -35,6 +35,20 @@ mean share of a target's unknown columns."""
 ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, delta)
 
 
+def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatArray:
+    """Give epsilons of at least 0, rising, at which a limit of many targets is worth trying.
+
+    The guarantee's tangents, and where a delta is left at the last of them, about so many
+    ``larger`` ones: what is (epsilon, delta)-private is so at every larger epsilon, where less may
+    be spent on leaks.
+    """
+    points = np.unique(np.maximum(guarantee.tangents(count), 0.0))
+    if float(guarantee.profile(points[-1])) <= 1e-12:
+        return points
+    more = np.append(1e-7, np.geomspace(1e-3, 8.0, larger))
+    return np.append(points, more[more > points[-1]])
+
+
 @dataclass(frozen=True)
 class Question:
     """What is to be limited: a threat under a guarantee, and how many targets fall.

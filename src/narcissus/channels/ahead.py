@@ -29,6 +29,8 @@ CLEARLY = 4.0
 """Standard errors behind the best at which an estimator is tried no longer."""
 MOST_CONTINUOUS = 500_000
 """Samples of continuous outputs that are used; each costs a search of neighbours."""
+FOLDS = 4
+"""Parts of the last block of which each is predicted from all other samples."""
 GROWTH = 1.25
 """How much more is known at each block than at the one before, where learning is counting."""
 
@@ -46,13 +48,17 @@ class Predicted:
     errors
         Error of each estimator tried, where they were compared.
     chosen
-        Name of the estimator that was best at the end.
+        Name of the estimator that had been best lately when the last block came.
+    error
+        Its error on the last block, each part of it predicted from all other samples: what the
+        best rule does once it has learned from nearly all.
     """
 
     tested: Codes
     wrong: NDArray[np.bool_]
     errors: dict[str, float]
     chosen: str
+    error: float
 
 
 def some(data: Samples, order: Codes) -> Codes:
@@ -110,15 +116,16 @@ def predict_ahead(
     """
     errors, trials, seen = np.zeros(len(tried)), np.full(len(tried), 1e-12), 0
     live, rates, wrong = list(range(len(tried))), errors, np.zeros(len(order), dtype=bool)
+    lately, last = np.zeros((2, len(tried))), 0
     for low, high in pairwise(ends):
         past, block = order[:low], order[low:high]
         share = np.maximum(1.0, np.bincount(data.secret[past], minlength=len(data.names)))
         both = len(np.unique(data.secret[past])) > 1
         common = block[:COMPARE_ON]
         best = min(live, key=lambda number: errors[number] / trials[number])
-        weight = np.ones(len(common))
-        if evenly:
-            weight /= np.bincount(data.secret[common])[data.secret[common]]
+        last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
+        weight = _weight(data, common, evenly=evenly)
+        lately /= 2
         for number in live:
             scorer = (tried[number] if both else Guess()).fit(data, past)
             mine = block if number == best else common
@@ -127,6 +134,7 @@ def predict_ahead(
                 wrong[low:high] = lost
             errors[number] += weight @ lost[: len(common)]
             trials[number] += weight.sum()
+            lately[:, number] += weight @ lost[: len(common)], weight.sum()
         seen += len(common)
         rates = errors / trials
         # Those that are clearly worse cost time and win no more.
@@ -138,8 +146,36 @@ def predict_ahead(
         order[ends[1] :],
         wrong[ends[1] :],
         {one.name: float(rate) for one, rate in zip(tried, rates, strict=True)},
-        tried[min(live, key=lambda number: rates[number])].name,
+        tried[last].name,
+        _in_the_end(data, tried[last], order, ends[-2:], evenly=evenly),
     )
+
+
+def _in_the_end(
+    data: Samples, one: Estimator, order: Codes, last: list[int], *, evenly: bool
+) -> float:
+    """Give the error on the last block of an estimator chosen before it, learned from the rest."""
+    low, high = last[0], min(last[1], last[0] + COMPARE_ON)
+    lost = np.zeros(high - low, dtype=bool)
+    edges = np.linspace(low, high, min(FOLDS, high - low) + 1).astype(int)
+    for start, end in pairwise(edges.tolist()):
+        rest = np.concatenate([order[:start], order[end : last[1]]])
+        share = np.maximum(1.0, np.bincount(data.secret[rest], minlength=len(data.names)))
+        both = len(np.unique(data.secret[rest])) > 1
+        scorer = (one if both else Guess()).fit(data, rest)
+        lost[start - low : end - low] = _wrong(
+            data, scorer, order[start:end], share if evenly else None
+        )
+    weight = _weight(data, order[low:high], evenly=evenly)
+    return float(weight @ lost / weight.sum())
+
+
+def _weight(data: Samples, some: Codes, *, evenly: bool) -> Matrix:
+    """Give what each of some samples counts: alike, or each secret alike."""
+    weight = np.ones(len(some))
+    if evenly:
+        weight /= np.bincount(data.secret[some])[data.secret[some]]
+    return weight
 
 
 def chunks(outputs: Codes, secrets: int) -> Iterator[Codes]:

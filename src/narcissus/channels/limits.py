@@ -42,13 +42,15 @@ def upper(hits: float, trials: float, alpha: float) -> float:
 def risk_high(data: Samples, found: Predicted, side: float) -> Estimate:
     """Limit the Bayes risk from above by how often samples were predicted wrongly.
 
-    Secrets are drawn from the prior that is meant.
+    The limit counts all of them, those that were predicted from few samples too; the estimate is
+    the error at the end. Secrets are drawn from the prior that is meant.
     """
     size, wrong = len(found.tested), int(found.wrong.sum())
+    high = upper(wrong, size, side)
     return Estimate(
-        wrong / size,
+        min(found.error, high),
         None,
-        upper(wrong, size, side),
+        high,
         0.0,
         data.size,
         "Bayes risk",
@@ -125,7 +127,7 @@ def _of_pair(
         first = spent or len(mine) // 4
         ends = [first // 2, first, len(mine)]
         found = predict_ahead(two, tried, mine, ends, observer, evenly=True)
-        high, value = _apart(two, found, side)
+        high = _apart(two, found, side)
         method = "two Clopper-Pearson limits"
     else:
         mine, spare = _in_rounds(two, mine, spent)
@@ -133,15 +135,16 @@ def _of_pair(
         ends = _whole_rounds(known, spare, shifted=not spent)
         found = predict_ahead(two, tried, mine, ends, observer, evenly=True)
         rounds, total = len(found.tested) // 2, int(found.wrong.sum())
-        high, value = rounds_high(total, rounds, side), total / rounds
+        high = rounds_high(total, rounds, side)
         method = "rounds of one sample of either"
     method = f"{method}, {len(found.tested)} samples, each judged by earlier ones"
     alternatives = {name: 2 * error for name, error in found.errors.items()}
-    return SecurityHigh(_limit(data, value, high, method), pair, 1, alternatives)
+    return SecurityHigh(_limit(data, 2 * found.error, high, method), pair, 1, alternatives)
 
 
 def _limit(data: Samples, value: float, high: float, method: str) -> Estimate:
-    return Estimate(min(1.0, value), None, min(1.0, high), 0.0, data.size, "Bayes security", method)
+    high = min(1.0, high)
+    return Estimate(min(high, value), None, high, 0.0, data.size, "Bayes security", method)
 
 
 def _in_rounds(two: Samples, order: Codes, spent: int) -> tuple[Codes, int]:
@@ -161,10 +164,9 @@ def _whole_rounds(ends: list[int], spare: int, *, shifted: bool) -> list[int]:
     return sorted({end if end < spare else spare + (end - spare + 1) // 2 * 2 for end in moved})
 
 
-def _apart(two: Samples, found: Predicted, side: float) -> tuple[float, float]:
+def _apart(two: Samples, found: Predicted, side: float) -> float:
     """Limit misses and false hits each by itself, where one rule judged them all."""
     of_b = two.secret[found.tested] == 1
     parts = [(int(found.wrong[of].sum()), int(of.sum())) for of in (~of_b, of_b)]
     allowed = shared_out(side, parts[0][1], parts[1][1])
-    high = sum(upper(*part, alpha) for part, alpha in zip(parts, allowed, strict=True))
-    return high, sum(wrong / size for wrong, size in parts)
+    return sum(upper(*part, alpha) for part, alpha in zip(parts, allowed, strict=True))

@@ -19,25 +19,86 @@ from narcissus.channels.rational import RationalChannel
 from narcissus.errors import InputError
 
 
-def read_losses(path: Path | str) -> tuple[NDArray[np.float64], list[str], list[str]]:
+OF_SECRETS = ("secret", "secrets")
+OF_ANSWERS = ("answer", "answers", "guess", "guesses")
+"""What the first cell of a file says that its rows are."""
+
+
+def read_losses(
+    path: Path | str, secrets: Sequence[str] | None = None
+) -> tuple[NDArray[np.float64], list[str], list[str]]:
     """Read losses from a CSV: names of the answers first, then a row a secret, its name first.
 
     Or from an npy or npz with a matrix, as `read_channel` reads them, of answers in the columns.
+    Where the first cell of a CSV is ``guess`` or ``answer`` its rows are the answers.
+
+    Parameters
+    ----------
+    path
+        The file.
+    secrets
+        Names of the secrets, where they are known: rows or columns of these names, or as many
+        of an array without names, are the secrets.
 
     Returns
     -------
     losses, secrets, answers
-        Shape (secrets, answers), and their names.
+        Shape (secrets, answers), and their names; the secrets in the order of ``secrets``.
 
     Raises
     ------
     InputError
         The file is missing or unreadable, rows differ in length, a cell is no number (with its
-        place), or it holds Python objects.
+        place), or it holds Python objects; or neither names nor the first cell tell whether rows
+        or columns are the secrets, and it makes a difference; or not all ``secrets`` are there.
     """
     path = Path(path)
     if is_array_file(path):
-        return _of_arrays(path)
+        losses, rows, columns, named = _of_arrays(path)
+        first = "secret" if named else ""
+        if secrets is not None and not named:
+            tall, wide = (size == len(secrets) for size in losses.shape)
+            rows = list(secrets) if tall else rows
+            columns = list(secrets) if wide else columns
+    else:
+        losses, rows, columns, first = _of_text(path)
+    if _rows_are_answers(path, losses, (rows, columns), first, secrets):
+        losses, rows, columns = losses.T, columns, rows
+    if secrets is None:
+        return losses, rows, columns
+    if sorted(rows) != sorted(secrets):
+        raise InputError(
+            f"{path} must have a row for each secret of the channel: {', '.join(secrets[:10])}"
+        )
+    return losses[[rows.index(name) for name in secrets]], list(secrets), columns
+
+
+def _rows_are_answers(
+    path: Path,
+    losses: NDArray[np.float64],
+    names: tuple[list[str], list[str]],
+    first: str,
+    secrets: Sequence[str] | None,
+) -> bool:
+    """Tell whether rows are answers: by the first cell, else by whose names are the secrets'."""
+    if first in (*OF_SECRETS, *OF_ANSWERS):
+        return first in OF_ANSWERS
+    rows, columns = names
+    known = sorted(rows if secrets is None else secrets)
+    if sorted(columns) != known or sorted(rows) != known:
+        return sorted(columns) == known
+    turned = losses[:, [columns.index(name) for name in rows]]
+    if not np.array_equal(turned, turned.T):
+        raise InputError(
+            f"{path}: rows and columns may both be the secrets, and it makes a difference; write "
+            "`secret` into the first cell of a CSV whose rows are the secrets, `guess` into that of "
+            "one whose rows are what the attacker answers"
+        )
+    return False
+
+
+def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str]:
+    """Give the numbers of a CSV, the names of its rows and columns, and its first cell."""
     with parsing(path, "a readable CSV"), open_text(path) as stream:
         rows = [row for row in csv.reader(stream) if row]
     if len(rows) < 2 or len(rows[0]) < 2:
@@ -61,10 +122,10 @@ def read_losses(path: Path | str) -> tuple[NDArray[np.float64], list[str], list[
                     f"{path}, line {number}: the loss of answer {answers[place]!r} is {text!r}, "
                     "not a number"
                 ) from None
-    return losses, secrets, answers
+    return losses, secrets, answers, rows[0][0].strip().lower()
 
 
-def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str]]:
+def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], bool]:
     found = read_matrix(path)
     losses = found.matrix if isinstance(found.matrix, np.ndarray) else found.matrix.toarray()
     n, m = losses.shape
@@ -75,7 +136,8 @@ def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str]]:
             f"{path} names {len(secrets)} secrets and {len(answers)} answers of a matrix of "
             f"{n} x {m}"
         )
-    return np.asarray(losses, dtype=np.float64), secrets, answers
+    named = found.secrets is not None or found.outputs is not None
+    return np.asarray(losses, dtype=np.float64), secrets, answers, named
 
 
 def write_channel(path: Path | str, made: Channel | RationalChannel) -> None:

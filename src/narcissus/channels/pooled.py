@@ -50,6 +50,7 @@ class Ledger:
     lost: float = 0.0
     charged: float = 0.0
     samples: int = 0
+    latest: float = 1.0
 
     def add(self, data: Samples, family: PairFamily, block: Codes, later: int, room: float) -> None:
         """Bet on a block of which nothing but the secrets has been looked at."""
@@ -66,11 +67,7 @@ class Ledger:
         self.lost += boldness * float(weight @ loss)
         self.charged += cost(boldness) * float(weight @ off**2)
         self.samples += len(block)
-
-    @property
-    def mean(self) -> float:
-        """The estimate: the mean loss."""
-        return self.lost / self.staked
+        self.latest = largest * float(weight @ loss)  # the mean loss, of this block
 
     def high(self, alpha: float) -> float:
         """Give the upper limit."""
@@ -140,6 +137,6 @@ def pooled_high(
     if family is None:
         return None
     return Pooled(
-        min(1.0, ledger.high(own)), min(1.0, ledger.mean), family.pairs, family.first,
+        min(1.0, ledger.high(own)), min(1.0, ledger.latest), family.pairs, family.first,
         ledger.samples, alpha - own,
     )  # fmt: skip

@@ -63,7 +63,8 @@ Examples:
 \b
 Files are CSV with a line of names, or JSON by their name (.json):
   --profile  epsilon, delta (or delta_add, delta_remove: the two orders of a removed record)
-  --pld      loss, probability (or probability_add, probability_remove); the loss inf is allowed
+  --pld      loss, probability, and probability_reversed where P and Q were accounted for apart
+             (or probability_add, probability_remove); the loss inf is allowed
   --priors   a row a person, a column a value; names are not needed; rows sum to 1
 
 DP-SGD's privacy losses are rounded up to multiples of 0.001: always valid, a little pessimistic.

@@ -73,7 +73,7 @@ randomized-response, subset, unary, optimized-unary; a wrong parameter is answer
 @click.option("--exact", is_flag=True, help="In fractions, without any rounding: FILE alone.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
 @options.file("--groups", "FILE", "CSV of secret, group: each group by itself, and compared.")
-@options.file("--loss", "FILE", "An attacker's losses: CSV as `narcissus design` takes it.")
+@options.file("--loss", "FILE", "An attacker's losses: a row a secret, a column an answer.")
 @options.guarantee
 @options.report
 @options.as_json("Full precision, on standard output.")
@@ -192,22 +192,19 @@ def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
             "",
             f"  expected loss of the best guess  {found['risk']:.6g} with the output, "
             f"{found['prior_risk']:.6g} without; their ratio {found['beta_l']:.6g}",
+            f"    of {len(summary.channel.secrets) if summary.channel else 0} secrets and "
+            f"{len(found['answers'])} answers: {found['example']}",
             f"    whatever the prior, the ratio is at least {lower(found['at_least'])}{family}",
         ]
     return "\n".join(lines)
 
 
 def _of_loss(c: Channel, path: Path, prior: Any) -> dict[str, Any]:
-    """Give what an attacker with own losses is left with; rows of the file are secrets."""
+    """Give what an attacker with own losses is left with."""
     from narcissus import channels
-    from narcissus.errors import InputError
 
-    costs, secrets, _ = channels.read_losses(path)
-    if set(secrets) != set(c.secrets) or len(secrets) != len(c.secrets):
-        raise InputError(
-            f"{path} must have a row for each secret of the channel: {', '.join(c.secrets[:10])}"
-        )
-    loss = costs[[secrets.index(s) for s in c.secrets]].T
+    costs, _, answers = channels.read_losses(path, c.secrets)
+    loss = costs.T
     weights = channels.prior_for(c, prior)
     bound = channels.l_beta_bound(c, loss)
     return {
@@ -217,6 +214,9 @@ def _of_loss(c: Channel, path: Path, prior: Any) -> dict[str, Any]:
         "at_least": bound.value,
         "family": channels.loss_family(loss),
         "theorem": bound.theorem,
+        "answers": answers,
+        "example": f"answer {answers[-1]!r} costs {costs[0, -1]:g} where the secret is "
+        f"{c.secrets[0]!r}",
     }
 
 

@@ -39,9 +39,15 @@ def optimal_composition(
     """
     one = non_negative("epsilon", epsilon)
     many = integer("times", times, low=1)
-    failed = -np.expm1(many * np.log1p(-min(probability("delta", delta), 1 - 1e-16)))
+    with np.errstate(divide="ignore"):
+        failed = -np.expm1(many * np.log1p(-probability("delta", delta)))
     kept = np.arange(many + 1)
     mass = scipy.stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
+    mass = (1 - failed) * mass
     return from_losses(
-        (2 * kept - many) * one, (1 - failed) * mass, adjacency=adjacency, at_infinity=float(failed)
+        (2 * kept - many) * one,
+        mass,
+        adjacency=adjacency,
+        at_infinity=float(failed),
+        reverse=mass,
     )

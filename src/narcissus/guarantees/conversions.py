@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from scipy import special
 
 from narcissus._validation import non_negative, probability
@@ -17,7 +18,12 @@ from narcissus.guarantees.bayes_security import BayesSecurity
 from narcissus.guarantees.gaussian import GaussianDP
 from narcissus.guarantees.orders import one_after_another
 from narcissus.guarantees.pure import PureDP
-from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP, order
+from narcissus.guarantees.renyi import (
+    RenyiDP,
+    ZeroConcentratedDP,
+    bernoulli_divergence,
+    order,
+)
 
 
 def as_approximate(
@@ -78,9 +84,11 @@ def as_gaussian(guarantee: Guarantee) -> GaussianDP:
     if isinstance(guarantee, GaussianDP):
         return guarantee
     if isinstance(guarantee, PureDP):
-        # -Phi^-1 of the small rate keeps the digits that Phi^-1 of a rate near 1 loses.
-        rate = float(special.log_expit(-guarantee.epsilon))
-        mu = max(0.0, -2.0 * float(special.ndtri_exp(rate)))
+        e = guarantee.epsilon
+        if e < 1:  # the rate is near 1/2, whose distance from it is what counts
+            mu = math.sqrt(8) * float(special.erfinv(math.tanh(e / 2)))
+        else:  # of the small rate: Phi^-1 of one near 1 loses its digits
+            mu = -2.0 * float(special.ndtri_exp(special.log_expit(-e)))
         return GaussianDP(mu, adjacency=guarantee.adjacency)
     raise _refused(guarantee, "Gaussian DP")
 
@@ -102,9 +110,8 @@ def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
         return RenyiDP(a, guarantee.gamma, adjacency=guarantee.adjacency)
     if isinstance(guarantee, PureDP):
         e = guarantee.epsilon
-        likely, rare = float(special.log_expit(e)), float(special.log_expit(-e))
-        terms = [a * likely + (1 - a) * rare, a * rare + (1 - a) * likely]
-        gamma = float(special.logsumexp(terms)) / (a - 1)
+        coins = np.asarray(special.expit(e)), np.asarray(special.expit(-e))
+        gamma = float(bernoulli_divergence(*coins, a, math.tanh(e / 2)))
         return RenyiDP(a, min(max(gamma, 0.0), e), adjacency=guarantee.adjacency)
     rho = _rho(guarantee)
     if rho is None:

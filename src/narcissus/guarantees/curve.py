@@ -59,7 +59,7 @@ class ProfileCurve(ProfileGuarantee):
         where, delta = where[order], np.minimum.accumulate(delta[order])
         object.__setattr__(self, "points", tuple(where.tolist()))
         object.__setattr__(self, "deltas", tuple(delta.tolist()))
-        object.__setattr__(self, "_hull", _hull(where, delta))
+        object.__setattr__(self, "_hull", corners(where, delta, delta))
 
     @classmethod
     def from_profile(
@@ -76,18 +76,7 @@ class ProfileCurve(ProfileGuarantee):
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Give delta at each epsilon; any shape."""
         e = epsilons("epsilon", epsilon)
-        size = np.abs(e)
-        where, delta = self._hull  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
-        right = np.clip(np.searchsorted(where, size, side="right"), 1, max(where.size - 1, 1))
-        if where.size == 1:
-            at_size = np.full(size.shape, delta[0])
-        else:
-            start, end = where[right - 1], where[right]
-            here = np.minimum(size, end)
-            # (exp(e) - exp(start)) / (exp(end) - exp(start)) without an overflow
-            share = np.exp(here - end) * np.expm1(start - here) / np.expm1(start - end)
-            at_size = delta[right - 1] + (delta[right] - delta[right - 1]) * share
-        return mirrored(e, at_size)
+        return mirrored(e, chords(*self._hull, np.abs(e)))  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
 
     def implied(self, tolerance: float = 1e-6) -> FloatArray:
         """Give the points whose delta is above what the others imply, by more than a share of it.
@@ -112,37 +101,61 @@ class ProfileCurve(ProfileGuarantee):
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
 
 
-def _hull(where: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give the corners at ``epsilon >= 0`` of the largest profile through the points.
+def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the corners at ``epsilon >= 0`` of the largest profile of one order through its points.
 
-    In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of the points, their
-    mirror images ``(1/t, 1 - 1/t + delta/t)`` and ``(0, 1)``. Points beyond ``exp(300)`` are left
-    out of the hull and kept as they are: chords between valid points are valid.
+    In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of its points, the
+    mirror images ``(1/t, 1 - 1/t + delta/t)`` of the other order's, and ``(0, 1)``; ``t - 1`` stands
+    for ``t``, and keeps the digits of small epsilons. Points beyond ``exp(300)`` are left out of the
+    hull and kept as they are: chords between valid points are valid.
     """
-    far = where > 300
-    t = np.exp(where[~far])
-    xs = np.concatenate([[0.0], 1 / t[::-1], t])
-    ys = np.concatenate([[1.0], (1 - 1 / t + delta[~far] / t)[::-1], delta[~far]])
-    x, y = lower_hull(xs, ys)
-    at_zero = float(np.interp(1.0, x, y))
-    right = x > 1.0
-    hull_e = np.concatenate([[0.0], np.log(x[right]), where[far]])
-    hull_d = np.concatenate([[at_zero], y[right], delta[far]])
-    return hull_e, hull_d
+    near = where[where <= 300]
+    own_near, far = own[: near.size], own[near.size :]
+    e = np.concatenate([[-np.inf], -near[::-1], near])
+    mirror = -np.expm1(-near) + np.exp(-near) * other[: near.size]
+    x, y = np.expm1(e), np.concatenate([[1.0], mirror[::-1], own_near])
+    kept = _lower_hull(x, y)
+    e, x, y = e[kept], x[kept], y[kept]
+    first = int(np.searchsorted(x, 0.0, side="right"))  # the first corner right of t = 1
+    at_zero = float(y[first - 1])
+    if first < x.size:
+        left, right = -x[first - 1], x[first]
+        at_zero = float((y[first - 1] * right + y[first] * left) / (left + right))
+    return (
+        np.concatenate([[0.0], e[first:], where[near.size :]]),
+        np.concatenate([[at_zero], y[first:], far]),
+    )
 
 
-def lower_hull(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
+def chords(where: FloatArray, delta: FloatArray, epsilon: FloatArray) -> FloatArray:
+    """Give delta at epsilons of at least 0 from its corners, of which the first is at 0.
+
+    Both ends of a chord count with a share that keeps its digits, so that no delta becomes 0 beside
+    a larger one.
+    """
+    if where.size == 1:
+        return np.full(epsilon.shape, delta[0])
+    right = np.clip(np.searchsorted(where, epsilon, side="right"), 1, where.size - 1)
+    start, end = where[right - 1], where[right]
+    here = np.minimum(epsilon, end)
+    whole = np.expm1(start - end)
+    # (exp(e) - exp(start)) / (exp(end) - exp(start)), and the rest of 1, without an overflow
+    share = np.exp(here - end) * np.expm1(start - here) / whole
+    return delta[right - 1] * (np.expm1(here - end) / whole) + delta[right] * share
+
+
+def _lower_hull(xs: FloatArray, ys: FloatArray) -> list[int]:
     """Give the corners of the largest convex function through or below points sorted by ``xs``."""
-    corners: list[int] = []
+    kept: list[int] = []
     for i in range(xs.size):
-        if corners and xs[i] <= xs[corners[-1]]:
-            if ys[i] >= ys[corners[-1]]:
+        if kept and xs[i] <= xs[kept[-1]]:
+            if ys[i] >= ys[kept[-1]]:
                 continue
-            corners.pop()
-        while len(corners) >= 2:
-            a, b = corners[-2], corners[-1]
+            kept.pop()
+        while len(kept) >= 2:
+            a, b = kept[-2], kept[-1]
             if (ys[b] - ys[a]) * (xs[i] - xs[b]) < (ys[i] - ys[b]) * (xs[b] - xs[a]):
                 break
-            corners.pop()
-        corners.append(i)
-    return xs[corners], ys[corners]
+            kept.pop()
+        kept.append(i)
+    return kept

@@ -70,20 +70,24 @@ def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileC
     ----------
     path
         CSV, or JSON by its name. Columns ``loss`` (``ln P/Q``; ``inf`` for what only ``P`` has)
-        and ``probability`` (under ``P``); or ``loss``, ``probability_add`` (``P`` without the
-        record) and ``probability_remove`` (``P`` with it), which are converted to a replaced one.
+        and ``probability`` (under ``P``), from which the other order follows; with
+        ``probability_reversed`` where that one is known by itself (of ``ln Q/P`` under ``Q``; see
+        `from_losses`). Or ``loss``, ``probability_add`` (``P`` without the record) and
+        ``probability_remove`` (``P`` with it), which are converted to a replaced one.
     adjacency
-        Which neighbours a single ``probability`` is about, in both orders.
+        Which neighbours ``probability`` is about.
 
     Raises
     ------
     InputError
         With the row: a probability outside [0, 1]; or the probabilities do not sum to 1, or no
-        two distributions have such losses.
+        two distributions have such losses, or one order does not follow from the other.
     """
     table = read_number_table(Path(path))
     found = table.columns(
-        ("loss", "probability"), ("loss", "probability_add", "probability_remove")
+        ("loss", "probability"),
+        ("loss", "probability", "probability_reversed"),
+        ("loss", "probability_add", "probability_remove"),
     )
     losses = found.pop("loss")
     for name, masses in found.items():
@@ -101,7 +105,8 @@ def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileC
             )
     try:
         if "probability" in found:
-            return from_losses(losses, found["probability"], adjacency=adjacency)
+            back = found.get("probability_reversed")
+            return from_losses(losses, found["probability"], adjacency=adjacency, reverse=back)
         return from_losses_of_orders(losses, found["probability_add"], found["probability_remove"])
     except InputError as error:
         raise InputError(f"{table.path}: {error}") from error

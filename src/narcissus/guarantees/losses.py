@@ -27,11 +27,14 @@ def from_losses(
     *,
     adjacency: Adjacency = "replace-one",
     at_infinity: float = 0.0,
+    reverse: ArrayLike | None = None,
 ) -> ProfileCurve:
-    """Take the profile of a privacy loss distribution that holds for both orders of neighbours.
+    """Take the profile of a privacy loss distribution: the larger of both orders of its pair.
 
     ``delta(e) = at_infinity + sum over losses l > e of mass (1 - exp(e - l))``, which is a chord
-    in ``exp(e)`` between the losses: nothing is lost.
+    in ``exp(e)`` between the losses: nothing is lost. A guarantee holds in both orders. With ``P``
+    exchanged for ``Q`` a loss ``l`` has the probability ``mass exp(-l)`` and is ``-l``; what that
+    leaves of 1 only ``Q`` has.
 
     Parameters
     ----------
@@ -43,22 +46,68 @@ def from_losses(
         Which neighbours the distribution was made for; add-remove is *not* converted here.
     at_infinity
         Probability of an infinite loss.
+    reverse
+        The probabilities of the losses ``ln Q(o) / P(o)`` under ``Q``, where they are known by
+        themselves, shape (k,); the same as ``masses`` where ``P`` and ``Q`` may change places.
+        Accountants round losses up, of both orders; the one that follows from the other is then
+        pessimistic by as much.
 
     Raises
     ------
     InputError
-        The masses do not sum to 1, or no two distributions have such losses.
+        The masses do not sum to 1, or no two distributions have such losses; or the losses far
+        below 0 are rounding, so that the other order does not follow.
 
     Examples
     --------
     >>> coin = from_losses([1.0, -1.0], [0.731058578630005, 0.268941421369995])
     >>> coin.profile([0.0, 0.5, 1.0]).round(6)  # randomized response, epsilon 1
     array([0.462117, 0.287649, 0.      ])
+    >>> uneven = from_losses(np.log([1.8, 0.2]), [0.9, 0.1])  # (.9, .1) against (.5, .5)
+    >>> uneven.profile([0.0, 1.0]).round(6)
+    array([0.4     , 0.228172])
     """
-    where, mass = _checked("masses", losses, masses, at_infinity)
-    points = _knots(where)
-    deltas = _deltas(where, mass, points)
-    return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()), adjacency=adjacency)
+    one = _checked("masses", losses, masses, at_infinity)
+    if reverse is None:
+        other = _exchanged(*one)
+    else:
+        other = _checked("reverse", losses, reverse, at_infinity)
+    points = _knots(np.concatenate([one[0], other[0]]))
+    deltas = _deltas(*one, points), _deltas(*other, points)
+    crossed = _crossing(points, *deltas)
+    if crossed.size:
+        points = np.union1d(points, crossed)
+        deltas = _deltas(*one, points), _deltas(*other, points)
+    larger = np.maximum(*deltas)
+    return ProfileCurve(tuple(points.tolist()), tuple(larger.tolist()), adjacency=adjacency)
+
+
+def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The losses of ``Q`` against ``P`` with their masses under ``Q``, in rising order."""
+    some = (mass > 0) & np.isfinite(where)
+    with np.errstate(over="ignore"):
+        under = mass[some] * np.exp(-where[some])
+    total = float(np.sum(np.sort(under)))
+    if not total <= 1 + _IMPOSSIBLE:
+        raise InputError(
+            "`losses` give one order only: with P and Q exchanged their probabilities sum to "
+            f"{total:.6g}, so those far below 0 are rounding. A guarantee is about both orders: "
+            "give the other one's probabilities too (in a file as the column "
+            "`probability_reversed`); the same again where P and Q may change places"
+        )
+    rest = 1.0 - total
+    if rest <= np.finfo(float).eps * (8 + np.abs(where[some]).max(initial=0.0)):
+        rest = 0.0  # no more than what rounding losses and probabilities to floats leaves
+    return np.append(-where[some][::-1], np.inf), np.append(under[::-1], rest)
+
+
+def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
+    """The epsilons between rising points at which two profiles that are chords there cross."""
+    gap = one - other
+    at = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[at] / (gap[at] - gap[at + 1])
+    start, end = points[at], points[at + 1]
+    return end + np.log(np.exp(start - end) * (1 - share) + share)
 
 
 def from_losses_of_orders(losses: ArrayLike, add: ArrayLike, remove: ArrayLike) -> ProfileCurve:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from narcissus._validation import probabilities
 from narcissus.errors import InputError
 from narcissus.guarantees.base import FloatArray, epsilons
-from narcissus.guarantees.curve import ProfileCurve, lower_hull
+from narcissus.guarantees.curve import ProfileCurve, chords, corners
 
 Profile = Callable[[FloatArray], FloatArray]
 
@@ -98,15 +98,5 @@ def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurv
 
 def _one_order(where: FloatArray, own: FloatArray, other: FloatArray) -> Profile:
     """Give the profile of one order: the chords, in ``t = exp(epsilon)``, below all points."""
-    near = where <= _FARTHEST
-    t = np.exp(where[near])
-    xs = np.concatenate([[0.0], 1 / t[::-1], t])
-    ys = np.concatenate([[1.0], (1 - 1 / t + other[near] / t)[::-1], own[near]])
-    x, y = lower_hull(xs, ys)
-    least = float(own[-1])
-
-    def profile(epsilon: FloatArray) -> FloatArray:
-        at = np.exp(np.minimum(epsilon, _FARTHEST))
-        return np.where(epsilon >= where[-1], least, np.interp(at, x, y))
-
-    return profile
+    hull = corners(where, own, other)
+    return lambda epsilon: chords(*hull, epsilon)

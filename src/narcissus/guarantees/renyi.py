@@ -21,38 +21,69 @@ from narcissus.guarantees.base import (
 )
 from narcissus.guarantees.curve import ProfileCurve
 
+_ROUNDED = 1e-9  # far above what rounding moves a divergence by, relatively
+_SERIES = 24  # terms, each at most a fifth of the one before
 
-def bernoulli_divergence(q: FloatArray, p: FloatArray, alpha: float) -> FloatArray:
-    """Give the Renyi divergence of order ``alpha`` of Bernoulli(q) from Bernoulli(p)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        hit = alpha * np.log(q) + (1 - alpha) * np.log(p)
-        miss = alpha * np.log1p(-q) + (1 - alpha) * np.log1p(-p)
-    hit = np.where(q == 0, -np.inf, hit)
-    miss = np.where(q == 1, -np.inf, miss)
-    return np.logaddexp(hit, miss) / (alpha - 1)
+
+def bernoulli_divergence(
+    q: FloatArray, p: FloatArray, alpha: float, apart: ArrayLike | None = None
+) -> FloatArray:
+    """Renyi divergence of order ``alpha`` of Bernoulli(q) from Bernoulli(p), to the last digits.
+
+    ``apart`` is ``q - p`` where that is known better than by subtraction.
+
+    With ``u = q/p - 1``, and likewise for the complements, the moment of order ``alpha`` exceeds 1
+    by the mean of ``(1 + u)^alpha - 1 - alpha u``, whose terms are never negative: nothing cancels,
+    however near 1 the order and however near each other the two are.
+    """
+    less, apart = alpha - 1, q - p if apart is None else np.asarray(apart)
+    with np.errstate(all="ignore"):
+        hit = np.where(p > 0, p * _excess(apart / p, alpha), np.where(q > 0, np.inf, 0.0))
+        miss = np.where(p < 1, (1 - p) * _excess(-apart / (1 - p), alpha), 0.0)
+        near = np.log1p(less * (hit + np.where((p < 1) | (q == 1), miss, np.inf))) / less
+        # Powers that overflow are far from 1, where logarithms lose nothing.
+        hit = np.where(q > 0, alpha * np.log(q) - less * np.log(p), -np.inf)
+        miss = np.where(q < 1, alpha * np.log1p(-q) - less * np.log1p(-p), -np.inf)
+        far = np.logaddexp(hit, miss) / less
+    return np.where(np.isfinite(near), near, far)
+
+
+def _excess(u: FloatArray, alpha: float) -> FloatArray:
+    """``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
+    less = alpha - 1
+    value = (1 + u) * np.expm1(less * np.log1p(u)) / less - u
+    value = np.where(u == -1, 1.0, value)
+    small = (np.abs(u) < 1e-2) & (alpha * np.abs(u) < 0.5)
+    if small.any():
+        x, sum_ = u[small], np.zeros(int(small.sum()))
+        for k in range(_SERIES, 1, -1):  # the binomial series, from its last term
+            sum_ = 1 + (alpha - k) / (k + 1) * x * sum_
+        value[small] = alpha / 2 * x * x * sum_
+    return value
 
 
 def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> FloatArray:
     """Give the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
 
     ``both`` asks the same of the divergence of ``p`` from ``q``. The end of the last bracket that
-    is refused is returned, so that rounding errs upwards. The search is over the log odds.
+    is refused is returned, and a little more than ``gamma`` is allowed, so that rounding errs
+    upwards. The search is over the log odds.
     """
-    with np.errstate(divide="ignore"):
-        low = np.where(p > 0, np.log(p) - np.log1p(-p), -745.0)
-    high = np.full(p.shape, 40.0)
+    p = np.asarray(p, dtype=np.float64)
     inner = (p > 0) & (p < 1)
-    low = np.where(inner, low, -745.0)
-    high = np.maximum(high, low)
-    for _ in range(80):
+    rate = np.where(inner, p, 0.5)
+    low = special.logit(rate)
+    high = np.maximum(low, 40.0)
+    limit = gamma * (1 + _ROUNDED)
+    for _ in range(64):
         middle = (low + high) / 2
-        q = special.expit(middle)
-        allowed = bernoulli_divergence(q, np.where(inner, p, 0.5), alpha) <= gamma
+        q = np.maximum(special.expit(middle), rate)
+        allowed = bernoulli_divergence(q, rate, alpha) <= limit
         if both:
-            allowed &= bernoulli_divergence(np.where(inner, p, 0.5), q, alpha) <= gamma
+            allowed &= bernoulli_divergence(rate, q, alpha) <= limit
         low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
-    found = special.expit(high)
-    return np.where(inner, np.where(high >= 40.0, 1.0, np.maximum(found, p)), p)
+    found = np.where(high >= 40.0, 1.0, np.maximum(special.expit(high), p))
+    return np.where(inner, found, p)
 
 
 @dataclass(frozen=True)
@@ -171,22 +202,35 @@ def _tangent_points(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Give points (epsilon, delta) from tangents of the region of two-point distributions.
 
-    With ``r = b / a`` and ``s = (1 - b) / (1 - a)`` the boundary ``D(b || a) = gamma`` has the
-    slope ``(1 - 1/alpha) (r^alpha - s^alpha) / (r^(alpha-1) - s^(alpha-1))``.
+    With ``x = ln((b / a) (1 - a) / (1 - b))`` the boundary ``D(b || a) = gamma`` has the slope
+    ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent meets
+    ``a = 0`` at ``b / alpha (1 - m n)``, with ``m = (1 - exp(-x)) / x`` and ``n = y / (exp(y) - 1)``
+    at ``y = (alpha - 1) x``, both taken from 1 on.
     """
+    if gamma == 0:
+        return (0.0,), (0.0,)
     a = special.expit(np.linspace(-60.0, 4.0, count))
     b = largest_rate(a, alpha, gamma, both=False)
     inside = (b > a) & (b < 1)
     a, b = a[inside], b[inside]
-    with np.errstate(under="ignore"):
-        share = (np.log1p(-b) - np.log1p(-a)) - (np.log(b) - np.log(a))
-        slope = (1 - 1 / alpha) * (b / a)
-        slope *= np.expm1(alpha * share) / np.expm1((alpha - 1) * share)
+    less, apart = alpha - 1, b - a
+    x = np.log1p(apart / a) - np.log1p(-apart / (1 - a))
+    y = less * x
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        slope = less / alpha * (b / a) * np.expm1(-alpha * x) / np.expm1(-y)
+        late = np.where(y > 50, 1.0, _past_line(y) / np.expm1(y))
+    deltas = b / alpha * (_past_line(-x) - np.expm1(-x) * late) / x
     used = slope >= 1
-    if gamma == 0 or not used.any():
-        return (0.0,), (1.0 if gamma > 0 else 0.0,)
-    deltas = np.clip(b[used] - slope[used] * a[used], 0.0, 1.0)
-    return tuple(np.log(slope[used]).tolist()), tuple(deltas.tolist())
+    if not used.any():
+        return (0.0,), (1.0,)
+    return tuple(np.log(slope[used]).tolist()), tuple(np.clip(deltas[used], 0.0, 1.0).tolist())
+
+
+def _past_line(z: FloatArray) -> FloatArray:
+    """``exp(z) - 1 - z``, at least 0, to the last digits also near 0."""
+    with np.errstate(over="ignore", under="ignore"):
+        series = z * z / 2 * (1 + z / 3 * (1 + z / 4 * (1 + z / 5 * (1 + z / 6 * (1 + z / 7)))))
+        return np.where(np.abs(z) < 1e-2, series, np.expm1(z) - z)
 
 
 def order(value: float) -> float:
@@ -204,5 +248,5 @@ def _conversion(size: FloatArray, less: FloatArray, gamma: float | FloatArray) -
     ``max(0, 1 - exp(epsilon - loss))`` by a multiple of ``exp((alpha - 1) loss)`` point by point.
     """
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-        exponent = less * (gamma - size + np.log(less)) - (less + 1) * np.log1p(less)
+        exponent = less * (gamma - size - np.log1p(1 / less)) - np.log1p(less)
     return np.exp(np.minimum(np.nan_to_num(exponent, nan=-np.inf), 0.0))
