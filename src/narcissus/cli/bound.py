@@ -25,7 +25,15 @@ from narcissus.cli.bound_options import (
 )
 from narcissus.cli.known import only_one, people_of, threat_of
 from narcissus.cli.people import reached_text
-from narcissus.cli.questions import Answer, asked, known_of, no_membership, one_answer, together
+from narcissus.cli.questions import (
+    Answer,
+    are_replaced,
+    asked,
+    known_of,
+    no_membership,
+    one_answer,
+    together,
+)
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -159,11 +167,13 @@ def command(
     reason = no_membership({**known, "--priors": people}, success, about_values)
     questions = asked(secret, reason)
     named = exact or (within is None and (values or people) is not None)
-    replaced = adjacency == "replace-one" and given["dp_sgd"] is None
-    shared = one_answer(questions, replaced=replaced, exact=named)
+    kind: dict[str, Any] = {"delta": delta, "adjacency": adjacency}
+    guarantees = [make_guarantee(given, **kind, secret=question) for question in questions]
+    shared = one_answer(questions, replaced=are_replaced(guarantees), exact=named)
     found: list[Answer] = []
-    for question in questions[:1] if shared else questions:
-        guarantee = make_guarantee(given, delta=delta, adjacency=adjacency, secret=question)
+    for question, guarantee in zip(questions, guarantees, strict=True):
+        if shared and found:
+            break
         if people is not None:
             found.append(_on_people(people, guarantee, at_least, confidence))
             continue
@@ -188,7 +198,6 @@ def command(
 
 
 def _answered(asked: _Asked, plot: Path | None) -> Answer:
-    """Answer one question, and draw it."""
     from narcissus.bounds import compare
 
     payload, headline = _answer(asked)
@@ -202,7 +211,6 @@ def _answered(asked: _Asked, plot: Path | None) -> Answer:
 def _on_people(
     people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
 ) -> Answer:
-    """Answer for people with a prior each."""
     from narcissus.cli.people import bound_on_people, people_text
 
     notes = _of_points(guarantee)
@@ -223,7 +231,6 @@ class _Asked(NamedTuple):
 
 
 def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
-    """Give what is printed, and the bound that it is headed by."""
     from narcissus.bounds import THEOREMS, advantage, best, bounds_on
 
     danger, guarantee = asked.threat, asked.guarantee
@@ -275,7 +282,6 @@ def _check(
 
 
 def _check_confidence(confidence: float | None, at_least: int | None, *, counted: bool) -> None:
-    """Refuse a confidence without a number that it could be about."""
     if confidence is None:
         return
     if not counted:
@@ -298,7 +304,6 @@ def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
 
 
 def _of_points(guarantee: Guarantee) -> list[str]:
-    """Say which points of a curve add nothing to the others."""
     from narcissus.guarantees import ProfileCurve
 
     if not isinstance(guarantee, ProfileCurve) or guarantee.converted_from:
@@ -314,7 +319,6 @@ def _of_points(guarantee: Guarantee) -> list[str]:
 
 
 def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
-    """Give the bits that are not exceeded; a theorem about pure DP."""
     from narcissus.bounds import leaked_bits
     from narcissus.guarantees import PureDP
 
@@ -357,7 +361,6 @@ def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str,
 
 
 def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:
-    """Say it in words."""
     lines = [
         f"Without the release, the best guess about one person is right with probability "
         f"{danger.prior:.6g} ({percent(danger.prior)}).",

@@ -261,12 +261,12 @@ def _neighbours(
     from narcissus.cli.neighbours import as_keys, as_lines, secured
 
     asked_for = questions.asked(secret, None)
-    replaced = adjacency == "replace-one" and given["dp_sgd"] is None
-    shared = questions.one_answer(asked_for, replaced=replaced, exact=True)
     secure = [
-        secured(given, delta=delta, adjacency=adjacency, secret=question)
-        for question in (asked_for[:1] if shared else asked_for)
+        secured(given, delta=delta, adjacency=adjacency, secret=question) for question in asked_for
     ]
+    replaced = questions.are_replaced([guarantee for guarantee, _, _ in secure])
+    shared = questions.one_answer(asked_for, replaced=replaced, exact=True)
+    secure = secure[:1] if shared else secure
     answers = [questions.Answer(one[0], as_keys(*one), as_lines(*one[1:])) for one in secure]
     payload, lines = questions.together(answers, shared=shared)
     if as_json:

@@ -101,6 +101,12 @@ def one_answer(questions: Sequence[Secret], *, replaced: bool, exact: bool) -> b
     return len(questions) == 2 and replaced and exact
 
 
+def are_replaced(guarantees: Sequence[Guarantee]) -> bool:
+    """Tell whether a value and membership have one guarantee, that about replaced records."""
+    value, *membership = guarantees
+    return bool(membership) and replace(membership[0], secret="value") == value
+
+
 def together(found: Sequence[Answer], *, shared: bool) -> tuple[dict[str, Any], list[str]]:
     """Give keys and lines of all answers, each headed by its question.
 
