@@ -125,6 +125,7 @@ def test_an_attacker_who_sees_every_step_reaches_what_is_said_of_membership(aske
     assert gap + limits < float(asked["value"].profile(0.0))
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Theorem 4.2")
 @pytest.mark.parametrize(("noise", "rate"), [(0.7, 0.3), (1.5, 0.05), (2.0, 1.0)])
 def test_one_step_is_the_pair_in_both_orders(noise, rate):
     """Of one step the best tests are thresholds on what is shown: their rates in closed form."""
