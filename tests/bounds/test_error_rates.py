@@ -35,6 +35,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Definition 2.3")
 @given(st.floats(1e-3, 4), st.floats(1e-12, 1, exclude_max=True))
 def test_of_a_gaussian_it_is_the_closed_form_rounded_outwards(mu, rate):
     truth = float(special.ndtr(special.ndtri(rate) + mu))
@@ -54,6 +55,8 @@ def test_rates_lie_between_a_coin_and_certainty_and_rise(known):
     assert precision(known, 0.3, 0.1).value < precision(known, 0.3, 0.4).value
 
 
+@pytest.mark.states("Dong, Roth and Su 2022", "Definition 2.3")
+@pytest.mark.states("Narcissus theory", "4.8")
 @pytest.mark.parametrize("pair", [([0.9, 0.1], [0.5, 0.5]), ([0.6, 0.3, 0.1], [0.2, 0.3, 0.5])])
 @pytest.mark.parametrize("base_rate", [0.01, 0.5])
 def test_no_test_of_a_pair_does_better_and_one_does_as_well(pair, base_rate):

@@ -132,6 +132,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.states("Narcissus theory", "3")
 @pytest.mark.parametrize("known", KNOWN)
 def test_membership_needs_no_conversion_and_is_never_easier_than_a_value(known):
     inside, value = as_asked(known, "membership"), as_asked(known, "value")
@@ -139,6 +140,8 @@ def test_membership_needs_no_conversion_and_is_never_easier_than_a_value(known):
     assert (inside.profile(epsilon) == known.profile(epsilon)).all()
     assert (inside.power(rates) <= value.power(rates) + 1e-12).all()
     assert value == as_replace_one(known)
+    assert as_asked(inside, "value") == value
+    assert as_asked(inside, "value").secret == "value"
     assert value.question == "what value a person's record has"
     assert inside.question == "whether a person's record is in the data"
     assert "add-remove neighbours: the record is in or out)" in inside.describe()
@@ -156,6 +159,7 @@ def test_of_replaced_records_membership_is_about_another_in_its_place():
     assert inside.question == "whether a person's record is in the data, or another in its place"
     assert "in, or another in its place)" in inside.describe()
     assert as_asked(known, "value") is known
+    assert as_asked(inside, "value") == known
     assert inside != known  # nobody takes the answer to one question for that to the other
     with pytest.raises(InputError, match="was converted to a replaced record"):
         as_asked(as_replace_one(PureDP(1, adjacency="add-remove")), "membership")

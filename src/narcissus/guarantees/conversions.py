@@ -179,7 +179,8 @@ def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
     'Gaussian DP with mu 2 (replace-one neighbours'
     """
     if secret == "value":
-        return as_replace_one(guarantee)
+        marked = guarantee.secret != secret
+        return as_replace_one(replace(guarantee, secret=secret) if marked else guarantee)
     if guarantee.converted_from:
         raise InputError(
             f"`guarantee` was converted to a replaced record, got {guarantee.describe()}; "
