@@ -378,6 +378,8 @@ def test_files_are_read_for_what_is_asked(answer, tmp_path):
     ("more", "said"),
     [
         ("--prior 0.1", "--prior 0.99"),
+        ("--prior 1.5", "`--prior`"),
+        ("--prior nan", "`--prior`"),
         ("--values 0.5,0.3,0.2", "has 3"),
         ("--bits 3", "--bits"),
         ("--zipf 1.1,100", "--zipf"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from narcissus._validation import one_of
+from narcissus._validation import one_of, probability
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def known_of(secret: Secret, known: Mapping[str, Any]) -> Mapping[str, Any]:
     prior = known["--prior"]
     if secret == "value" or prior is None:
         return known
-    return {**known, "--prior": None, "--values": f"{prior!r},{1.0 - prior!r}"}
+    best = probability("--prior", prior)
+    return {**known, "--prior": None, "--values": f"{best!r},{1.0 - best!r}"}
 
 
 def one_answer(questions: Sequence[Secret], *, replaced: bool, exact: bool) -> bool:
