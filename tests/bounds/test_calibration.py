@@ -7,6 +7,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from scipy import special
 
 from narcissus.bounds import (
     Limit,
@@ -254,3 +255,99 @@ def test_impossible_limits_are_refused():
         largest_epsilon(threat(prior=0.5, targets=10), Limit(at_most=2))
     assert largest_epsilon(threat(prior=0.1), Limit(0.0)) < 1e-9
     assert largest_epsilon(threat(prior=0.1), Limit(1.0)) >= 1e4
+
+
+PEER = {
+    Limit(0.1): 1.4239435434341425,
+    Limit(success=0.525): 2.6263226509094237,
+    Limit(tpr=0.05, fpr=0.01): 0.7777948975563049,
+}
+"""Noise multipliers of riskcal 1.5.1 with dp-accounting 0.6.0, for 1000 steps at the rate 0.01:
+``riskcal.calibration.dpsgd.find_noise_multiplier_for_advantage(advantage=.., sample_rate=0.01,
+num_steps=1000, grid_step=1e-3, advantage_tol=1e-6)``, and ``find_noise_multiplier_for_err_rates(
+alpha=fpr, beta=1 - tpr, .., beta_tol=1e-6)``. Success 0.525 at even odds is advantage 0.05."""
+
+
+@pytest.mark.parametrize(("limit", "noise"), PEER.items())
+def test_the_least_noise_for_membership_is_the_peers(limit, noise):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    setting = {"rate": 0.01, "steps": 1000}
+    found = smallest_noise(threat(values=[0.5, 0.5]), limit, secret="membership", **setting)
+    assert noise * (1 - 1e-5) <= found <= noise * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("limit", "secret"),
+    [
+        (Limit(0.1), "value"),
+        (Limit(0.1), "membership"),
+        (Limit(success=0.6), "membership"),
+        (Limit(tpr=0.2, fpr=0.05), "membership"),
+        (Limit(precision=0.3, recall=0.2, base_rate=0.1), "membership"),
+        (Limit(0.3, tpr=0.2, fpr=0.05), "value"),
+    ],
+)
+def test_the_least_noise_is_the_least(limit, secret):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    danger, setting = threat(values=[0.5, 0.5]), {"rate": 0.2, "steps": 10}
+    noise = smallest_noise(danger, limit, secret=secret, interval=1e-2, **setting)
+
+    def kept(sigma):
+        return limit.kept(danger, dp_sgd(sigma, 0.2, 10, secret=secret, interval=1e-2))
+
+    assert kept(noise)
+    assert not kept(noise * (1 - 1e-3))
+    assert kept(noise * 1.01)
+    assert kept(noise * 2)
+
+
+def test_one_full_step_takes_the_noise_of_a_gaussian():
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    danger, limit = threat(values=[0.5, 0.5]), Limit(tpr=0.1, fpr=0.01)
+    mu = special.ndtri(0.1) - special.ndtri(0.01)
+    for secret, reach in (("membership", 1.0), ("value", 2.0)):
+        noise = smallest_noise(danger, limit, rate=1.0, steps=1, secret=secret)
+        assert reach / mu <= noise <= reach / mu * (1 + 2e-3)
+    assert largest_mu(danger, limit) == pytest.approx(mu, rel=1e-6)
+
+
+def test_error_rates_and_success_are_used_up():
+    danger = threat(values=[0.7, 0.3])
+    limit = Limit(tpr=0.3, fpr=0.1)
+    epsilon = largest_epsilon(danger, limit)
+    assert epsilon == pytest.approx(np.log(3), rel=1e-6)  # the likelihood ratio of the best test
+    assert largest_epsilon(danger, limit, adjacency="add-remove") == pytest.approx(epsilon / 2)
+    same = largest_epsilon(danger, limit, adjacency="add-remove", secret="membership")
+    assert same == pytest.approx(epsilon)
+    # precision of a likelihood ratio r: b r / (b r + 1 - b), whatever the recall that is small
+    sure = Limit(precision=0.2, recall=0.01, base_rate=0.05)
+    assert largest_epsilon(danger, sure) == pytest.approx(np.log(0.25 * 0.95 / 0.05), rel=1e-6)
+    mu = largest_mu(danger, Limit(success=0.8))
+    assert best(bounds_on(danger, GaussianDP(mu))).value == pytest.approx(0.8, abs=1e-6)
+    people = ThreatToPeople([[0.7, 0.3], [0.5, 0.5]])
+    assert largest_mu(people, Limit(success=0.8)) == pytest.approx(mu, rel=1e-5)
+    assert largest_mu(people, limit) == pytest.approx(largest_mu(danger, limit))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"tpr": 0.1}, "`fpr` is missing"),
+        ({"precision": 0.1, "recall": 0.1}, "`base_rate` is missing"),
+        ({"advantage": 0.1, "recall": 0.1}, "`precision` is missing"),
+        ({"tpr": 0.1, "fpr": 0.1}, "`tpr` must be above `fpr` 0.1"),
+        ({"tpr": 1.2, "fpr": 0.1}, "`tpr`"),
+        ({"precision": 0.1, "recall": 0.1, "base_rate": 0.2}, "above `base_rate` 0.2"),
+        ({"precision": 0.3, "recall": 1.0, "base_rate": 0.2}, "`recall`"),
+        ({"success": 1.1}, "`success`"),
+        ({}, "must be given"),
+    ],
+)
+def test_limits_that_say_nothing_are_refused(wrong, said):
+    with pytest.raises(InputError, match=said):
+        Limit(**wrong)
+
+
+def test_a_success_that_is_reached_without_a_release_is_hopeless():
+    with pytest.raises(InputError, match="`success` is exceeded even by an attacker who sees no"):
+        largest_mu(threat(values=[0.7, 0.3]), Limit(success=0.6))

@@ -12,6 +12,7 @@ from narcissus.guarantees import (
     GaussianDP,
     PureDP,
     ZeroConcentratedDP,
+    as_asked,
 )
 
 
@@ -194,3 +195,12 @@ def test_it_says_what_some_mechanism_reaches():
     assert "0.589991     is reached by some mechanism" in str(found)
     assert "reached" not in compare(threat(prior=0.5, targets=3), guarantee, 1).to_dict()
     assert compare(threat(values=[0.7, 0.3]), guarantee).reached is None
+
+
+def test_of_membership_no_prior_is_below_one_half():
+    known = GaussianDP(1.0, adjacency="add-remove")
+    danger = threat(values=[0.5, 0.5])
+    found = compare(danger, as_asked(known, "membership"))
+    assert found._against_prior()[0][0] == 0.5
+    assert compare(danger, as_asked(known, "value"))._against_prior()[0][0] == 0.01
+    assert "in or out" in str(found)

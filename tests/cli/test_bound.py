@@ -110,6 +110,8 @@ def test_bound_says_which_success_is_meant(answer, call):
     assert anyhow["success"] == pytest.approx(0.793139, abs=6e-7)
     assert any("--success exact proves 0.691463" in note for note in anyhow["notes"])
     assert any("--values" in note for note in anyhow["notes"])
+    # whether a guess may be right about several values was left open, and so was the question
+    assert anyhow.pop("membership")["criterion"] == "exact match"
     assert answer("bound --mu 1 --prior 0.5 --success any") == anyhow
     exact = answer("bound --mu 1 --prior 0.5 --success exact")
     assert exact["criterion"] == "exact match"
@@ -302,3 +304,88 @@ def test_what_some_mechanism_reaches_stands_beside_what_none_exceeds(answer, cal
     out = call("bound --mu 0.3 --prior 0.4 --success exact --targets 20 --at-least 12")[1]
     assert "with the worst prior that fits" in out
     assert "reached" not in answer("bound --mu 0.3 --prior 0.5 --targets 20")
+
+
+def test_membership_holds_as_it_is_where_a_value_is_converted(answer, call):
+    line = "bound --mu 1 --adjacency add-remove --prior 0.5"
+    inside = answer(line + " --secret membership")
+    assert inside["success"] == pytest.approx(0.691462, abs=6e-7)  # Phi(1/2)
+    assert "converted_from" not in inside
+    assert inside["notes"] == []
+    value = answer(line + " --secret value --success exact")
+    assert value["success"] == pytest.approx(0.841345, abs=6e-7)  # Phi(1)
+    assert "mu 1 (add-remove" in value["converted_from"]
+    # left open, both are answered, each as if it had been asked alone
+    both = answer(line + " --success exact")
+    assert both.pop("membership") == inside
+    assert both == value
+    said = call(line + " --success exact")[1]
+    assert said.startswith("Asked: what value a person's record has (--secret value).\n")
+    assert "\nAsked: whether a person's record is in the data (--secret membership).\n" in said
+    first = call(line + " --secret membership")[1].splitlines()[0]
+    assert first == "Asked: whether a person's record is in the data."
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        "--epsilon 0.7", "--epsilon 0.7 --delta 1e-3", "--mu 0.8", "--rho 0.3", "--renyi 8:0.5",
+        "--bayes-security 0.9",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("known", ["--prior 0.6 --success exact", "--values 0.8,0.2 --targets 6"])
+def test_membership_is_never_easier_than_a_value(answer, guarantee, known):
+    added = answer(f"bound {guarantee} --adjacency add-remove {known}")
+    assert added["membership"]["success"] <= added["success"] + 1e-12
+    assert added["membership"].get("at_most", 0) <= added.get("at_most", 0)
+    replaced = answer(f"bound {guarantee} {known}")
+    assert replaced["membership"]["success"] == pytest.approx(
+        added["membership"]["success"], rel=1e-12
+    )
+    assert replaced["membership"]["question"].endswith("or another in its place")
+
+
+def test_dp_sgd_is_accounted_for_what_is_asked(answer):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    line = "bound --dp-sgd noise=1.1,rate=0.01,steps=1000 --prior 0.5 --success exact"
+    found = answer(line)
+    assert found["advantage"] == pytest.approx(0.236487, abs=1e-6)
+    assert found["membership"]["advantage"] == pytest.approx(0.140413, abs=1e-6)
+    assert answer(line + " --secret membership")["advantage"] == found["membership"]["advantage"]
+    assert "membership" not in answer(line + " --secret value")
+    # where the prior is of many values, nothing is open
+    few = "bound --dp-sgd noise=1.1,rate=0.01,steps=10,interval=1e-2 --prior 0.1"
+    assert answer(few)["secret"] == "value"
+    assert "membership" not in answer(few)
+
+
+def test_files_are_read_for_what_is_asked(answer, tmp_path):
+    curve = tmp_path / "curve.csv"
+    curve.write_text("epsilon,delta_add,delta_remove\n0,0.2,0.2\n1,0.05,0.06\n2,0.01,0.02\n")
+    found = answer("bound --values 0.5,0.5", "--profile", str(curve))
+    assert found["membership"]["advantage"] == pytest.approx(0.2, abs=1e-8)
+    assert found["advantage"] > 0.3
+    people = tmp_path / "people.csv"
+    people.write_text("0.5,0.5\n0.9,0.1\n")
+    line = "bound --mu 1 --adjacency add-remove"
+    found = answer(line, "--priors", str(people))
+    assert found["membership"]["success"] < found["success"]
+    people.write_text("0.5,0.4,0.1\n0.9,0.1,0\n")
+    assert "membership" not in answer(line, "--priors", str(people))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("--prior 0.1", "--prior 0.99"),
+        ("--prior 1.5", "`--prior`"),
+        ("--prior nan", "`--prior`"),
+        ("--values 0.5,0.3,0.2", "has 3"),
+        ("--bits 3", "--bits"),
+        ("--zipf 1.1,100", "--zipf"),
+        ("--prior 0.5 --success any", "--success"),
+        ("--prior 0.5 --inseparable 0.5", "--inseparable"),
+    ],
+)
+def test_what_is_not_about_membership_is_refused(one_error, more, said):
+    one_error(f"bound --mu 1 --secret membership {more}", said)

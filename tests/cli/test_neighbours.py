@@ -71,3 +71,33 @@ def test_bad_guarantees(narcissus, argv, words):
     assert code == 2
     assert words in err
     assert out == ""
+
+
+def test_neighbours_are_those_of_the_question(narcissus):
+    def found(*more):
+        return json.loads(narcissus("channel", "--mu", 1, *more, "--json")[1])
+
+    both = found("--adjacency", "add-remove")
+    value = found("--adjacency", "add-remove", "--secret", "value")
+    inside = found("--adjacency", "add-remove", "--secret", "membership")
+    assert both.pop("membership") == inside
+    assert both == value
+    assert inside["beta_star_at_least"] == pytest.approx(math.erfc(1 / math.sqrt(8)))
+    assert value["beta_star_at_least"] == pytest.approx(math.erfc(2 / math.sqrt(8)))
+    assert inside["tight"]
+    assert not value["tight"]
+    out = narcissus("channel", "--mu", 1)[1]
+    assert out.startswith("Asked: what value a person's record has; or whether")
+    code, _, err = narcissus("channel", "--mechanism", "laplace:epsilon=1", "--secret", "value")
+    assert code == 2
+    assert "--secret" in err
+
+
+def test_dp_sgd_in_or_out(narcissus):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    setting = "noise=1.1,rate=0.01,steps=1000"
+    found = json.loads(narcissus("channel", "--dp-sgd", setting, "--json")[1])
+    inside = found["membership"]
+    assert inside["beta_star_at_least"] == pytest.approx(1 - 0.140413, abs=2e-6)
+    assert inside["beta_star_at_most"] is None
+    assert inside["beta_star_at_least"] > found["beta_star_at_most"]

@@ -197,3 +197,20 @@ def test_nothing_is_asked_for_or_complained_about(browser, page):
     assert {url.partition("#")[0] for url in asked} <= {page, "about:blank"}
     wrong = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
     assert [m for m in browser.said if m["method"] in wrong] == []
+
+
+def test_the_page_asks_what_it_was_told_to(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen = re.compile(r'<option value="(value|membership)" selected>')
+    for more, asked in (((), "value"), (("--secret", "membership"), "membership")):
+        assert narcissus("plan", *more)[0] == 0
+        assert chosen.findall((tmp_path / "plan.html").read_text(encoding="utf-8")) == [asked]
+    assert narcissus("plan", "--secret", "both")[0] == 2
+
+
+def test_membership_has_two_values(browser, page, narcissus):
+    browser.open(page + "#secret=membership&kind=gaussian&mu=0.5&prior=0.6&people=1")
+    proved = best(bounds_on(threat(values=[0.6, 0.4]), GaussianDP(0.5))).value
+    assert float(browser.text("success")) == pytest.approx(proved, abs=1.1e-6)
+    assert "whether a person's record is in the data" in browser.text("question")
+    assert "--secret membership" in browser.text("command")

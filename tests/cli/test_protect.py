@@ -102,3 +102,30 @@ def test_help_has_examples(call):
     code, out, _ = call("protect --help")
     assert code == 0
     assert out.count("narcissus protect ") >= 3
+
+
+def test_the_noise_of_dp_sgd_is_for_what_is_asked(answer, call):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    line = "protect --dp-sgd rate=0.1,steps=20,interval=1e-2 --prior 0.5 --advantage 0.1"
+    found = answer(line + " --success exact")
+    inside = answer(line + " --secret membership")
+    assert found.pop("membership") == inside
+    assert found == answer(line + " --success exact --secret value")
+    assert 0.4 < inside["noise"] / found["noise"] < 0.6
+    for secret, one in (("value", found), ("membership", inside)):
+        setting = f"noise={one['noise']:g},rate=0.1,steps=20,interval=1e-2"
+        back = answer(f"bound --dp-sgd {setting} --values 0.5,0.5 --secret {secret}")
+        assert back["advantage"] == pytest.approx(one["advantage"], abs=1e-12)
+        assert back["advantage"] <= 0.1
+    assert call(line + " --secret membership")[1].startswith("Asked: whether a person's record is")
+
+
+def test_epsilon_for_added_records_is_not_halved_for_membership(answer):
+    line = "protect --prior 0.5 --advantage 0.1 --adjacency add-remove --secret membership"
+    found = answer(line)
+    assert found["epsilon"] == pytest.approx(0.200670695, abs=1e-8)  # tanh(epsilon / 2) = 0.1
+    assert "converted_from" not in found
+    assert found["adjacency"] == "add-remove"
+    assert answer(line.replace("membership", "value") + " --success exact")[
+        "epsilon"
+    ] == pytest.approx(found["epsilon"] / 2)

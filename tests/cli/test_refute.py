@@ -141,3 +141,42 @@ def test_scores_with_a_prior_for_each_canary(answer, call, tmp_path):
     code, _, err = call("refute", "--scores", str(path))
     assert code == 2
     assert "20 of 20 are in" in err
+
+
+def test_what_was_guessed_says_whom_the_refutation_is_about(answer, call, tmp_path, one_error):
+    line = "refute --canaries 1000 --guesses 1000 --correct 640"
+    both = answer(line)
+    inside = answer(line + " --secret membership")
+    value = answer(line + " --secret value")
+    assert both.pop("membership") == inside
+    assert both == value
+    assert inside["epsilon"] == value["epsilon"]
+    assert value["noise"] == pytest.approx(2 / value["mu"])  # two clipping norms
+    assert inside["noise"] == pytest.approx(1 / inside["mu"])
+    said = call(line)[1]
+    assert said.startswith("Asked: what value a canary has; what is refuted is about replaced")
+    assert "(replaced records), or 4.24297 (added and removed records)." in said
+    many = "refute --canaries 1000 --guesses 1000 --correct 240 --values 10"
+    assert "membership" not in answer(many)
+    one_error(many + " --secret membership", "10 values")
+    rng = np.random.default_rng(1)
+    member = rng.integers(0, 2, 600)
+    score = rng.normal(size=600) + 2 * member
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "score,member\n" + "\n".join(f"{s},{m}" for s, m in zip(score, member, strict=True)) + "\n"
+    )
+    found = answer("refute --seed 1", "--scores", str(path))
+    assert found["secret"] == "membership"  # a coin each: in or out
+    assert found["noise"] == pytest.approx(1 / found["mu"])
+    pair = np.arange(600) // 2
+    coin = rng.integers(0, 2, 300)
+    member = (np.arange(600) % 2 == coin[pair]).astype(int)
+    rows = zip(rng.normal(size=600) + 2 * member, member, pair, strict=True)
+    path.write_text("score,member,pair\n" + "\n".join(f"{s},{m},{p}" for s, m, p in rows) + "\n")
+    found = answer("refute --pairs --seed 1", "--scores", str(path))
+    assert found["secret"] == "value"  # one record in the place of another
+    assert found["noise"] == pytest.approx(2 / found["mu"])
+    code, _, err = call("refute --pairs --secret membership", "--scores", str(path))
+    assert code == 2
+    assert "takes the place of another" in err

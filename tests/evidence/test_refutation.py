@@ -290,3 +290,16 @@ def test_a_theorem_that_does_not_hold_refutes_nothing(monkeypatch):
     assert (after.epsilon, after.mu, after.p_value) == (before.epsilon, before.mu, before.p_value)
     (shown,) = (method for method in after.methods if method.id == "wrong")
     assert (shown.epsilon, shown.p_value, shown.valid) == (1e4, 0.0, False)
+
+
+def test_what_was_guessed_says_whom_it_is_about_and_how_far_a_record_reaches():
+    found = refute(1000, 1000, 640)
+    inside = found.asked("membership")
+    assert (found.secret, inside.secret) == ("value", "membership")
+    assert inside.noise == pytest.approx(1 / inside.mu)
+    assert inside.asked("value") == found
+    assert "replaced" in found.question
+    assert "added and removed" in inside.question
+    assert refute(10, 5, 3).asked("membership").noise == math.inf
+    with pytest.raises(InputError, match="`values` must be 2 for membership"):
+        refute(1000, 1000, 240, values=10).asked("membership")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
+from scipy import special
 
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     GaussianDP,
     PureDP,
+    Secret,
     dp_sgd,
     from_event,
     from_privacy_loss,
 )
 from narcissus.guarantees.accounted import _lost
+from narcissus.guarantees.curve import _lower_hull
 
 
 def test_dp_sgd_by_accounting():
@@ -119,3 +123,103 @@ def test_an_event_without_privacy_limits_nothing():
     assert float(from_event(both).profile(3.0)) == 1
     with pytest.raises(InputError, match="rounding"):
         from_privacy_loss(None, adjacency="replace-one", rounding=-1)
+
+
+PEER = {0.001: 0.003362672498143038, 0.01: 0.025364156570907626, 0.1: 0.1791760941857824}
+"""True positive rates at false ones: ``1 - riskcal.calibration.dpsgd.get_beta_for_dpsgd(1.1, 0.01,
+1000, alpha, grid_step=1e-3)``, riskcal 1.5.1 with dp-accounting 0.6.0; its advantage below is
+``get_advantage_for_dpsgd(1.1, 0.01, 1000, 1e-3)``."""
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """DP-SGD of a thousand steps, by what is asked."""
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    return {s: dp_sgd(1.1, 0.01, 1000, secret=s, interval=1e-3) for s in get_args(Secret)}
+
+
+def test_membership_under_dp_sgd_is_of_an_added_record_as_peers_have_it(asked):
+    inside, value = asked["membership"], asked["value"]
+    assert (inside.adjacency, inside.secret) == ("add-remove", "membership")
+    assert (value.adjacency, value.secret) == ("replace-one", "value")
+    assert float(inside.profile(0.0)) == pytest.approx(0.14041346227565965, abs=1e-12)
+    assert float(value.profile(0.0)) == pytest.approx(0.236487, abs=1e-6)
+    for rate, peer in PEER.items():
+        found = float(inside.power(rate))
+        assert peer <= found <= peer * (1 + 2e-4)  # riskcal's comes from a lower tail that is noise
+    # dp-accounting's own distributions, each order by itself: at no epsilon is either above ours
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    both = pld.from_gaussian_mechanism(
+        1.1, sampling_prob=0.01, value_discretization_interval=1e-3
+    ).self_compose(1000)
+    epsilon = np.linspace(0, 3, 50)
+    orders = [
+        np.array(order.get_delta_for_epsilon(epsilon.tolist()))
+        for order in (both._pmf_remove, both._pmf_add)
+    ]
+    worse = np.maximum(*orders)
+    found = inside.profile(epsilon)
+    assert (found >= worse - 1e-12).all()
+    assert np.allclose(found, worse, rtol=1e-4, atol=1e-12)
+    assert (orders[0] > 1.005 * orders[1])[1:].all()  # so one order alone would not do
+
+
+def test_an_attacker_who_sees_every_step_reaches_what_is_said_of_membership(asked):
+    """A trap: the likelihood ratio of real runs, which the answer to another question misses."""
+    noise, rate, steps, runs = 1.1, 0.01, 1000, 4000
+    rng = np.random.default_rng(5)
+
+    def log_ratio(*, inside):
+        total = np.zeros(runs)
+        for _ in range(steps):
+            drawn = (rng.random(runs) < rate) if inside else False
+            shown = rng.normal(0.0, noise, runs) + drawn
+            total += np.log1p(rate * np.expm1((2 * shown - 1) / (2 * noise**2)))
+        return total
+
+    gap = np.mean(log_ratio(inside=True) > 0) - np.mean(log_ratio(inside=False) > 0)
+    limits = 5 * np.sqrt(0.5 / runs)  # false alarm below 1e-6
+    said = float(asked["membership"].profile(0.0))
+    assert said - limits < gap < said + limits
+    assert gap + limits < float(asked["value"].profile(0.0))
+
+
+@pytest.mark.states("Dong, Roth and Su 2022", "Theorem 4.2")
+@pytest.mark.parametrize(("noise", "rate"), [(0.7, 0.3), (1.5, 0.05), (2.0, 1.0)])
+def test_one_step_is_the_pair_in_both_orders(noise, rate):
+    """Of one step the best tests are thresholds on what is shown: their rates in closed form."""
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    found = dp_sgd(noise, rate, 1, secret="membership", interval=1e-3)
+    at = np.linspace(-8 * noise, 1 + 8 * noise, 4001)
+    out = special.ndtr(-at / noise)  # above the threshold without the record
+    inside = (1 - rate) * out + rate * special.ndtr((1 - at) / noise)
+    for false, true in ((out, inside), (1 - inside, 1 - out)):
+        assert (found.power(false.clip(0, 1)) >= true - 1e-9).all()
+    # and no more than a mixture of such tests: the upper hull of both curves
+    rates = np.linspace(0.001, 0.999, 60)
+    each = [np.interp(rates, out[::-1], inside[::-1]), np.interp(rates, 1 - inside, 1 - out)]
+    x = np.concatenate([[0.0], rates, [1.0]])
+    y = np.concatenate([[0.0], np.maximum(*each), [1.0]])
+    kept = _lower_hull(x, -y)
+    hull = np.interp(rates, x[kept], y[kept])
+    assert np.allclose(found.power(rates), hull, atol=1e-3)
+    if rate == 1:
+        gaussian = GaussianDP(1 / noise)
+        assert np.allclose(found.power(rates), gaussian.power(rates), atol=2e-4)
+
+
+@pytest.mark.parametrize(("rate", "steps"), [(0.1, 20), (1.0, 3), (0.02, 100)])
+def test_membership_is_never_easier_than_a_value_and_falls_with_noise(rate, steps):
+    pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
+    rates, last = np.array([1e-4, 0.01, 0.3, 0.9]), None
+    for noise in (0.6, 1.0, 2.0, 5.0):
+        found = {
+            secret: dp_sgd(noise, rate, steps, secret=secret, interval=1e-2)
+            for secret in get_args(Secret)
+        }
+        power = {secret: one.power(rates) for secret, one in found.items()}
+        assert (power["membership"] <= power["value"] + 1e-9).all()
+        assert (power["membership"] >= rates).all()
+        if last is not None:
+            assert (power["membership"] < last).all()
+        last = power["membership"]

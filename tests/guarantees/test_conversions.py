@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -15,10 +16,12 @@ from narcissus.guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
     as_approximate,
+    as_asked,
     as_gaussian,
     as_renyi,
     as_replace_one,
     as_zero_concentrated,
+    require_replace_one,
 )
 
 
@@ -116,3 +119,55 @@ def test_what_was_converted_says_from_what(known):
     assert "one removed" not in PureDP(2).describe()
     assert as_replace_one(PureDP(1, adjacency="add-remove")) == PureDP(2)
     assert (found.profile([0.0, 1.0]) >= known.profile([0.0, 1.0])).all()
+
+
+KNOWN = [
+    PureDP(0.7, adjacency="add-remove"),
+    ApproximateDP(0.7, 1e-3, adjacency="add-remove"),
+    GaussianDP(0.8, adjacency="add-remove"),
+    ZeroConcentratedDP(0.3, adjacency="add-remove"),
+    RenyiDP(8, 0.5, adjacency="add-remove"),
+    BayesSecurity(0.9, adjacency="add-remove"),
+    ProfileCurve((0.0, 1.0), (0.2, 0.01), adjacency="add-remove"),
+]
+
+
+@pytest.mark.states("Narcissus theory", "3")
+@pytest.mark.parametrize("known", KNOWN)
+def test_membership_needs_no_conversion_and_is_never_easier_than_a_value(known):
+    inside, value = as_asked(known, "membership"), as_asked(known, "value")
+    epsilon, rates = np.linspace(-2, 4, 31), np.linspace(0, 1, 31)
+    assert (inside.profile(epsilon) == known.profile(epsilon)).all()
+    assert (inside.power(rates) <= value.power(rates) + 1e-12).all()
+    assert value == as_replace_one(known)
+    assert as_asked(inside, "value") == value
+    assert as_asked(inside, "value").secret == "value"
+    assert value.question == "what value a person's record has"
+    assert inside.question == "whether a person's record is in the data"
+    assert "add-remove neighbours: the record is in or out)" in inside.describe()
+    require_replace_one(inside)
+    with pytest.raises(InputError, match="ask for membership"):
+        require_replace_one(known)
+    for danger in (threat(values=[0.5, 0.5]), threat(values=[0.8, 0.2], targets=5)):
+        limits = [best(bounds_on(danger, one, dear=False)).value for one in (inside, value)]
+        assert limits[0] <= limits[1] + 1e-12
+
+
+def test_of_replaced_records_membership_is_about_another_in_its_place():
+    known = GaussianDP(1)
+    inside = as_asked(known, "membership")
+    assert inside.question == "whether a person's record is in the data, or another in its place"
+    assert "in, or another in its place)" in inside.describe()
+    assert as_asked(known, "value") is known
+    assert as_asked(inside, "value") == known
+    assert inside != known  # nobody takes the answer to one question for that to the other
+    with pytest.raises(InputError, match="was converted to a replaced record"):
+        as_asked(as_replace_one(PureDP(1, adjacency="add-remove")), "membership")
+    with pytest.raises(InputError, match="secret"):
+        as_asked(known, "other")
+
+
+def test_what_follows_is_about_the_same_question():
+    inside = as_asked(GaussianDP(1, adjacency="add-remove"), "membership")
+    for found in (as_approximate(inside, delta=1e-5), as_renyi(inside, 4.0)):
+        assert (found.adjacency, found.secret) == ("add-remove", "membership")

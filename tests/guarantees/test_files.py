@@ -77,6 +77,27 @@ def test_both_orders_are_converted(written):
     assert found == from_losses_of_orders([-1, 1], [0.25, 0.75], [0.2, 0.8])
 
 
+def test_both_orders_are_for_the_question_that_is_asked(written):
+    points = np.linspace(0, 3, 7)
+    add, remove = PureDP(1.0).profile(points), GaussianDP(0.5).profile(points)
+    text = "epsilon,delta_remove,delta_add\n" + rows(points, remove, add)
+    inside = read_profile(written(text), secret="membership")
+    assert inside == from_orders(points, add, remove, secret="membership")
+    assert (inside.adjacency, inside.secret) == ("add-remove", "membership")
+    assert (inside.profile(E) <= read_profile(written(text)).profile(E) + 1e-12).all()
+    orders = [0.25, 0.75], [0.2, 0.8]
+    found = read_losses(
+        written("loss,probability_add,probability_remove\n-1,0.25,0.2\n1,0.75,0.8\n"),
+        secret="membership",
+    )
+    assert found == from_losses_of_orders([-1, 1], *orders, secret="membership")
+    one = read_profile(
+        written("epsilon,delta\n0,0.3\n1,0\n"), adjacency="add-remove", secret="membership"
+    )
+    assert one.describe().endswith("(add-remove neighbours: the record is in or out)")
+    assert one.profile(0.0) == pytest.approx(0.3)
+
+
 def test_losses_as_text_and_as_json(written):
     keep = float(1 / (1 + np.exp(-1.0)))
     text = f"loss,probability\n1,{0.9 * keep!r}\n-1,{0.9 * (1 - keep)!r}\ninf,0.1\n"

@@ -104,3 +104,29 @@ def test_far_epsilons_neither_overflow_nor_claim_too_much():
 def test_what_is_no_pair_of_profiles_is_refused(wrong):
     with pytest.raises(InputError):
         from_orders(*wrong)
+
+
+def test_of_membership_the_worse_order_holds_and_no_more():
+    """A pair of coins of which neither order dominates the other, its curve written out."""
+    p, q = np.array([0.9, 0.1]), np.array([0.5, 0.5])
+    epsilon = np.linspace(0, 2, 401)
+
+    def stick(a, b):
+        return np.maximum(a[:, None] - np.exp(epsilon) * b[:, None], 0).sum(axis=0)
+
+    add, remove = stick(q, p), stick(p, q)
+    found = from_orders(epsilon, add, remove, secret="membership")
+    assert (found.adjacency, found.secret) == ("add-remove", "membership")
+    assert np.allclose(found.profile(epsilon), np.maximum(add, remove), atol=1e-12)
+    between = epsilon[:-1] + 0.0021
+    worse = np.maximum(
+        *(np.maximum(a[:, None] - np.exp(between) * b[:, None], 0).sum(axis=0)
+          for a, b in ((p, q), (q, p)))
+    )  # fmt: skip
+    assert (found.profile(between) >= worse - 1e-15).all()
+    value = from_orders(epsilon, add, remove)
+    assert (found.profile(epsilon) <= value.profile(epsilon) + 1e-12).all()
+    # where one order says more at 0 than the other, both have it: it is one total variation
+    assert float(
+        from_orders([0.0, 1.0], [0.1, 0.0], [0.2, 0.0], secret="membership").profile(0.0)
+    ) == pytest.approx(0.1)

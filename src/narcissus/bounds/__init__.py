@@ -21,6 +21,7 @@ from narcissus.bounds.columns import column_shares
 from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
 from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
+from narcissus.bounds.error_rates import precision, true_positive_rate
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
 from narcissus.bounds.floor import (
     reached,
@@ -101,6 +102,7 @@ __all__ = [
     "optimum_by_listing",
     "optimum_program",
     "posterior",
+    "precision",
     "ranked_optimum",
     "ranked_tails",
     "reached",
@@ -117,5 +119,6 @@ __all__ = [
     "threat_of_columns",
     "threat_of_likeliest",
     "threat_of_ranked",
+    "true_positive_rate",
     "typical_priors",
 ]

@@ -5,8 +5,8 @@ Source: Narcissus theory 4.8; Swanberg et al. 2025, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
+from narcissus.bounds.error_rates import precision, true_positive_rate
 from narcissus.bounds.people import ThreatToPeople
 from narcissus.bounds.theorems import advantage, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
@@ -24,7 +25,8 @@ from narcissus.guarantees import (
     GaussianDP,
     Guarantee,
     PureDP,
-    as_replace_one,
+    Secret,
+    as_asked,
     dp_sgd,
 )
 
@@ -32,7 +34,7 @@ _LARGEST = 1e4
 _LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are too large to be told apart
 _FEW = 100  # guesses up to which linear programs are solved at every step of a search
 _HOPELESS = (
-    "`at_most` is exceeded even by an attacker who sees no release; "
+    "`at_most` or `success` is exceeded even by an attacker who sees no release; "
     "take a higher limit or a lower confidence"
 )
 
@@ -48,46 +50,103 @@ class Limit:
         is; None for no such limit.
     at_most, confidence
         With this confidence at most so many targets fall; None for no such limit.
+    success
+        Largest success on one target, whichever it is; None for no such limit.
+    tpr, fpr
+        Largest true positive rate where the false positive rate is at most ``fpr``; see
+        `true_positive_rate`.
+    precision, recall, base_rate
+        Largest precision of who finds at least ``recall`` of the members; see
+        `narcissus.bounds.precision`.
     """
 
     advantage: float | None = None
     at_most: int | None = None
     confidence: float = 0.95
+    success: float | None = field(default=None, kw_only=True)
+    tpr: float | None = field(default=None, kw_only=True)
+    fpr: float | None = field(default=None, kw_only=True)
+    precision: float | None = field(default=None, kw_only=True)
+    recall: float | None = field(default=None, kw_only=True)
+    base_rate: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.advantage is None and self.at_most is None:
-            raise InputError("`advantage` or `at_most` must be given")
-        if self.advantage is not None:
-            probability("advantage", self.advantage)
+        for name in ("advantage", "success"):
+            if getattr(self, name) is not None:
+                probability(name, getattr(self, name))
+        _together({"tpr": self.tpr, "fpr": self.fpr})
+        given = {name: getattr(self, name) for name in ("precision", "recall", "base_rate")}
+        _together(given)
+        if not self.of_threat and self.tpr is None and self.precision is None:
+            raise InputError(
+                "`advantage`, `success`, `at_most`, `tpr` or `precision` must be given"
+            )
+        # What is reached without a release, by a coin that is thrown.
+        for name, over, least in (
+            ("tpr", "fpr", self.fpr),
+            ("precision", "base_rate", self.base_rate),
+        ):
+            limit = getattr(self, name)
+            if limit is not None and not limit > probability(over, least):
+                raise InputError(
+                    f"`{name}` must be above `{over}` {least:g}, which is reached without any "
+                    f"release, got {limit:g}"
+                )
+            if limit is not None:
+                probability(name, limit)
+        if self.precision is not None:
+            for name in ("recall", "base_rate"):
+                between(name, given[name], 0, 1, open_low=True, open_high=True)
         if self.at_most is not None:
             integer("at_most", self.at_most, low=0)
         between("confidence", self.confidence, 0, 1, open_high=True)
 
+    @property
+    def of_threat(self) -> bool:
+        """Whether it limits more than error rates, so that what is known beforehand matters."""
+        return not (self.advantage is self.success is self.at_most is None)
+
     def kept(self, danger: Threat | ThreatToPeople, guarantee: Guarantee) -> bool:
         """Tell whether a guarantee keeps the limit."""
+        if not self._rates_kept(guarantee):
+            return False
         if isinstance(danger, ThreatToPeople) and danger.alike is not None:
             danger = danger.alike
         if isinstance(danger, ThreatToPeople):
             return self._kept_by_people(danger, guarantee)
-        if self.advantage is not None:
+        if self.advantage is not None or self.success is not None:
             success = best(bounds_on(danger, guarantee, dear=False)).value
-            # A success equal to the prior is rounded by a unit in the last place.
-            if advantage(success, danger.prior) > self.advantage + 1e-15:
+            if not self._one_kept(success, advantage(success, danger.prior)):
                 return False
-        if self.at_most is None:
-            return True
+        return self.at_most is None or self._count_kept(danger, guarantee, self.at_most)
+
+    def _count_kept(self, danger: Threat, guarantee: Guarantee, at_most: int) -> bool:
         # The formulas first: what they keep needs no programs.
         for dear in (False, True) if danger.guesses <= _FEW else (False,):
-            bound = best(bounds_on(danger, guarantee, self.at_most + 1, dear=dear))
+            bound = best(bounds_on(danger, guarantee, at_most + 1, dear=dear))
             if bound.value <= 1.0 - self.confidence:
                 return True
         return False
 
+    def _rates_kept(self, guarantee: Guarantee) -> bool:
+        kept = True
+        if self.tpr is not None and self.fpr is not None:
+            kept = true_positive_rate(guarantee, self.fpr).value <= self.tpr
+        if self.precision is None or self.recall is None or self.base_rate is None:
+            return kept
+        return kept and precision(guarantee, self.recall, self.base_rate).value <= self.precision
+
+    def _one_kept(self, success: float, gained: float) -> bool:
+        """Tell whether the largest success and advantage on one target are allowed."""
+        # A success equal to the prior is rounded by a unit in the last place.
+        most = (1.0 if limit is None else limit + 1e-15 for limit in (self.success, self.advantage))
+        return all(found <= limit for found, limit in zip((success, gained), most, strict=True))
+
     def _kept_by_people(self, people: ThreatToPeople, guarantee: Guarantee) -> bool:
         """Tell the same of people with a prior each: of every one, and of the count."""
-        if self.advantage is not None:
-            worst = float(people.advantage(guarantee).max())
-            if worst > self.advantage + 1e-15:
+        if self.advantage is not None or self.success is not None:
+            worst = people.success(guarantee).max(), people.advantage(guarantee).max()
+            if not self._one_kept(*map(float, worst)):
                 return False
         if self.at_most is None:
             return True
@@ -97,12 +156,21 @@ class Limit:
         )
 
 
+def _together(given: Mapping[str, float | None]) -> None:
+    """Refuse a limit of which a part is missing."""
+    missing = [f"`{name}`" for name, value in given.items() if value is None]
+    if 0 < len(missing) < len(given):
+        names = " and ".join(f"`{name}`" for name in given)
+        raise InputError(f"{names} go together; {missing[0]} is missing")
+
+
 def largest_epsilon(
     danger: Threat | ThreatToPeople,
     limit: Limit,
     *,
     delta: float = 0.0,
     adjacency: Adjacency = "replace-one",
+    secret: Secret = "value",
 ) -> float:
     """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
 
@@ -113,7 +181,9 @@ def largest_epsilon(
     delta
         Of the guarantee.
     adjacency
-        Which neighbours the guarantee is about; what holds for a replaced record is derived.
+        Which neighbours the guarantee is about; what holds for the question is derived.
+    secret
+        What the attacker asks; see `narcissus.guarantees.as_asked`.
 
     Raises
     ------
@@ -130,7 +200,7 @@ def largest_epsilon(
     def make(epsilon: float) -> Guarantee:
         around: Any = {"adjacency": adjacency}
         once = ApproximateDP(epsilon, d, **around) if d > 0 else PureDP(epsilon, **around)
-        return as_replace_one(once)
+        return as_asked(once, secret)
 
     found = largest(make, danger, limit)
     if found is None and (d == 0 or not limit.kept(danger, PureDP(0.0))):
@@ -144,12 +214,16 @@ def largest_epsilon(
 
 
 def largest_mu(
-    danger: Threat | ThreatToPeople, limit: Limit, *, adjacency: Adjacency = "replace-one"
+    danger: Threat | ThreatToPeople,
+    limit: Limit,
+    *,
+    adjacency: Adjacency = "replace-one",
+    secret: Secret = "value",
 ) -> float:
     """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
 
     def make(mu: float) -> Guarantee:
-        return as_replace_one(GaussianDP(mu, adjacency=adjacency))
+        return as_asked(GaussianDP(mu, adjacency=adjacency), secret)
 
     found = largest(make, danger, limit)
     if found is None:
@@ -192,6 +266,7 @@ def smallest_noise(
     steps: int,
     digits: int = 4,
     interval: float = 1e-3,
+    secret: Secret = "value",
 ) -> float:
     """Give the smallest noise multiplier of DP-SGD that keeps the limit, in so many digits.
 
@@ -205,7 +280,10 @@ def smallest_noise(
         What may happen, and what must not.
     rate, steps, interval
         See `narcissus.guarantees.dp_sgd`: the profile is dp-accounting's (the extra
-        ``accounting``), for a replaced record.
+        ``accounting``).
+    secret
+        What the attacker asks: the value of a replaced record, or the membership of one that is
+        added or removed.
     digits
         Significant digits.
 
@@ -216,7 +294,8 @@ def smallest_noise(
     """
 
     def kept(noise: Decimal) -> bool:
-        return limit.kept(danger, dp_sgd(float(noise), rate, steps, interval=interval))
+        curve = dp_sgd(float(noise), rate, steps, secret=secret, interval=interval)
+        return limit.kept(danger, curve)
 
     if not limit.kept(danger, PureDP(0.0)):
         raise InputError(_HOPELESS)
@@ -226,7 +305,7 @@ def smallest_noise(
         low, high = high, 2 * high
         if high > _LARGEST:
             raise InputError(
-                f"`advantage` or `at_most` is not kept by any noise multiplier up to "
+                f"the limit is not kept by any noise multiplier up to "
                 f"{_LARGEST:g}; take a higher limit, or fewer steps"
             )
     while low == 0 and high > _LEAST_NOISE:
@@ -234,7 +313,7 @@ def smallest_noise(
         low, high = (Decimal(0), half) if kept(half) else (half, high)
     if low == 0:
         raise InputError(
-            f"`advantage` or `at_most` is kept even by a noise multiplier of {high:g}: such a "
+            f"the limit is kept even by a noise multiplier of {high:g}: such a "
             "limit asks for no noise"
         )
     while (middle := up.create_decimal((low + high) / 2)) < high:

@@ -150,7 +150,9 @@ class Comparison(Result):
 
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
         """Bounds for equal priors on a grid; a whole prior of values has no such axis."""
-        grid = np.linspace(0.01, 0.99, _POINTS)
+        # Of in and out the best guess is right half of the time at least.
+        least = 0.5 if self.guarantee.secret == "membership" else 0.01
+        grid = np.linspace(least, 0.99, _POINTS)
         here = self.threat
         # Overlapping guesses of a whole prior have no inseparability that goes with another prior.
         kappa = None if here.exact_match or here.values is not None else here.inseparable
@@ -176,7 +178,7 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
     danger
         See `narcissus.bounds.threat`.
     guarantee
-        About replace-one neighbours.
+        For the question that is asked; see `narcissus.guarantees.as_asked`.
     at_least
         The count, or None for the success on one target.
 

@@ -84,6 +84,11 @@ class ThreatToPeople:
         """How many people there are."""
         return self._who.size
 
+    @property
+    def values(self) -> int:
+        """How many values each person's record may have."""
+        return self._rows.shape[1]
+
     @cached_property
     def prior(self) -> FloatArray:
         """The chance of the best guess about each without the release, shape (n,)."""

@@ -58,7 +58,8 @@ class Question:
     threat
         See `narcissus.bounds.threat`.
     guarantee
-        About replace-one neighbours.
+        About replace-one neighbours, or one of which membership is asked; see
+        `narcissus.guarantees.as_asked`.
     at_least
         The count, or None for the success on one target.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,10 +25,19 @@ from narcissus.cli.bound_options import (
 )
 from narcissus.cli.known import only_one, people_of, threat_of
 from narcissus.cli.people import reached_text
+from narcissus.cli.questions import (
+    Answer,
+    are_replaced,
+    asked,
+    known_of,
+    no_membership,
+    one_answer,
+    together,
+)
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.bounds import Threat
+    from narcissus.bounds import Threat, ThreatToPeople
     from narcissus.guarantees import Guarantee
     from narcissus.results import Bound
 
@@ -42,12 +50,19 @@ which proves more, Zipf's law over very many values (--zipf), a distribution for
 (--priors FILE), or the number of random bits (--bits).
 
 With --prior alone a guess may be right about several values at once, and the bound holds whatever
-counts as success. Where a guess must name the very value, as in membership or for one attribute,
---success exact proves more: at --mu 1 and --prior 0.5, 0.691 in place of 0.793.
+counts as success. Where a guess must name the very value, as for one attribute, --success exact
+proves more: at --mu 1 and --prior 0.5, 0.691 in place of 0.793.
+
+What the attacker asks is --secret: what value a record has, or membership, whether the record is in
+the data. Of membership a guarantee about added and removed records holds as it is, where a value
+needs it converted, and --dp-sgd is accounted for added and removed records. A guarantee about
+replaced records is then about this record or another in its place. Where the options leave it open,
+both are answered.
 
 \b
 Examples:
   narcissus bound --mu 1 --prior 0.5 --success exact
+  narcissus bound --mu 1 --adjacency add-remove --secret membership --prior 0.5
   narcissus bound --epsilon 1 --prior 0.1
   narcissus bound --epsilon 1 --delta 1e-5 --values 0.7,0.2,0.1
   narcissus bound --mu 0.5 --prior 0.5 --success exact --targets 100 --confidence 0.95
@@ -77,7 +92,8 @@ confidence with --bits under pure DP; tail or at_most with --targets, --at-least
 (theorem, assumptions and others are then about that), with reached, what some mechanism with the
 guarantee reaches of it, where one is known; people and most_exposed (row, prior, success,
 advantage) with --priors, where prior, success and advantage are means; converted_from where the
-guarantee was about added or removed records.
+guarantee was about added or removed records; secret (value, membership) and question; membership,
+with all keys for that question, where both were answered.
 """
 
 
@@ -94,6 +110,7 @@ guarantee was about added or removed records.
     "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
 )
 @options.success
+@options.secret
 @options.targets
 @click.option("--guesses", type=int, metavar="R", help="How many of them are guessed.  [all]")
 @click.option(
@@ -122,6 +139,7 @@ def command(
     bits: float | None,
     within: int | None,
     success: str | None,
+    secret: str | None,
     targets: int | None,
     guesses: int | None,
     inseparable: float | None,
@@ -132,8 +150,6 @@ def command(
     **given: Any,
 ) -> None:
     """Say what no attacker can exceed."""
-    from narcissus.bounds import compare
-
     check_plot(plot)
     known: dict[str, object] = {
         "--prior": prior,
@@ -146,56 +162,67 @@ def command(
     exact = _check(known, success, inseparable, targets, needing)
     counted = any(option is not None for option in (priors, targets, bits))
     _check_confidence(confidence, at_least, counted=counted)
-    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
-    if priors is not None:
-        needless = {"--targets": targets, "--guesses": guesses, "--within": within, "--plot": plot}
-        payload, lines = _on_people(priors, needless, guarantee, at_least, confidence)
-    else:
+    needless = {"--targets": targets, "--guesses": guesses, "--within": within, "--plot": plot}
+    people = None if priors is None else people_of(priors, needless)
+    about_values = {"--within": within, "--inseparable": inseparable, "--bits": bits}
+    reason = no_membership({**known, "--priors": people}, success, about_values)
+    questions = asked(secret, reason)
+    named = exact or (within is None and (values or people) is not None)
+    kind: dict[str, Any] = {"delta": delta, "adjacency": adjacency}
+    guarantees = [make_guarantee(given, **kind, secret=question) for question in questions]
+    shared = one_answer(questions, replaced=are_replaced(guarantees), exact=named)
+    found: list[Answer] = []
+    for question, guarantee in zip(questions, guarantees, strict=True):
+        if shared and found:
+            break
+        if people is not None:
+            found.append(_on_people(people, guarantee, at_least, confidence))
+            continue
         with option_names():
             danger = threat_of(
-                known,
-                exact=exact,
+                known_of(question, known),
+                exact=exact and question == "value",
                 within=within,
                 targets=targets,
                 guesses=guesses,
                 inseparable=inseparable,
             )
-            asked = _Asked(
+            about = _Asked(
                 danger, guarantee, at_least, confidence, bits is not None, targets is None
             )
-            payload, headline = _answer(asked)
-            lines = _text(payload, headline, danger)
-            if plot is not None:
-                compare(danger, guarantee, at_least).save(plot)
-                lines.append(f"Picture: {plot}")
+            found.append(_answered(about, None if found else plot))
+    payload, lines = together(found, shared=shared)
     if as_json:
         print_json(payload)
         return
     click.echo("\n".join(lines))
 
 
+def _answered(asked: _Asked, plot: Path | None) -> Answer:
+    from narcissus.bounds import compare
+
+    payload, headline = _answer(asked)
+    lines = _text(payload, headline, asked.threat)
+    if plot is not None:
+        compare(asked.threat, asked.guarantee, asked.at_least).save(plot)
+        lines.append(f"Picture: {plot}")
+    return Answer(asked.guarantee, payload, lines)
+
+
 def _on_people(
-    path: Path,
-    needless: Mapping[str, object],
-    guarantee: Guarantee,
-    at_least: int | None,
-    confidence: float | None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Answer for people with a prior each: what is printed as JSON, and as text."""
+    people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
+) -> Answer:
     from narcissus.cli.people import bound_on_people, people_text
 
-    people = people_of(path, needless)
     notes = _of_points(guarantee)
     with option_names():
         payload = bound_on_people(people, guarantee, at_least, confidence)
     payload |= {"notes": notes, **of_guarantee(guarantee)}
     said = [f"Note: {note}" for note in notes]
-    return payload, people_text(payload) + (["", *said] if said else [])
+    return Answer(guarantee, payload, people_text(payload) + (["", *said] if said else []))
 
 
 class _Asked(NamedTuple):
-    """What the options ask for."""
-
     threat: Threat
     guarantee: Guarantee
     at_least: int | None
@@ -205,7 +232,6 @@ class _Asked(NamedTuple):
 
 
 def _answer(asked: _Asked) -> tuple[dict[str, Any], Bound]:
-    """Give what is printed, and the bound that it is headed by."""
     from narcissus.bounds import THEOREMS, advantage, best, bounds_on
 
     danger, guarantee = asked.threat, asked.guarantee
@@ -257,7 +283,6 @@ def _check(
 
 
 def _check_confidence(confidence: float | None, at_least: int | None, *, counted: bool) -> None:
-    """Refuse a confidence without a number that it could be about."""
     if confidence is None:
         return
     if not counted:
@@ -280,7 +305,6 @@ def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
 
 
 def _of_points(guarantee: Guarantee) -> list[str]:
-    """Say which points of a curve add nothing to the others."""
     from narcissus.guarantees import ProfileCurve
 
     if not isinstance(guarantee, ProfileCurve) or guarantee.converted_from:
@@ -296,7 +320,6 @@ def _of_points(guarantee: Guarantee) -> list[str]:
 
 
 def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
-    """Give the bits that are not exceeded; a theorem about pure DP."""
     from narcissus.bounds import leaked_bits
     from narcissus.guarantees import PureDP
 
@@ -338,13 +361,7 @@ def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str,
     return number, others(bounds, best(bounds))
 
 
-def _reached(payload: dict[str, Any], danger: Threat) -> str:
-    """Say how far the number could fall at most."""
-    return reached_text(payload, "" if danger.known else " with the worst prior that fits")
-
-
 def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]:
-    """Say it in words."""
     lines = [
         f"Without the release, the best guess about one person is right with probability "
         f"{danger.prior:.6g} ({percent(danger.prior)}).",
@@ -353,10 +370,11 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
         f"Advantage at most {upper(payload['advantage'])}. {criterion_text(danger)}",
     ]
     n = danger.targets
+    far = reached_text(payload, "" if danger.known else " with the worst prior that fits")
     if "tail" in payload:
         lines.append(
             f"That at least {payload['at_least']} of {n} people fall has probability at most "
-            f"{upper(payload['tail'])}{_reached(payload, danger)}."
+            f"{upper(payload['tail'])}{far}."
         )
     if "leaked_bits" in payload:
         lines.append(
@@ -372,7 +390,7 @@ def _text(payload: dict[str, Any], headline: Bound, danger: Threat) -> list[str]
     elif "at_most" in payload:
         lines.append(
             f"With {100 * payload['confidence']:g}% confidence at most {payload['at_most']} of {n} "
-            f"people fall{_reached(payload, danger)}."
+            f"people fall{far}."
         )
     lines += ["", f"PROVED by {headline.theorem}"]
     lines += [f"  assuming {said}" for said in headline.assumptions]

@@ -17,7 +17,7 @@ from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.bounds import Threat
-    from narcissus.guarantees import Adjacency, Guarantee
+    from narcissus.guarantees import Adjacency, Guarantee, Secret
     from narcissus.results import Bound
 
 _INTERVAL = 1e-3  # of privacy losses, for DP-SGD
@@ -29,6 +29,7 @@ _OPTIONS = {
     "alpha": "--renyi ALPHA",
     "at_least": "--at-least",
     "at_most": "--at-most",
+    "base_rate": "--base-rate",
     "beta_star": "--bayes-security",
     "canaries": "--canaries",
     "claimed": "--claim",
@@ -36,6 +37,7 @@ _OPTIONS = {
     "correct": "--correct",
     "delta": "--delta",
     "epsilon": "--epsilon",
+    "fpr": "--fpr",
     "gamma": "--renyi GAMMA",
     "guarantee": "--adjacency",
     "guesses": "--guesses",
@@ -46,14 +48,18 @@ _OPTIONS = {
     "mu": "--mu",
     "noise": "--dp-sgd noise",
     "pairs": "--pairs",
+    "precision": "--precision",
     "prior": "--prior",
     "priors": "--priors",
     "rate": "--dp-sgd rate",
+    "recall": "--recall",
     "rho": "--rho",
     "exact_match": "--success",
     "scores": "--scores",
     "steps": "--dp-sgd steps",
+    "success": "--success-at-most",
     "targets": "--targets",
+    "tpr": "--tpr",
     "values": "--values",
     "within": "--within",
 }
@@ -93,9 +99,7 @@ def more_provable(threat: Threat, exact: str | None) -> list[str]:
         return []
     notes: list[str] = []
     if exact is not None and not threat.exact_match:
-        notes.append(
-            f"If a guess must name the very value, as in membership, --success exact {exact}."
-        )
+        notes.append(f"If a guess must name the very value, --success exact {exact}.")
     return [*notes, "The whole distribution of the secret, as --values, may prove more."]
 
 
@@ -125,8 +129,10 @@ def numbers(option: str, text: str) -> list[float]:
         ) from error
 
 
-def make_guarantee(given: dict[str, Any], *, delta: float | None, adjacency: str) -> Guarantee:
-    """Make the one guarantee that the options name.
+def make_guarantee(
+    given: dict[str, Any], *, delta: float | None, adjacency: str, secret: Secret = "value"
+) -> Guarantee:
+    """Make the one guarantee that the options name, for the question that is asked.
 
     Parameters
     ----------
@@ -136,9 +142,11 @@ def make_guarantee(given: dict[str, Any], *, delta: float | None, adjacency: str
     delta
         Of ``epsilon``.
     adjacency
-        Which neighbours it is about; one about added or removed records is converted.
+        Which neighbours it is about.
+    secret
+        What is asked; see `narcissus.guarantees.as_asked`.
     """
-    from narcissus.guarantees import as_replace_one, read_losses, read_profile
+    from narcissus.guarantees import as_asked, dp_sgd, read_losses, read_profile
 
     named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
     known = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -151,16 +159,21 @@ def make_guarantee(given: dict[str, Any], *, delta: float | None, adjacency: str
     for option, read in (("profile", read_profile), ("pld", read_losses)):
         if given[option] is not None:
             try:  # the names in these errors are those of columns
-                return as_replace_one(read(given[option], adjacency=cast("Adjacency", adjacency)))
+                around = cast("Adjacency", adjacency)
+                return as_asked(read(given[option], adjacency=around, secret=secret), secret)
             except InputError as error:
                 raise type(error)(f"`--{option}`: {error}") from error
     if given["dp_sgd"] is not None and adjacency != "replace-one":
         raise InputError(
-            "`--adjacency` does not go with `--dp-sgd`, which is accounted for a replaced "
-            "record as it is; drop it"
+            "`--adjacency` does not go with `--dp-sgd`, which is accounted for what is asked: a "
+            "replaced record, or with `--secret membership` an added or removed one; drop it"
         )
     with option_names():
-        return as_replace_one(_of_parameters(given, delta, {"adjacency": adjacency}))
+        if given["dp_sgd"] is not None:
+            return dp_sgd(
+                **dp_sgd_settings(given["dp_sgd"], ("noise", "rate", "steps")), secret=secret
+            )
+        return as_asked(_of_parameters(given, delta, {"adjacency": adjacency}), secret)
 
 
 def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> Guarantee:
@@ -172,7 +185,6 @@ def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> G
         PureDP,
         RenyiDP,
         ZeroConcentratedDP,
-        dp_sgd,
     )
 
     if given["epsilon"] is not None and delta:
@@ -186,8 +198,6 @@ def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> G
     for option, kind in one.items():
         if given[option] is not None:
             return kind(given[option], **around)
-    if given["dp_sgd"] is not None:
-        return dp_sgd(**dp_sgd_settings(given["dp_sgd"], ("noise", "rate", "steps")))
     parts = given["renyi"].split(":")
     if len(parts) != 2:
         raise InputError(f"`--renyi` must be ALPHA:GAMMA, such as 4:0.5; got {given['renyi']!r}")

@@ -43,7 +43,9 @@ output, each row summing to 1. A cell may be a fraction, such as 1/3.
 A guarantee (--epsilon with or without --delta, --mu, --rho, --renyi, --dp-sgd, --bayes-security, or
 a file: --profile or --pld, see `narcissus bound --help`) says how well two data sets that differ in
 one record can be told apart: a lower limit of Bayes security, and for DP-SGD also an upper one.
-Keys of --json are then beta_star_at_least, beta_star_at_most (null but for DP-SGD), tight, theorem.
+The two differ in the value of a record, or in whether it is there: --secret value or membership.
+Keys of --json are then beta_star_at_least, beta_star_at_most (null but for DP-SGD), tight, theorem,
+secret, question, and membership, with all keys, where both were answered.
 
 \b
 Mechanisms: exponential, gaussian, geometric, laplace, planar-geometric, planar-laplace,
@@ -75,6 +77,7 @@ randomized-response, subset, unary, optimized-unary; a wrong parameter is answer
 @options.file("--groups", "FILE", "CSV of secret, group: each group by itself, and compared.")
 @options.file("--loss", "FILE", "An attacker's losses: a row a secret, a column an answer.")
 @options.guarantee
+@options.secret
 @options.report
 @options.as_json("Full precision, on standard output.")
 def command(
@@ -92,6 +95,7 @@ def command(
     loss: Path | None,
     delta: float | None,
     adjacency: str,
+    secret: str | None,
     report: Path | None,
     as_json: bool,
     **guarantee: Any,
@@ -110,8 +114,9 @@ def command(
     aside |= {"--loss": loss, "--all-pairs": all_pairs or None, "--all": more or None}
     if any(value is not None for value in guarantee.values()):
         _refuse(aside | {"FILE": file, "--prior": prior, "--exact": exact or None}, "a guarantee")
-        _neighbours(guarantee, delta, adjacency, report, as_json=as_json)
+        _neighbours(guarantee, delta, adjacency, secret, report, as_json=as_json)
         return
+    _refuse({"--secret": secret}, "a channel, whose secrets are its rows")
     if delta is not None:
         raise InputError("`--delta` goes with `--epsilon` only; drop it")
     if exact:
@@ -245,19 +250,30 @@ def _neighbours(
     given: dict[str, Any],
     delta: float | None,
     adjacency: str,
+    secret: str | None,
     report: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Say what a guarantee proves about two neighbouring data sets."""
+    """Say what a guarantee proves about two neighbouring data sets; draw the first question."""
+    from narcissus.cli import questions
     from narcissus.cli.bound_options import print_json
     from narcissus.cli.neighbours import as_keys, as_lines, secured
 
-    guarantee, found, reached = secured(given, delta=delta, adjacency=adjacency)
+    asked_for = questions.asked(secret, None)
+    secure = [
+        secured(given, delta=delta, adjacency=adjacency, secret=question) for question in asked_for
+    ]
+    replaced = questions.are_replaced([guarantee for guarantee, _, _ in secure])
+    shared = questions.one_answer(asked_for, replaced=replaced, exact=True)
+    secure = secure[:1] if shared else secure
+    answers = [questions.Answer(one[0], as_keys(*one), as_lines(*one[1:])) for one in secure]
+    payload, lines = questions.together(answers, shared=shared)
     if as_json:
-        print_json(as_keys(guarantee, found, reached))
+        print_json(payload)
     else:
-        click.echo("\n".join(as_lines(found, reached)))
+        click.echo("\n".join(lines))
+    guarantee, found, reached = secure[0]
     if report is not None:
         from narcissus.report.leakage import guarantee_page
 

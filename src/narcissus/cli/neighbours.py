@@ -8,7 +8,7 @@ from narcissus.cli.bound_options import dp_sgd_settings, make_guarantee, of_guar
 
 if TYPE_CHECKING:
     from narcissus.channels import SecurityBound
-    from narcissus.guarantees import Guarantee
+    from narcissus.guarantees import Guarantee, Secret
     from narcissus.results import Bound
 
 NOTE = (
@@ -18,14 +18,17 @@ NOTE = (
 
 
 def secured(
-    given: dict[str, Any], *, delta: float | None, adjacency: str
+    given: dict[str, Any], *, delta: float | None, adjacency: str, secret: Secret = "value"
 ) -> tuple[Guarantee, SecurityBound, Bound | None]:
-    """Give the guarantee, what it proves, and for DP-SGD what two data sets reach."""
+    """Give the guarantee, what it proves, and for DP-SGD what two data sets reach.
+
+    What they reach is known of a replaced record only.
+    """
     from narcissus.channels import dp_sgd_reached, from_guarantee
 
-    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency)
+    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency, secret=secret)
     reached = None
-    if given["dp_sgd"] is not None:
+    if given["dp_sgd"] is not None and secret == "value":
         settings = dp_sgd_settings(given["dp_sgd"], ("noise", "rate", "steps"))
         settings.pop("interval")
         with option_names():

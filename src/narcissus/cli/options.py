@@ -39,6 +39,12 @@ adjacency = click.option(
     help="Neighbours that the guarantee is about: replace-one or add-remove; what the latter says "
     "of a replaced record, one removed and one added, is derived and said.",
 )
+secret = click.option(
+    "--secret",
+    metavar="WHAT",
+    help="What the attacker asks: value (of a record) or membership (whether the record is in).  "
+    "[both, where the other options leave it open]",
+)
 success = click.option("--success", metavar="WHAT", help=f"With --prior: {SUCCESS}  [any]")
 targets = click.option("--targets", type=int, metavar="N", help="How many people are attacked.")
 

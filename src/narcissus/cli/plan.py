@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from narcissus.cli import options, questions
 from narcissus.errors import InputError
 
 HELP = """Write a page to plan with: one HTML file that computes what no attacker can exceed.
 
-Open it in any browser, from the file. Move epsilon (pure DP) or mu (Gaussian DP), the chance of
+Open it in any browser, from the file. Say what the attacker asks, what value a record has or if
+it is in the data (--secret presets it). Move epsilon (pure DP) or mu (Gaussian DP), the chance of
 the best guess beforehand and the number of values, the number of people and the confidence; it
 says the odds, how many people fall at most with the floor that some mechanism reaches, whether a
 threshold is met and how large epsilon or mu may be. A guess is right if it names the very value.
@@ -22,7 +24,7 @@ for Gaussian DP its count is that of one theorem, where `narcissus bound` takes 
 \b
 Examples:
   narcissus plan
-  narcissus plan --out plan.html
+  narcissus plan --out plan.html --secret membership
 """
 
 
@@ -34,14 +36,15 @@ Examples:
     default=Path("plan.html"),
     help="Where to write.  [default: plan.html]",
 )
-def command(out: Path) -> None:
+@options.secret
+def command(out: Path, secret: str | None) -> None:
     """Write the page."""
     from narcissus import __version__
     from narcissus._files import write_atomically
     from narcissus.report.plan import plan_html
 
     try:
-        write_atomically(out, plan_html(__version__))
+        write_atomically(out, plan_html(__version__, questions.asked(secret, None)[0]))
     except OSError as error:
         raise InputError(
             f"`--out`: cannot write {out} ({error.strerror or error}); "

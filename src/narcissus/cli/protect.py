@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -9,7 +10,7 @@ import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
-from narcissus.cli import options
+from narcissus.cli import error_rates, options
 from narcissus.cli.bound_options import (
     check_plot,
     criterion,
@@ -23,19 +24,29 @@ from narcissus.cli.bound_options import (
 )
 from narcissus.cli.known import only_one, people_of, threat_of
 from narcissus.cli.people import mean_text, reached
+from narcissus.cli.questions import Answer, asked, known_of, no_membership, one_answer, together
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.bounds import Limit, Threat, ThreatToPeople
-    from narcissus.guarantees import Adjacency, Guarantee
+    from narcissus.guarantees import Adjacency, Guarantee, Secret
 
 HELP = """Find the largest epsilon (and mu), or the least noise of DP-SGD, that keeps the risk low.
 
-The limit is an advantage on one person, (success - prior) / (1 - prior), or a number of people
-that may fall with a confidence, or both. With --prior alone a guess may be right about several
-values at once; where it must name the very value, as in membership, --success exact proves more
-and so asks for less noise. With --priors FILE (a row a person, a column a value) the advantage is
-kept for every one of them.
+The limit is an advantage on one person, (success - prior) / (1 - prior), a success, a number of
+people that may fall with a confidence, error rates of an attack, or several of them. With --prior
+alone a guess may be right about several values at once; where it must name the very value,
+--success exact proves more and so asks for less noise. With --priors FILE (a row a person, a column
+a value) the advantage is kept for every one of them.
+
+What the attacker asks is --secret: what value a record has, or membership, whether the record is in
+the data (for --dp-sgd: added and removed records). Where the options leave it open, both are
+answered.
+
+Error rates are those of telling in from out (or one value from another): --tpr X --fpr Y limits the
+share of members that is called in where a share Y of others is; --precision X --recall R
+--base-rate B limits how many of those called in are members, where a share B of all is and the
+attack finds at least a share R of them. They need no --prior.
 
 \b
 Examples:
@@ -45,6 +56,8 @@ Examples:
   narcissus protect --zipf 1.1,1e9 --advantage 0.05 --delta 1e-5
   narcissus protect --priors people.csv --advantage 0.05 --at-most 300
   narcissus protect --dp-sgd rate=0.01,steps=1000 --prior 0.01 --advantage 0.05 --delta 1e-5
+  narcissus protect --dp-sgd rate=0.01,steps=1000 --secret membership --tpr 0.05 --fpr 0.01
+  narcissus protect --secret membership --precision 0.2 --recall 0.1 --base-rate 0.01
   narcissus protect --prior 0.1 --advantage 0.05 --adjacency add-remove
   narcissus protect --prior 0.1 --advantage 0.05 --delta 1e-5 --plot protect.svg
 
@@ -58,7 +71,9 @@ Keys of --json: grade, prior, criterion (exact match, any), epsilon, delta, mu, 
 by_value (least, median, most likely value) with --values and --advantage alone; noise, rate, steps
 and interval with --dp-sgd, without mu, and epsilon only with --delta; people and most_exposed with
 --priors, where prior, success and advantage are means; adjacency and converted_from where epsilon
-and mu are about added or removed records.
+and mu are about added or removed records; tpr and fpr, or precision, recall and base_rate, with
+what is reached; secret (value, membership) and question; membership, with all keys for that
+question, where both were answered. With error rates alone there is no prior and no success.
 """
 
 
@@ -68,7 +83,12 @@ and mu are about added or removed records.
 @options.zipf
 @options.priors
 @options.success
+@options.secret
 @click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
+@click.option(
+    "--success-at-most", type=float, metavar="S", help="Largest chance to be right about one."
+)
+@error_rates.rates
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
 @click.option(
     "--dp-sgd", metavar="rate=..,steps=..", help="Find the noise of DP-SGD (extra `accounting`)."
@@ -82,12 +102,11 @@ and mu are about added or removed records.
 def command(
     *,
     success: str | None,
-    advantage: float | None,
+    secret: str | None,
     delta: float,
     dp_sgd: str | None,
     adjacency: str,
     targets: int | None,
-    at_most: int | None,
     confidence: float | None,
     plot: Path | None,
     as_json: bool,
@@ -97,26 +116,51 @@ def command(
     from narcissus import bounds
 
     check_plot(plot)
-    known = {f"--{name}": about[name] for name in ("prior", "values", "zipf", "priors")}
-    exact = _check(known, success, advantage, targets, at_most, confidence)
-    goal = _goal(delta, dp_sgd, adjacency)
-    danger: Threat | ThreatToPeople
-    if known["--priors"] is not None:
-        danger = people_of(known["--priors"], {"--targets": targets, "--plot": plot})
-    else:
-        danger = threat_of(known, exact=exact, targets=targets)
-    with option_names():
-        limit = bounds.Limit(advantage, at_most, 0.95 if confidence is None else confidence)
-        payload, guarantee = _answer(danger, limit, goal)
-        if plot is not None and not isinstance(danger, bounds.ThreatToPeople):
-            count = None if at_most is None else at_most + 1
-            bounds.compare(danger, guarantee, count).save(plot)
+    known: dict[str, Any] = {f"--{name}": about[name] for name in ("prior", "values", "zipf")}
+    priors: Path | None = about["priors"]
+    at_most: int | None = about["at_most"]
+    rates = {name: about[name] for name in error_rates.NAMES}
+    of_threat = {
+        "advantage": about["advantage"],
+        "success": about["success_at_most"],
+        "at_most": at_most,
+    }
+    limits = of_threat | rates
+    rates_alone = _none(of_threat) and not _none(rates)
+    if rates_alone:
+        needless = {"--priors": priors, "--success": success, "--plot": plot}
+        error_rates.alone({**known, **needless})
+        known["--prior"] = 0.5  # of a coin; error rates do not depend on it
+    exact = _check({**known, "--priors": priors}, success, limits, targets, confidence)
+    people = None if priors is None else people_of(priors, {"--targets": targets, "--plot": plot})
+    questions = asked(secret, no_membership({**known, "--priors": people}, success, {}))
+    named = exact or rates_alone or (known["--values"] or people) is not None
+    replaced = adjacency == "replace-one" and dp_sgd is None
+    shared = one_answer(questions, replaced=replaced, exact=named)
+    found: list[Answer] = []
+    for question in questions[:1] if shared else questions:
+        goal = _goal(delta, dp_sgd, adjacency, question)
+        danger = people or threat_of(
+            known_of(question, known), exact=exact and question == "value", targets=targets
+        )
+        with option_names():
+            limit = bounds.Limit(**limits, confidence=0.95 if confidence is None else confidence)
+            payload, guarantee = _answer(danger, limit, goal)
+            lines = _text(payload, danger)
+            if plot is not None and not found and isinstance(danger, bounds.Threat):
+                count = None if at_most is None else at_most + 1
+                bounds.compare(danger, guarantee, count).save(plot)
+                lines.append(f"Picture: {plot}")
+            found.append(Answer(guarantee, payload, lines))
+    payload, lines = together(found, shared=shared)
     if as_json:
         print_json(payload)
-        return
-    click.echo("\n".join(_text(payload, danger)))
-    if plot is not None:
-        click.echo(f"Picture: {plot}")
+    else:
+        click.echo("\n".join(lines))
+
+
+def _none(given: Mapping[str, object]) -> bool:
+    return all(value is None for value in given.values())
 
 
 class _Goal(NamedTuple):
@@ -125,6 +169,7 @@ class _Goal(NamedTuple):
     delta: float
     dp_sgd: dict[str, Any] | None
     adjacency: Adjacency
+    secret: Secret
 
     @property
     def simple(self) -> bool:
@@ -132,33 +177,35 @@ class _Goal(NamedTuple):
         return self.dp_sgd is None and self.adjacency == "replace-one"
 
 
-def _goal(delta: float, dp_sgd: str | None, adjacency: str) -> _Goal:
+def _goal(delta: float, dp_sgd: str | None, adjacency: str, secret: Secret) -> _Goal:
     """Read what is looked for."""
     kind = one_of("--adjacency", adjacency, ("replace-one", "add-remove"))
     if dp_sgd is not None and kind != "replace-one":
         raise InputError(
-            "`--adjacency` does not go with `--dp-sgd`, which is accounted for a replaced record "
-            "as it is; drop it"
+            "`--adjacency` does not go with `--dp-sgd`, which is accounted for what is asked: a "
+            "replaced record, or with `--secret membership` an added or removed one; drop it"
         )
     settings = None if dp_sgd is None else dp_sgd_settings(dp_sgd, ("rate", "steps"))
-    return _Goal(delta, settings, cast("Adjacency", kind))
+    return _Goal(delta, settings, cast("Adjacency", kind), secret)
 
 
 def _check(
     known: dict[str, Any],
     success: str | None,
-    advantage: float | None,
+    limits: Mapping[str, Any],
     targets: int | None,
-    at_most: int | None,
     confidence: float | None,
 ) -> bool:
     """Refuse options that do not go together; tell whether only the prior of exact match counts."""
     given = only_one(known)
-    people = given == "--priors"
+    people, at_most = given == "--priors", limits["at_most"]
     if not people and (targets is None) != (at_most is None):
         raise InputError("`--targets` and `--at-most` go together: V of N people may fall")
-    if advantage is None and at_most is None:
-        raise InputError("a limit must be given: `--advantage`, or `--targets` with `--at-most`")
+    if _none(limits):
+        raise InputError(
+            "a limit must be given: `--advantage`, `--success-at-most`, `--targets` with "
+            "`--at-most`, `--tpr` with `--fpr`, or `--precision`"
+        )
     if confidence is not None and at_most is None:
         raise InputError("`--confidence` goes with `--targets` and `--at-most` only; drop it")
     if targets is not None and at_most is not None and at_most >= targets and not people:
@@ -179,7 +226,8 @@ def _answer(
     from narcissus import bounds
 
     found, guarantee = _found(danger, limit, goal)
-    payload = _reached(danger, guarantee) | found
+    payload = (_reached(danger, guarantee) if limit.of_threat else {"notes": []}) | found
+    payload |= error_rates.reached(limit, guarantee)
     if limit.at_most is not None:
         count = limit.at_most + 1
         if isinstance(danger, bounds.ThreatToPeople):
@@ -196,6 +244,8 @@ def _answer(
     elif (
         not isinstance(danger, bounds.ThreatToPeople)
         and goal.simple
+        and goal.secret == "value"
+        and limit.advantage is not None
         and danger.values
         and danger.known
     ):
@@ -206,28 +256,29 @@ def _answer(
 def _found(
     danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
 ) -> tuple[dict[str, Any], Guarantee]:
-    """Search what is looked for; give it by its keys, and what holds for a replaced record."""
+    """Search what is looked for; give it by its keys, and what holds for the question."""
     from narcissus import bounds
-    from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_replace_one, dp_sgd
+    from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_asked, dp_sgd
 
     if goal.dp_sgd is not None:
-        noise = bounds.smallest_noise(danger, limit, **goal.dp_sgd)
-        curve = dp_sgd(noise, **goal.dp_sgd)
+        noise = bounds.smallest_noise(danger, limit, secret=goal.secret, **goal.dp_sgd)
+        curve = dp_sgd(noise, secret=goal.secret, **goal.dp_sgd)
         found: dict[str, Any] = {"noise": noise, **goal.dp_sgd}
         if goal.delta > 0:
             epsilon = as_approximate(curve, delta=goal.delta).epsilon
             found |= {"epsilon": epsilon, "delta": goal.delta}
         return found, curve
     delta, around = goal.delta, goal.adjacency
-    epsilon = bounds.largest_epsilon(danger, limit, delta=delta, adjacency=around)
-    mu = bounds.largest_mu(danger, limit, adjacency=around)
+    of: Any = {"adjacency": around, "secret": goal.secret}
+    epsilon = bounds.largest_epsilon(danger, limit, delta=delta, **of)
+    mu = bounds.largest_mu(danger, limit, **of)
     found = {"epsilon": epsilon, "delta": delta, "mu": mu}
     if around != "replace-one":
         found["adjacency"] = around
     once: Guarantee = PureDP(epsilon, adjacency=around)
     if delta > 0:
         once = ApproximateDP(epsilon, delta, adjacency=around)
-    return found, as_replace_one(once)
+    return found, as_asked(once, goal.secret)
 
 
 def _reached(danger: Threat | ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
@@ -273,15 +324,19 @@ def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]
     from narcissus.bounds import ThreatToPeople
 
     lines = [_enough(payload)]
-    if isinstance(danger, ThreatToPeople):
+    then = "Then" if "noise" in payload else "At that epsilon"
+    if "success" not in payload:
+        pass
+    elif isinstance(danger, ThreatToPeople):
         lines += mean_text(payload)
     else:
         lines.append(
-            f"{'Then' if 'noise' in payload else 'At that epsilon'} no attacker is right about one "
+            f"{then} no attacker is right about one "
             f"person with probability above {upper(payload['success'])}, where "
             f"{payload['prior']:.6g} is reached without the release "
             f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}"
         )
+    lines += error_rates.text(payload, then)
     n = danger.n if isinstance(danger, ThreatToPeople) else danger.targets
     if "at_most" in payload:
         lines.append(

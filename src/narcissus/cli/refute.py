@@ -11,6 +11,7 @@ import click
 from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import option_names, print_json
+from narcissus.cli.questions import asked
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 HELP = """Find the largest epsilon that the counts of an audit refute.
 
 Each canary had a secret value, drawn uniformly and independently (membership: in or out by a fair
-coin). An attack saw one release, guessed R of the M canaries, and V guesses were right.
+coin). An attack saw one release, guessed R of the M canaries, and V guesses were right. What was
+guessed is --secret: of a value, what is refuted is about replaced records; of membership, about
+added and removed ones. Counts of two values leave it open, and both are said.
 
 If exactly half of the canaries were drawn into the data in place of a coin each, little changes.
 If one of each pair was drawn, the pairs are the canaries, with two values each: give --canaries
@@ -52,7 +55,8 @@ rows sum to 1.
 \b
 Keys of --json: grade, epsilon, mu, noise, p_value, confidence, delta, claim, canaries, guesses,
 correct, values, methods (id, name, epsilon, p_value, valid), guesses_chosen, assumptions,
-chosen_on, and seed with --scores. The p-values are about the epsilon of --claim.
+chosen_on, secret, question, and seed with --scores; membership, with the keys for that question,
+where it was left open. The p-values are about the epsilon of --claim.
 """
 
 
@@ -61,6 +65,7 @@ chosen_on, and seed with --scores. The p-values are about the epsilon of --claim
 @click.option("--guesses", type=int, metavar="R", help="How many were guessed.")
 @click.option("--correct", type=int, metavar="V", help="How many guesses were right.")
 @click.option("--values", type=int, metavar="K", help="How many values a secret has.  [2]")
+@options.secret
 @options.file("--scores", "FILE", "Scores with membership, in place of the counts.", exists=True)
 @click.option(
     "--pairs",
@@ -88,6 +93,7 @@ def command(
     guesses: int | None,
     correct: int | None,
     values: int | None,
+    secret: str | None,
     scores: Path | None,
     pairs: bool,
     priors: Path | None,
@@ -105,13 +111,13 @@ def command(
     counts = {"--canaries": canaries, "--guesses": guesses, "--correct": correct}
     instead = {**counts, "--values": values, "--guesses-chosen": guesses_chosen}
     _check(scores, {**instead, "--priors": priors}, {"--pairs": pairs or None, "--seed": seed})
-    asked: dict[str, Any] = {"delta": delta, "confidence": confidence, "claimed": claim}
+    claimed: dict[str, Any] = {"delta": delta, "confidence": confidence, "claimed": claim}
     with option_names(**({} if scores is None else {"priors": "--scores"})):
         if scores is not None:
             seed = secrets.randbits(32) if seed is None else seed
             columns = _read(scores, pairs=pairs)
             test = refute_prior_scores if "priors" in columns else refute_scores
-            found = test(**columns, **asked, rng=seed)
+            found = test(**columns, **claimed, rng=seed)
         elif priors is not None:
             if correct is None:
                 raise InputError("`--correct` is missing: how many guesses were right")
@@ -121,7 +127,7 @@ def command(
                     f"`{needless[0]}` follows from `--priors`: all its canaries were guessed; "
                     "drop it"
                 )
-            found = refute_priors(read_priors(priors), correct, **asked)
+            found = refute_priors(read_priors(priors), correct, **claimed)
         else:
             missing = [name for name, value in counts.items() if value is None]
             if canaries is None or guesses is None or correct is None:
@@ -134,15 +140,34 @@ def command(
                 guesses,
                 correct,
                 values=2 if values is None else values,
-                **asked,
+                **claimed,
                 guesses_chosen="before" if guesses_chosen is None else guesses_chosen,
             )
+    found_of = _asked(found, secret, coins=scores is not None and not pairs, pairs=pairs)
     if as_json:
-        payload = {"grade": found.grade, **found.to_dict()}
-        payload["claim"] = payload.pop("claimed")
-        print_json(payload if seed is None else {**payload, "seed": seed})
+        payload = _keys(found_of[0]) | ({} if seed is None else {"seed": seed})
+        print_json(payload | ({"membership": _keys(found_of[1])} if len(found_of) == 2 else {}))
         return
-    click.echo("\n".join(_text(found, seed)))
+    click.echo("\n".join(_text(found_of, seed)))
+
+
+def _asked(found: Refutation, secret: str | None, *, coins: bool, pairs: bool) -> list[Refutation]:
+    """Give what is refuted for what was guessed: both where that was left open."""
+    why = f"{found.values} values" if found.values != 2 else None
+    if pairs:
+        why = "`--pairs`, where one record takes the place of another"
+    if why is not None and secret == "membership":
+        raise InputError(f"`--secret membership` does not go with {why}; drop it")
+    questions = asked(secret, why)
+    if coins and secret is None:
+        questions = ("membership",)
+    return [found.asked(question) for question in questions]
+
+
+def _keys(found: Refutation) -> dict[str, Any]:
+    payload = {"grade": found.grade, **found.to_dict(), "question": found.question}
+    payload["claim"] = payload.pop("claimed")
+    return payload
 
 
 def _check(scores: Path | None, instead: dict[str, Any], needing: dict[str, Any]) -> None:
@@ -153,6 +178,11 @@ def _check(scores: Path | None, instead: dict[str, Any], needing: dict[str, Any]
     for name, value in needing.items():
         if scores is None and value is not None:
             raise InputError(f"`{name}` needs `--scores`, a file with a row for each canary")
+
+
+def _noise(found: Refutation) -> str:
+    about = "replaced" if found.secret == "value" else "added and removed"
+    return f"{upper(found.noise)} ({about} records)"
 
 
 def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
@@ -194,9 +224,10 @@ def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
     return columns
 
 
-def _text(found: Refutation, seed: int | None) -> list[str]:
+def _text(answers: list[Refutation], seed: int | None) -> list[str]:
     """Say it in words."""
-    lines = [str(found)]
+    found = answers[0]
+    lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
     if seed is not None:
         lines.append(
             f"The thresholds were chosen on {found.chosen_on} further canaries, which are not "
@@ -205,7 +236,7 @@ def _text(found: Refutation, seed: int | None) -> list[str]:
     lines.append(
         f"If it is Gaussian DP, its mu is not below {lower(found.mu)}"
         + (
-            f": a noise multiplier of at most {upper(found.noise)} (replaced records)."
+            f": a noise multiplier of at most {', or '.join(map(_noise, answers))}."
             if found.mu > 0
             else ": nothing is refuted."
         )

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from narcissus._outwards import lower
 from narcissus._validation import between, non_negative, one_of
 from narcissus.bounds import THEOREMS, Question, Theorem, Threat, swap_tail, threat
 from narcissus.bounds.one_run import counts
-from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
+from narcissus.errors import InputError
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, Secret
 from narcissus.results import Grade, Result
 
 _LARGEST_PROGRAM = 300  # guesses up to which linear programs are solved, some dozens for one answer
@@ -74,8 +75,9 @@ class Refutation(Result):
     mu
         Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
     noise
-        A Gaussian mechanism on replaced records whose L2 sensitivity is 2 (two clipping norms) has
-        a noise multiplier of at most this: ``2 / mu``; infinite if nothing is refuted.
+        A Gaussian mechanism has a noise multiplier of at most this, in clipping norms: ``2 / mu``
+        of a value, since a replaced record moves it by two, ``1 / mu`` of membership; infinite if
+        nothing is refuted.
     p_value
         Against the claimed epsilon (with delta): the probability of so many right guesses is at
         most this.
@@ -93,6 +95,8 @@ class Refutation(Result):
         What the refutation rests on.
     chosen_on
         How many further canaries chose the threshold; 0 for given counts.
+    secret
+        What was guessed; see `asked`.
     """
 
     epsilon: float
@@ -110,6 +114,29 @@ class Refutation(Result):
     guesses_chosen: Chosen
     assumptions: tuple[str, ...]
     chosen_on: int = 0
+    secret: Secret = "value"
+
+    def asked(self, secret: Secret) -> Refutation:
+        """Give what the counts refute where this was guessed.
+
+        Parameters
+        ----------
+        secret
+            ``"value"``: which value a canary has; what is refuted is about replaced records.
+            ``"membership"``: whether a canary is in the data; about added and removed ones.
+        """
+        if secret == "membership" and self.values != 2:
+            raise InputError(f"`values` must be 2 for membership, in and out; got {self.values}")
+        reach = 2.0 if secret == "value" else 1.0
+        noise = reach / self.mu if self.mu > 0 else math.inf
+        return replace(self, secret=secret, noise=noise)
+
+    @property
+    def question(self) -> str:
+        """What was guessed, and whom the guarantee that is refuted is about."""
+        if self.secret == "value":
+            return "what value a canary has; what is refuted is about replaced records"
+        return "whether a canary is in the data; what is refuted is about added and removed records"
 
     @property
     def grade(self) -> Grade:
@@ -151,8 +178,8 @@ def refute(
     Parameters
     ----------
     canaries
-        How many records had a secret value, drawn uniformly and independently (for membership:
-        in or out by a fair coin; DP must then hold with respect to that choice).
+        How many records had a secret value, drawn uniformly and independently; for membership, in
+        or out by a fair coin: then the answer's `Refutation.asked` says what is refuted.
     guesses
         How many of them the attack guessed; see ``guesses_chosen``.
     correct

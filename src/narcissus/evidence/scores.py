@@ -106,7 +106,8 @@ def refute_scores(
         said = (_ONE_OF_PAIR, *said[1:])
     elif 2 * inside.sum() == inside.size:
         said = (*said, _HALF)
-    return dataclasses.replace(found, chosen_on=score.size - m, assumptions=said)
+    found = dataclasses.replace(found, chosen_on=score.size - m, assumptions=said)
+    return found if pairs is not None else found.asked("membership")
 
 
 def held_out_counts(

@@ -89,7 +89,7 @@ def refute_prior_scores(
         confidence=level,
         claimed=claimed,
     )
-    return dataclasses.replace(found, chosen_on=first.size)
+    return dataclasses.replace(found, chosen_on=first.size).asked("membership")
 
 
 def _guessed(

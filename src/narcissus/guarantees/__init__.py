@@ -6,12 +6,14 @@ from narcissus.guarantees.base import (
     Adjacency,
     Guarantee,
     ProfileGuarantee,
+    Secret,
     require_replace_one,
 )
 from narcissus.guarantees.bayes_security import BayesSecurity
 from narcissus.guarantees.composed import optimal_composition
 from narcissus.guarantees.conversions import (
     as_approximate,
+    as_asked,
     as_gaussian,
     as_renyi,
     as_replace_one,
@@ -35,8 +37,10 @@ __all__ = [
     "ProfileGuarantee",
     "PureDP",
     "RenyiDP",
+    "Secret",
     "ZeroConcentratedDP",
     "as_approximate",
+    "as_asked",
     "as_gaussian",
     "as_renyi",
     "as_replace_one",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy import fft
 from narcissus._optional import optional
 from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency
+from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency, Secret
 from narcissus.guarantees.curve import ProfileCurve
 
 _POINTS = 2000
@@ -162,29 +163,35 @@ def dp_sgd(
     rate: float,
     steps: int,
     *,
-    adjacency: Adjacency = "replace-one",
+    adjacency: Adjacency | None = None,
+    secret: Secret = "value",
     interval: float = _INTERVAL,
 ) -> ProfileCurve:
-    """Account for DP-SGD: Poisson-sampled Gaussian steps.
+    """Account for DP-SGD, Poisson-sampled Gaussian steps, for the question that is asked.
 
     Parameters
     ----------
     noise
         Noise multiplier: standard deviation over the clipping norm; above 0. A replaced record
-        moves a step by up to two clipping norms.
+        moves a step by up to two clipping norms, an added or removed one by up to one.
     rate
         Sampling rate in [0, 1].
     steps
         How many steps; at least 1.
     adjacency
-        ``"replace-one"`` (default) or ``"add-remove"``.
+        ``"replace-one"`` or ``"add-remove"``; left out, that of the question: ``"replace-one"`` for
+        a value, ``"add-remove"`` for membership.
+    secret
+        What is asked: ``"value"`` (default) or ``"membership"``.
     interval
         See `from_event`.
 
     Notes
     -----
     Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). Its discretised
-    losses are pessimistic, so the profile is a valid limit.
+    losses are pessimistic, so the profile is a valid limit. Of added and removed records it is the
+    worse of both orders at each epsilon, and `power` so that of ``min(f, f^-1)``, made convex
+    (Dong, Roth and Su 2022, Theorem 4.2).
     """
     events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
     sigma = positive("noise", noise)
@@ -195,4 +202,5 @@ def dp_sgd(
         gaussian if math.isclose(sampled, 1.0) else events.PoissonSampledDpEvent(sampled, gaussian)
     )
     composed = events.SelfComposedDpEvent(step, times)
-    return from_event(composed, adjacency=adjacency, interval=interval)
+    around = adjacency or ("replace-one" if secret == "value" else "add-remove")
+    return replace(from_event(composed, adjacency=around, interval=interval), secret=secret)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,8 @@ from narcissus._validation import one_of, probabilities
 from narcissus.errors import InputError
 
 Adjacency = Literal["replace-one", "add-remove"]
+Secret = Literal["value", "membership"]
+"""What an attacker asks: what value a person's record has, or whether it is in the data."""
 FloatArray = NDArray[np.float64]
 
 # Below this a point of the profile adds nothing that a 64-bit probability could show.
@@ -44,22 +46,43 @@ class Guarantee(ABC):
     ----------
     adjacency
         Which data sets are neighbours: ``"replace-one"`` (one record has another value) or
-        ``"add-remove"`` (one record is there or not). The bounds of this package are about
-        replaced records; see `require_replace_one`.
+        ``"add-remove"`` (one record is there or not). A bound on the value of a record needs
+        replaced ones; see `require_replace_one`.
+    secret
+        What the attacker asks, ``"value"`` or ``"membership"``; see
+        `narcissus.guarantees.as_asked`.
     converted_from
         What was known, where this follows from a guarantee about other neighbours; see
         `narcissus.guarantees.as_replace_one`. It takes no part in comparisons.
     """
 
     adjacency: Adjacency = field(default="replace-one", kw_only=True)
+    secret: Secret = field(default="value", kw_only=True, repr=False)
     converted_from: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of("adjacency", self.adjacency, get_args(Adjacency))
+        one_of("secret", self.secret, get_args(Secret))
+
+    @property
+    def question(self) -> str:
+        """What the attacker asks, in words."""
+        if self.secret == "value":
+            return "what value a person's record has"
+        place = "" if self.adjacency == "add-remove" else ", or another in its place"
+        return f"whether a person's record is in the data{place}"
+
+    @property
+    def around(self) -> dict[str, Any]:
+        """The neighbours and the secret, as arguments of another guarantee about the same."""
+        return {"adjacency": self.adjacency, "secret": self.secret}
 
     @property
     def neighbours(self) -> str:
         """The neighbours in words, with what it was converted from, if anything."""
+        if self.secret == "membership":
+            two = "in or out" if self.adjacency == "add-remove" else "in, or another in its place"
+            return f"{self.adjacency} neighbours: the record is {two}"
         if not self.converted_from:
             return f"{self.adjacency} neighbours"
         return (
@@ -193,7 +216,10 @@ def alphas(values: ArrayLike) -> FloatArray:
 
 
 def require_replace_one(guarantee: Guarantee) -> None:
-    """Refuse a guarantee about added or removed records where a replaced one is meant.
+    """Refuse a guarantee about added or removed records where a value is asked.
+
+    A guarantee of which membership is asked holds as it is, whichever neighbours it is about:
+    the two data sets that are told apart, with the record and without it, are such neighbours.
 
     Raises
     ------
@@ -201,9 +227,10 @@ def require_replace_one(guarantee: Guarantee) -> None:
         With the factor: replacing is removing and adding, so epsilon doubles and delta is
         multiplied by ``1 + exp(epsilon)``; the mu of Gaussian DP doubles.
     """
-    if guarantee.adjacency != "replace-one":
+    if guarantee.adjacency != "replace-one" and guarantee.secret != "membership":
         raise InputError(
             f"`guarantee` must be about replace-one neighbours, got {guarantee.describe()}; "
             "a replaced record is one removed and one added: convert with "
-            "`as_replace_one` (epsilon and mu double, delta becomes delta (1 + exp(epsilon)))"
+            "`as_replace_one` (epsilon and mu double, delta becomes delta (1 + exp(epsilon))), or "
+            "ask for membership with `as_asked`"
         )

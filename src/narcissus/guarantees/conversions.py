@@ -13,7 +13,7 @@ from scipy import special
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.approximate import ApproximateDP
-from narcissus.guarantees.base import Guarantee
+from narcissus.guarantees.base import Guarantee, Secret
 from narcissus.guarantees.bayes_security import BayesSecurity
 from narcissus.guarantees.gaussian import GaussianDP
 from narcissus.guarantees.orders import one_after_another
@@ -52,7 +52,7 @@ def as_approximate(
         raise InputError("`epsilon` or `delta` must be given, and not both")
     if epsilon is not None:
         at = non_negative("epsilon", epsilon)
-        return ApproximateDP(at, float(guarantee.profile(at)), adjacency=guarantee.adjacency)
+        return ApproximateDP(at, float(guarantee.profile(at)), **guarantee.around)
     allowed = probability("delta", delta)
     low, high = 0.0, 1.0
     while float(guarantee.profile(high)) > allowed:
@@ -63,13 +63,13 @@ def as_approximate(
                 f"got {allowed:g}"
             )
     if float(guarantee.profile(0.0)) <= allowed:
-        return ApproximateDP(0.0, allowed, adjacency=guarantee.adjacency)
+        return ApproximateDP(0.0, allowed, **guarantee.around)
     while high - low > 1e-15 * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
         low, high = (middle, high) if float(guarantee.profile(middle)) > allowed else (low, middle)
-    return ApproximateDP(high, allowed, adjacency=guarantee.adjacency)
+    return ApproximateDP(high, allowed, **guarantee.around)
 
 
 def as_gaussian(guarantee: Guarantee) -> GaussianDP:
@@ -89,7 +89,7 @@ def as_gaussian(guarantee: Guarantee) -> GaussianDP:
             mu = math.sqrt(8) * float(special.erfinv(math.tanh(e / 2)))
         else:  # of the small rate: Phi^-1 of one near 1 loses its digits
             mu = -2.0 * float(special.ndtri_exp(special.log_expit(-e)))
-        return GaussianDP(mu, adjacency=guarantee.adjacency)
+        return GaussianDP(mu, **guarantee.around)
     raise _refused(guarantee, "Gaussian DP")
 
 
@@ -107,16 +107,16 @@ def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
             raise InputError(
                 f"`alpha` must be at most {guarantee.alpha:g}, the order that is known, got {a:g}"
             )
-        return RenyiDP(a, guarantee.gamma, adjacency=guarantee.adjacency)
+        return RenyiDP(a, guarantee.gamma, **guarantee.around)
     if isinstance(guarantee, PureDP):
         e = guarantee.epsilon
         coins = np.asarray(special.expit(e)), np.asarray(special.expit(-e))
         gamma = float(bernoulli_divergence(*coins, a, math.tanh(e / 2)))
-        return RenyiDP(a, min(max(gamma, 0.0), e), adjacency=guarantee.adjacency)
+        return RenyiDP(a, min(max(gamma, 0.0), e), **guarantee.around)
     rho = _rho(guarantee)
     if rho is None:
         raise _refused(guarantee, "Renyi DP")
-    return RenyiDP(a, a * rho, adjacency=guarantee.adjacency)
+    return RenyiDP(a, a * rho, **guarantee.around)
 
 
 def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
@@ -129,7 +129,7 @@ def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
     rho = guarantee.epsilon**2 / 2 if isinstance(guarantee, PureDP) else _rho(guarantee)
     if rho is None:
         raise _refused(guarantee, "zero-concentrated DP")
-    return ZeroConcentratedDP(rho, adjacency=guarantee.adjacency)
+    return ZeroConcentratedDP(rho, **guarantee.around)
 
 
 def as_replace_one(guarantee: Guarantee) -> Guarantee:
@@ -158,6 +158,42 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     once = guarantee.profile
     last = float(guarantee.tangents(200)[-1])
     return replace(one_after_another(once, once, last), converted_from=guarantee.describe())
+
+
+def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
+    """Give what holds for the question that an attacker asks.
+
+    Parameters
+    ----------
+    guarantee
+        About whichever neighbours.
+    secret
+        ``"value"``: what value a record has; of a guarantee about added and removed records that
+        is `as_replace_one`. ``"membership"``: whether a record is in the data; the guarantee holds
+        as it is. One about replaced records then tells of "this record, or another in its place".
+
+    Notes
+    -----
+    Source: Narcissus theory 3. Membership is a secret with two values, and the data sets that have
+    them are neighbours: no step leads over a third one.
+
+    Examples
+    --------
+    >>> once = GaussianDP(1.0, adjacency="add-remove")
+    >>> as_asked(once, "membership").describe()
+    'Gaussian DP with mu 1 (add-remove neighbours: the record is in or out)'
+    >>> as_asked(once, "value").describe().split(", ")[0]
+    'Gaussian DP with mu 2 (replace-one neighbours'
+    """
+    if secret == "value":
+        marked = guarantee.secret != secret
+        return as_replace_one(replace(guarantee, secret=secret) if marked else guarantee)
+    if guarantee.converted_from:
+        raise InputError(
+            f"`guarantee` was converted to a replaced record, got {guarantee.describe()}; "
+            "ask of the one that it was converted from"
+        )
+    return replace(guarantee, secret=secret)
 
 
 def _renyi_twice(guarantee: RenyiDP) -> RenyiDP:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from narcissus._number_table import NumberTable, read_number_table
 from narcissus.errors import InputError
-from narcissus.guarantees.base import Adjacency, FloatArray
+from narcissus.guarantees.base import Adjacency, FloatArray, Secret
 from narcissus.guarantees.curve import ProfileCurve
 from narcissus.guarantees.losses import from_losses, from_losses_of_orders
 from narcissus.guarantees.orders import from_orders
@@ -17,7 +18,9 @@ from narcissus.guarantees.orders import from_orders
 _ROUNDED = 1e-9  # so much, relatively, a delta may rise by how it was written
 
 
-def read_profile(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
+def read_profile(
+    path: Path, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
+) -> ProfileCurve:
     """Read a privacy curve: its points as rows, each a statement (epsilon, delta)-DP.
 
     Between the points the chord in ``exp(epsilon)`` holds, since every profile is convex there;
@@ -32,6 +35,9 @@ def read_profile(path: Path, *, adjacency: Adjacency = "replace-one") -> Profile
         orders of a record that is added or removed, which are converted to a replaced one.
     adjacency
         Which neighbours a single ``delta`` is about, in both orders.
+    secret
+        What is asked: for a value the two orders are converted to a replaced record, for membership
+        the worse of them holds.
 
     Raises
     ------
@@ -59,11 +65,15 @@ def read_profile(path: Path, *, adjacency: Adjacency = "replace-one") -> Profile
                 f"{where[upper]:g}; are columns or rows mixed up?"
             )
     if "delta" in found:
-        return ProfileCurve(_plain(where), _plain(found["delta"]), adjacency=adjacency)
-    return from_orders(where, found["delta_add"], found["delta_remove"])
+        return ProfileCurve(
+            _plain(where), _plain(found["delta"]), adjacency=adjacency, secret=secret
+        )
+    return from_orders(where, found["delta_add"], found["delta_remove"], secret=secret)
 
 
-def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
+def read_losses(
+    path: Path, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
+) -> ProfileCurve:
     """Read a privacy loss distribution: losses and their probabilities as rows.
 
     Parameters
@@ -76,6 +86,8 @@ def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileC
         ``probability_remove`` (``P`` with it), which are converted to a replaced one.
     adjacency
         Which neighbours ``probability`` is about.
+    secret
+        See `read_profile`.
 
     Raises
     ------
@@ -106,8 +118,10 @@ def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileC
     try:
         if "probability" in found:
             back = found.get("probability_reversed")
-            return from_losses(losses, found["probability"], adjacency=adjacency, reverse=back)
-        return from_losses_of_orders(losses, found["probability_add"], found["probability_remove"])
+            one = from_losses(losses, found["probability"], adjacency=adjacency, reverse=back)
+            return replace(one, secret=secret)
+        orders = found["probability_add"], found["probability_remove"]
+        return from_losses_of_orders(losses, *orders, secret=secret)
     except InputError as error:
         raise InputError(f"{table.path}: {error}") from error
 

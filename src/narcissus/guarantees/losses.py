@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from narcissus._validation import probabilities, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.base import Adjacency, FloatArray, epsilons
+from narcissus.guarantees.base import Adjacency, FloatArray, Secret, epsilons
 from narcissus.guarantees.curve import ProfileCurve
 from narcissus.guarantees.orders import from_orders
 
@@ -110,8 +110,10 @@ def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatAr
     return end + np.log(np.exp(start - end) * (1 - share) + share)
 
 
-def from_losses_of_orders(losses: ArrayLike, add: ArrayLike, remove: ArrayLike) -> ProfileCurve:
-    """Give what holds for a replaced record from the losses of adding and of removing one.
+def from_losses_of_orders(
+    losses: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
+) -> ProfileCurve:
+    """Give what the losses of adding and of removing a record prove of what is asked.
 
     Parameters
     ----------
@@ -121,10 +123,13 @@ def from_losses_of_orders(losses: ArrayLike, add: ArrayLike, remove: ArrayLike) 
         The masses where ``P`` is without the record and ``Q`` with it, shape (k,).
     remove
         The masses where ``P`` is with the record, shape (k,).
+    secret
+        See `narcissus.guarantees.from_orders`.
     """
     orders = [_checked(name, losses, m, 0.0) for name, m in (("add", add), ("remove", remove))]
     points = _knots(np.concatenate([where for where, _ in orders]))
-    return from_orders(points, *(_deltas(where, mass, points) for where, mass in orders))
+    deltas = (_deltas(where, mass, points) for where, mass in orders)
+    return from_orders(points, *deltas, secret=secret)
 
 
 def _checked(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from narcissus._validation import probabilities
 from narcissus.errors import InputError
-from narcissus.guarantees.base import FloatArray, epsilons
+from narcissus.guarantees.base import FloatArray, Secret, epsilons
 from narcissus.guarantees.curve import ProfileCurve, chords, corners
 
 Profile = Callable[[FloatArray], FloatArray]
@@ -26,8 +26,10 @@ _SPLITS = 201  # of each epsilon between the steps
 _FARTHEST = 300.0  # e^300 times a mass is still a float
 
 
-def from_orders(points: ArrayLike, add: ArrayLike, remove: ArrayLike) -> ProfileCurve:
-    """Give what holds for a replaced record from the profiles of adding and of removing one.
+def from_orders(
+    points: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
+) -> ProfileCurve:
+    """Give what the profiles of adding and of removing a record prove of what is asked.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def from_orders(points: ArrayLike, add: ArrayLike, remove: ArrayLike) -> Profile
         Delta of "without the record" against "with it" at each of them, shape (k,).
     remove
         Delta of "with the record" against "without it", shape (k,).
+    secret
+        ``"value"``: what holds for a replaced record. ``"membership"``: the worse of both orders.
 
     Notes
     -----
@@ -62,9 +66,13 @@ def from_orders(points: ArrayLike, add: ArrayLike, remove: ArrayLike) -> Profile
     order = np.argsort(where, kind="stable")
     where = where[order]
     first, second = (np.minimum.accumulate(step[order]) for step in steps)
-    both = one_after_another(
-        _one_order(where, first, second), _one_order(where, second, first), float(where[-1])
-    )
+    orders = _one_order(where, first, second), _one_order(where, second, first)
+    if secret == "membership":
+        worse = np.maximum(*(profile(where) for profile in orders))
+        return ProfileCurve(
+            tuple(where.tolist()), tuple(worse.tolist()), adjacency="add-remove", secret=secret
+        )
+    both = one_after_another(*orders, float(where[-1]))
     return replace(
         both,
         converted_from=f"profiles of {where.size} points of adding and of removing a record "

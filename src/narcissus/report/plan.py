@@ -12,6 +12,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from narcissus.bounds import THEOREMS
+from narcissus.guarantees import Secret
 from narcissus.report.html import environment
 
 SCRIPTS = ("plan.js", "plan_page.js")
@@ -24,13 +25,15 @@ def plan_script() -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def plan_html(version: str) -> str:
+def plan_html(version: str, secret: Secret = "value") -> str:
     """Draw the page.
 
     Parameters
     ----------
     version
         Of this package, which the page names.
+    secret
+        What the page asks first: ``"value"`` or ``"membership"``; it can be changed there.
 
     Returns
     -------
@@ -50,6 +53,7 @@ def plan_html(version: str) -> str:
             script=Markup(script),  # our own files
             digest=b64encode(sha256(script.encode()).digest()).decode(),
             version=version,
+            secret=secret,
             optimum=cited["one-target-optimum"],
             domination=cited["domination"],
             interpolation=cited["interpolation"],

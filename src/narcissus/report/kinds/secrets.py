@@ -113,6 +113,7 @@ def _threat(results: SecretsResults) -> list[Block]:
             "how secrets are drawn, how models are trained, what they start from",
         ),
         ("Models start from", _STARTS[one.start]),
+        ("Asked", "what value a canary has, another one being in its place"),
         ("Epsilon is about", _NEIGHBOURS[one.neighbours]),
         ("Steps, clipping norm", f"{one.steps:,}, {number(one.clip)}"),
     ]

@@ -5,7 +5,7 @@ const say = (id, text) => { one(id).textContent = text; };
 const up = (x, figures) => outwards(x, 1, figures), down = (x) => outwards(x, -1);
 const plain = (x) => String(Number(x.toPrecision(6)));
 const people = (x) => x.toLocaleString("en");
-const FIELDS = ["kind", "epsilon", "mu", "prior", "others", "values", "people", "confidence",
+const FIELDS = ["secret", "kind", "epsilon", "mu", "prior", "others", "values", "people", "confidence",
   "most-advantage", "most-people"];
 
 const NEARLY = 0.999; // 0.333 of three values is a third
@@ -32,6 +32,8 @@ function numberIn(id) {
     wrong = `Give a number from ${low} to ${high}.`;
   } else if (text !== "" && field.step === "1" && !Number.isInteger(value)) {
     wrong = "Give a whole number.";
+  } else if (id === "prior" && one("secret").value === "membership" && value < 0.5) {
+    wrong = "In or out: the best guess is right with probability of at least 0.5.";
   } else if (id === "values" && value * Number(one("prior").value) < NEARLY) {
     wrong = `With ${value} values the best guess is right with probability of at least ` +
       `${plain(1 / value)}: give more values or a better guess.`;
@@ -43,14 +45,18 @@ function numberIn(id) {
 
 /** Read the form; null where something is wrong. */
 function asked() {
-  const kind = one("kind").value, known = one("others").value === "alike";
+  const kind = one("kind").value, secret = one("secret").value, inside = secret === "membership";
+  const alike = one("others").value === "alike", known = inside || alike;
+  for (const name of ["value", "membership"]) {
+    for (const part of document.querySelectorAll(`.of-${name}`)) part.hidden = name !== secret;
+  }
   for (const name of ["pure", "gaussian"]) {
     for (const part of document.querySelectorAll(`.of-${name}`)) part.hidden = name !== kind;
   }
-  for (const part of document.querySelectorAll(".of-alike")) part.hidden = !known;
+  for (const part of document.querySelectorAll(".of-alike")) part.hidden = inside || !alike;
   const found = {
-    kind, strength: numberIn(kind === "pure" ? "epsilon" : "mu"), p: numberIn("prior"),
-    values: known ? numberIn("values") : null, n: numberIn("people"),
+    secret, kind, strength: numberIn(kind === "pure" ? "epsilon" : "mu"), p: numberIn("prior"),
+    values: inside ? 2 : alike ? numberIn("values") : null, n: numberIn("people"),
     confidence: numberIn("confidence"), mostAdvantage: numberIn("most-advantage"),
     mostPeople: numberIn("most-people"),
   };
@@ -81,7 +87,7 @@ function showThreshold(id, [tone, words], name, most) {
 function command(q) {
   const release = `--${q.kind === "pure" ? "epsilon" : "mu"} ${q.strength}`;
   const row = prior(q.p, q.values).flatMap(([d, c]) => Array(c).fill(d));
-  const known = q.values === null ? `--prior ${q.p} --success exact` : `--values ${row.join(",")}`;
+  const known = q.secret === "membership" ? `--secret membership --prior ${q.p}` : q.values === null ? `--prior ${q.p} --success exact` : `--values ${row.join(",")}`;
   return `narcissus bound ${release} ${known} --targets ${q.n} --confidence ${q.confidence}`;
 }
 
@@ -95,6 +101,9 @@ function show(q, a) {
       "every guess may be right."
     : `With ${sure}% confidence at most ${people(a.atMost)} of ${people(q.n)} people fall (proved); ` +
       `some mechanism with this guarantee reaches ${people(a.reachedNumber)}${under}.`;
+  const inside = q.secret === "membership";
+  say("question", inside ? "Asked: whether a person's record is in the data."
+    : "Asked: what value a person's record has.");
   say("before", `Without the release, the best guess about one person is right with probability ` +
     `${plain(q.p)} (${share(q.p, false)}).`);
   say("single", `With it, ${single} (${share(a.success, true)}). Some mechanism with this guarantee ` +
@@ -109,8 +118,10 @@ function show(q, a) {
   say("reached-number", people(a.reachedNumber));
   say("tail", a.atMost === q.n ? "" : `That more than ${people(a.atMost)} fall has probability at ` +
     `most ${up(a.tail)}; some mechanism with this guarantee reaches ${down(a.reachedTail)}${under}.`);
-  say("guarantee", pure ? `pure DP with epsilon ${plain(q.strength)} (replace-one neighbours)`
-    : `Gaussian DP with mu ${plain(q.strength)} (replace-one neighbours)`);
+  const around = inside ? "of added and removed records, or of this record and another in its place"
+    : "replace-one neighbours";
+  say("guarantee", pure ? `pure DP with epsilon ${plain(q.strength)} (${around})`
+    : `Gaussian DP with mu ${plain(q.strength)} (${around})`);
   say("about-prior", known ? "the prior of the target's value is as given"
     : `no value is likelier a priori than ${plain(q.p)}, and a guess must name it`);
   const byOne = verdict(q.mostAdvantage, a.advantage, advantage(a.reachedSuccess, q.p), under);
@@ -141,7 +152,7 @@ function readAddress() {
     if (FIELDS.includes(id)) one(id).value = value;
   }
   for (const slider of document.querySelectorAll("[data-of]")) slider.value = one(slider.dataset.of).value;
-  for (const id of ["kind", "others"]) if (one(id).selectedIndex < 0) one(id).selectedIndex = 0;
+  for (const id of ["secret", "kind", "others"]) if (one(id).selectedIndex < 0) one(id).selectedIndex = 0;
   update();
 }
 
