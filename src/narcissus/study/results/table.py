@@ -120,7 +120,7 @@ class FindingResult(ResultModel):
 class Excess(ResultModel):
     """One finding, held against the threshold: positive is beyond it."""
 
-    later = frozenset({"of"})
+    later = frozenset({"of", "low_apart"})
 
     role: Literal["attack", "ceiling", "bound"]
     name: str
@@ -133,6 +133,17 @@ class Excess(ResultModel):
     high: AboutExcess | None
     kind: Grade = Field(description="Of the numbers: a bound is sampled for all people alike.")
     trials: Positive | None = Field(description="That would tell its sign; null: none would.")
+    low_apart: AboutExcess | None = Field(
+        None,
+        description="Another lower limit, where that of the paired difference does not tell: of "
+        "what is recovered alone, less an upper limit of what is guessed, which people tell. Each "
+        "fails with half of the error; null: not needed, or there is none.",
+    )
+
+    @property
+    def at_least(self) -> float | None:
+        """The larger of its lower limits."""
+        return max((x for x in (self.low, self.low_apart) if x is not None), default=None)
 
 
 class ThresholdResult(ResultModel):

@@ -71,6 +71,12 @@ class PriorTest(ResultModel):
     off: Signed
     off_low: Signed
     off_high: Signed
+    chance_off: NonNegative | None = Field(
+        None,
+        description="How far chance takes what all people score from what a right prior says of "
+        "them, with the same confidence: what they score is exact; null: it was sampled.",
+    )
+    later = frozenset({"chance_off"})
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -78,10 +84,26 @@ class PriorTest(ResultModel):
         return self
 
 
+class HeldOutGuess(ResultModel):
+    """What somebody else guesses from the known columns, of rows whose secrets were not seen."""
+
+    by: str = Field(description="Who guesses, in words.")
+    people: Positive = Field(description="Rows of the table that were guessed.")
+    share: Share
+    prior_share: Share = Field(description="What the prior's best guess gets of the same rows.")
+    at_most: Share = Field(description="What the prior, if it is right, allows anybody.")
+    confidence: Level = Field(description="With which it does.")
+
+    @property
+    def refutes(self) -> bool:
+        """Whether more is guessed than the prior allows."""
+        return self.share > self.at_most
+
+
 class GuessResult(LimitedMean):
     """What the best guess without the release gets right."""
 
-    later = frozenset({"is_best_found", "at_most", "each_column"})
+    later = frozenset({"is_best_found", "at_most", "each_column", "held_out"})
 
     by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
     is_best_found: bool = Field(
@@ -94,6 +116,9 @@ class GuessResult(LimitedMean):
     )
     each_column: Mapping[str, Share] | None = Field(
         None, description="What the best guess of each unknown column alone gets, by the prior."
+    )
+    held_out: tuple[HeldOutGuess, ...] | None = Field(
+        None, description="What others than the prior guess of rows of the table; null: not tried."
     )
 
 

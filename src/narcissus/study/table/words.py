@@ -256,6 +256,13 @@ def against(
     elif share is None or share.share_at_most >= 1:
         why = "the guarantee is too weak" if numbers.noise is None else "there is too little noise"
         items.append(f"Nothing is proved of the mean share: {why}.")
+    items += [
+        f"The prior's guess falls short: {one.by} gets {percent(one.share)} of {one.people:,} rows "
+        f"of the table, the prior {percent(one.prior_share)} of them, "
+        f"{points(one.share - one.prior_share)} less."
+        for one in numbers.guess.held_out or ()
+        if one.refutes
+    ]
     precision = numbers.precision
     if precision is not None and not precision.is_reached:
         items.append(
@@ -264,11 +271,12 @@ def against(
             f"{numbers.trials:,} trials, the most that were to be played."
         )
     for excess in excesses:
-        if excess.role == "attack" and excess.low is not None and excess.low > 0:
+        least = excess.at_least
+        if excess.role == "attack" and least is not None and least > 0:
             who = f" of {excess.group}" if excess.group else ""
             items.append(
                 f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {lower(100 * excess.low, places=1)} points)."
+                f"the threshold allows (at least {lower(100 * least, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
         items += _best_attack(numbers.best, best)
