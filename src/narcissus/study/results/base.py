@@ -47,6 +47,7 @@ LATER = frozenset(
         "shadows",
         "held_out",
         "low_apart",
+        "gain_low_apart",
         "chance_off",
     }
 )

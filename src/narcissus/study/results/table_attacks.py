@@ -164,7 +164,7 @@ class BelowGuess(ResultModel):
 class AttackResult(LimitedMean):
     """What one attack recovered at one setting, beside its own baseline."""
 
-    later = frozenset({"is_estimated", "search", "below"})
+    later = frozenset({"is_estimated", "search", "below", "gain_low_apart"})
 
     low_joint: Share | None = Field(
         description="A lower limit that holds for all attacks and settings at once."
@@ -180,6 +180,11 @@ class AttackResult(LimitedMean):
     gain_low: Signed
     gain_high: Signed
     gain_low_joint: Signed | None
+    gain_low_apart: Signed | None = Field(
+        None,
+        description="Another one, where that does not tell: of what is recovered alone, less what "
+        "is guessed; each fails with half of the error. Null: not needed, or there is none.",
+    )
     advantage: Signed
     advantage_low: Signed
     advantage_high: Signed
@@ -204,6 +209,12 @@ class AttackResult(LimitedMean):
     below: BelowGuess | None = Field(
         None, description="Null: it recovered as much as the guess, or does not say how less."
     )
+
+    @property
+    def sure_gain(self) -> float:
+        """What the release surely adds to what the attack gets without it."""
+        limits = (self.gain_low_joint, self.gain_low_apart)
+        return max((low for low in limits if low is not None), default=-1.0)
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -34,8 +34,9 @@ from narcissus.study.results.table_attacks import (
     PriorTest,
     SearchResult,
 )
+from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import Enclosure
-from narcissus.study.table.excess import family
+from narcissus.study.table.excess import apart, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.limits import AttackScores, counted, has_decoy, scores_of
 
@@ -151,6 +152,7 @@ def attack_result(
         "low_joint": scores.share(joint).low,
         **_roughly(scores, luck, level),
         **_against_itself(scores, level, joint),
+        "gain_low_apart": None,
         "decoy": _decoy(experiment, name, attack, trials, scores),
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
@@ -163,6 +165,9 @@ def attack_result(
         "search": _search(name, trials),
         "uses": attack.uses,
     }
+    if found["gain_low_joint"] <= 0 < found["gain"]:
+        nothing = Criterion("gain", 0.0)
+        found["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
     if experiment.prior_is_exact:
         _respect(found, bounds, _proved_of(experiment, trials))
     if len(found["columns"]) == 1:  # the one column's share is that of the whole

@@ -83,6 +83,7 @@ def _excess(
         high=high,
         kind="sampled",
         trials=trials,
+        low_apart=None,
     )
 
 
@@ -150,9 +151,8 @@ def _of_means(
         limits = (found.value, found.low, found.high)
         excess = _of_attack(experiment, attack, name, criterion, "", limits, needed)
         if excess.role == "attack" and needed is not None and found.value > 0:
-            least = _apart(experiment, scores, criterion, trials[:count], confidence)
-            told = {"trials": None} if least is not None and least > 0 else {}
-            excess = excess.model_copy(update={"low_apart": least, **told})
+            least = apart(experiment, scores, criterion, trials[:count], confidence)
+            excess = excess.model_copy(update={"low_apart": least})
         yield excess
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t[criterion.moments] for t in trials])
@@ -160,7 +160,7 @@ def _of_means(
         yield _of_bound(experiment, sums, counts, criterion, group="")
 
 
-def _apart(
+def apart(
     experiment: Experiment,
     scores: AttackScores,
     criterion: Criterion,

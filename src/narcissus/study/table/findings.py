@@ -14,7 +14,6 @@ from narcissus.findings import Finding
 from narcissus.study.results.table import CountBound, SettingNumbers, ShareBound
 from narcissus.study.results.table_attacks import PriorTest
 
-
 INDEPENDENT = "the secrets of the people are independent given their known columns"
 
 

@@ -27,7 +27,8 @@ from narcissus.study.table.trees import tree_chances
 from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
 
-Codes = NDArray[np.integer]
+Codes = NDArray[np.int32]
+Guesses = NDArray[np.integer]
 
 FITTED, TESTED = 3_000, 2_000
 """Rows that the forest is fitted to, and rows that are guessed, at most."""
@@ -55,7 +56,8 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
         return None
     rng = child(experiment.entropy, HELD_OUT)
     some = min(table.rows, LOOKED_UP)
-    rows = rng.permutation(RealRows(table.records, some, table.counts).draw(1, rng).data[0])
+    drawn = RealRows(table.records, some, table.counts).draw(1, rng).data[0]
+    rows = drawn[rng.permutation(some)]
     most = TESTED if experiment.factored else max(1, min(TESTED, ENTRIES // queries.values))
     tested = min(len(rows) // 3, most)
     fitted = rows[tested : tested + FITTED]
@@ -70,14 +72,14 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
     return tuple(found)
 
 
-def _named(experiment: Experiment, rows: Codes) -> Codes:
+def _named(experiment: Experiment, rows: Codes) -> Guesses:
     """Give the guesses that name the secrets of these rows."""
     if experiment.factored:
         return rows[:, list(experiment.queries.unknown)]
     return experiment.success.guess_of(experiment.queries.joint(rows))
 
 
-def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Codes:
+def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Guesses:
     """Guess the unknown columns of rows from the known ones of others.
 
     Joint values are guessed as one; where none are listed, column by column.
@@ -87,7 +89,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Codes:
     ordered = [experiment.table.ordered[c] for c in known]
     rng = child(experiment.entropy, HELD_OUT, 0)
 
-    def chances(secrets: Codes) -> tuple[Codes, NDArray[np.float64]]:
+    def chances(secrets: Guesses) -> tuple[Guesses, NDArray[np.float64]]:
         values, counts = np.unique(secrets, return_counts=True)
         values = np.sort(values[np.argsort(-counts, kind="stable")][:CLASSES])
         kept = np.isin(secrets, values)
@@ -96,7 +98,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Codes:
         return values, tree_chances(rows, classes, asked[:, known], ordered, size=size, rng=rng)
 
     if experiment.factored:
-        picked: list[Codes] = []
+        picked: list[Guesses] = []
         for column in queries.unknown:
             values, found = chances(fitted[:, column])
             picked.append(values[found.argmax(axis=1)])
@@ -107,7 +109,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Codes:
     return experiment.success.decide(beliefs)
 
 
-def _scored(experiment: Experiment, by: str, rows: Codes, attempt: Codes) -> HeldOutGuess:
+def _scored(experiment: Experiment, by: str, rows: Codes, attempt: Guesses) -> HeldOutGuess:
     """Score guesses about rows, beside the prior's own and what it allows anybody."""
     side: Any = experiment.side
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
@@ -126,4 +128,3 @@ def _scored(experiment: Experiment, by: str, rows: Codes, attempt: Codes) -> Hel
         at_most=most,
         confidence=SURE,
     )
-

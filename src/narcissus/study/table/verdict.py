@@ -1,10 +1,10 @@
 """The verdict on one setting: from graded findings to a status, and what it rests on.
 
 What counts is always the worse end. A threshold is exceeded when a lower limit of an attack is
-above it: each of two has half of the error. It is met when the upper limit of a bound, or of the ceiling, keeps it; the status then
-has the grade of what keeps it, and takes as given what that does. Where two findings contradict
-each other, that is the verdict. What more trials would settle is "too few trials"; anything else
-is inconclusive. An attack that fails proves nothing.
+above it: each of two has half of the error. It is met when the upper limit of a bound, or of the
+ceiling, keeps it; the status then has the grade of what keeps it, and takes as given what that
+does. Where two findings contradict each other, that is the verdict. What more trials would settle
+is "too few trials"; anything else is inconclusive. An attack that fails proves nothing.
 """
 
 from __future__ import annotations
