@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from narcissus.report.brief import at_decisive, no_stronger
 from narcissus.report.format import SIGNS, percent
 from narcissus.report.kinds import page_of
+from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.report.subjects import Subject, subject_of
 from narcissus.study.record import Record
@@ -186,7 +187,9 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
     one = results.decisive
     found: dict[str, Answered] = {}
     if (best := one.best_attack) is not None:
-        text = f"{percent(best.share)} recovered, {percent(one.guess.share)} guessed without"
+        who = best_name(one).removeprefix("the best attack")
+        text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
+        text += f"{percent(one.guess.share)} guessed without"
         found["inference"] = Answered(f"{text} ({one.label})", "sampled")
     for bound in (one.share_bound, one.count_bound):
         if bound is not None and bound.guarantee:

@@ -1,15 +1,28 @@
 """What attacks, settings and thresholds are called, and which setting the verdict names."""
 
+import json
+import random
+import re
+from pathlib import Path
+
 import pytest
 
-from narcissus.report.format import NO_BREAK
+from narcissus.report.brief import brief_of
+from narcissus.report.format import NO_BREAK, percent
+from narcissus.report.kinds import page_of
 from narcissus.report.kinds.table_names import (
     above_guess,
     attack_name,
+    best_name,
     label_of,
     level_of,
     share_allowed,
 )
+from narcissus.report.mapping import mapping_of
+from narcissus.report.text import page_text
+from narcissus.study.record import read_record
+from narcissus.study.results.table import TableResults
+from narcissus.study.table.words import against, odds
 
 
 def setting_of(record):
@@ -54,3 +67,95 @@ def test_an_advantage_that_is_allowed_as_a_share(single):
 def test_the_gain_is_over_what_is_guessed_and_not_over_the_own_baseline(single):
     assert above_guess(setting_of(single())) == pytest.approx(0.56 - 0.53)
     assert above_guess(setting_of(single(best=None, attacks={}))) is None
+
+
+def shuffled(record, rng):
+    """Give a table's record with other shares: any attack may be above any, and the guess."""
+    data = json.loads(record.model_dump_json())
+    settings = data["results"] if isinstance(data["results"], list) else [data["results"]]
+    for one in settings:
+        attacks = list(one["attacks"].values())
+        shares = [one["guess"]["share"], *(rng.uniform(0.3, 0.9) for _ in attacks)]
+        for attack, share in zip(attacks, shares[1:], strict=True):
+            shift = share - attack["share"]
+            gain = share - attack["baseline"]
+            attack |= {"share": share, "low": max(0, share - 0.1), "high": min(1, share + 0.1)}
+            attack["low_joint"] = max(0.0, share - 0.15)
+            attack |= {"gain": gain, "gain_low": gain - 0.1, "gain_high": gain + 0.1}
+            attack["gain_low_joint"] = gain - 0.15
+            attack["approximate"] = None
+            for column in attack["columns"].values():
+                column |= {k: min(1, max(0, column[k] + shift)) for k in ("share", "low", "high")}
+        one["best"] = rng.choice(list(one["attacks"]))
+    results = TableResults.model_validate_json(json.dumps(data["results"]))
+    return record.model_copy(update={"results": results})
+
+
+def texts(record):
+    """Give every sentence of a page, of the brief and of the mapping, made of the rows."""
+    pages = page_of(record), brief_of(record), mapping_of(record)
+    return " ".join(" ".join(page_text(page).split()) for page in pages)
+
+
+def table_records(every_record, single):
+    found = [r for r in every_record.values() if isinstance(r.results, TableResults)]
+    folder = Path(__file__).parents[2] / "study" / "records" / "first"
+    return [*found, single(), read_record(folder / "table.json")]
+
+
+def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
+    """Issue 26: the brief quotes the attack `prior` (61.3) beside 62.5 on the same page."""
+    rng = random.Random(1)
+    records = table_records(every_record, single)
+    records += [shuffled(record, rng) for record in records for _ in range(3)]
+    for record in records:
+        one, said = record.results.decisive, texts(record)
+        name, best = best_name(one), one.best_attack
+        largest = max(attack.share for attack in one.attacks.values())
+        assert (name == "the best attack") == (best.share == largest)
+        for quoted in re.findall(r"[Rr]ecovered with it by the best attack (\d+\.\d)%", said):
+            assert quoted == f"{100 * largest:.1f}" == f"{100 * best.share:.1f}"
+        if name != "the best attack":
+            assert "by the best attack" not in said
+            assert "the best attack (" not in said
+            assert f"Recovered with it by {name}" in said
+            assert attack_name(one.best) in name
+
+
+def test_sentences_about_numbers_do_not_contradict_each_other(every_record, single):
+    """Pairs: who gains and who is said to, what is said of the whole and of each, with and without.
+
+    Of the kept records and of others with shares that are shuffled.
+    """
+    rng = random.Random(2)
+    records = table_records(every_record, single)
+    records += [shuffled(record, rng) for record in records for _ in range(3)]
+    for record in records:
+        for one in record.results.settings:
+            said = odds(one, ())
+            number = f"{100 * one.best_attack.share:.0f} with it"
+            guess = one.guess.share
+            if "no attack that was tried" in said:
+                assert number not in said
+                assert all((a.low_joint or 0) <= guess for a in one.attacks.values())
+            else:
+                assert number in said
+            found = " ".join(against(one, (), ()))
+            for name, attack in one.attacks.items():
+                learns = f"Sampled: the attack `{name}` learns from the release"
+                assert learns not in found or (
+                    attack.sure_gain > 0 and percent(attack.share) in found
+                )
+            some = [a for a in one.attacks.values() if a.sure_gain > 0 and a.uses != "prior"]
+            assert bool(some) == bool(re.search("Sampled: the attack `[^`]+` learns", found))
+
+
+def test_old_records_are_written_as_they_were_read():
+    for path in sorted((Path(__file__).parents[2] / "study").glob("re*/**/table.json")):
+        record = read_record(path)
+        for one in record.results.settings:
+            assert one.guess.held_out is None
+            written = one.model_dump()
+            assert "held_out" not in written["guess"]
+            assert all("low_apart" not in e for e in written["excesses"])
+            assert all("gain_low_apart" not in a for a in written["attacks"].values())

@@ -1,10 +1,13 @@
 """Limits of what an attack scores: by one method where chances are known, else as before."""
 
+import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.evidence import (
     advantage_limits,
     difference_limits,
@@ -13,6 +16,7 @@ from narcissus.evidence import (
     narrowest_limits,
     studentised_limits,
 )
+from narcissus.study.table.attack_summary import prior_test
 from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import FALL, LEAST, MOST, RISE, Enclosure
 from narcissus.study.table.limits import AttackScores, expected_reach, has_decoy, scores_of, within
@@ -146,3 +150,88 @@ def test_a_decoy_stands_for_fresh_people_where_the_prior_may_be_wrong(ready):
         key, place = (f"{name}/fresh", ()) if attack.informed else (f"{name}/decoy", 0)
         assert has_decoy(experiment, attack) != attack.informed
         assert found.fresh == pytest.approx([float(t[key][place]) for t in trials])
+
+
+ATTACKS = {"prior": {}, "posterior": {}}
+ALL = {"threat": {"people": "all", "targets": None}, "prior": {"kind": "independent"}}
+
+
+def audited(narcissus, path):
+    _, out, err = narcissus("audit", path, "--json", "--quiet", "--restart")
+    assert out, err
+    return json.loads(out)["results"], err
+
+
+@pytest.mark.parametrize("trials", [1, 4])
+def test_what_is_counted_over_all_people_is_exact(study, narcissus, trials):
+    """Issue 26: limits of 10.6% and 98.3% for a share of the whole population."""
+    for mechanism in ({"k": 2, "epsilon": 1.0}, {"k": 2, "scale": 0}):
+        other = {"epsilon": None, **mechanism}
+        path = study(**ALL, mechanism=other, attacks=ATTACKS, run={"trials": trials})
+        record, _ = audited(narcissus, path)
+        prior, posterior = record["attacks"]["prior"], record["attacks"]["posterior"]
+        for key in ("share", "baseline"):
+            low, high = ("low", "high") if key == "share" else (f"{key}_low", f"{key}_high")
+            assert prior[low] == prior[key] == prior[high]
+        assert prior["share"] == record["guess"]["share"]
+        assert prior["gain_low"] == prior["gain"] == prior["gain_high"] == 0
+        # the noise of other releases is another matter, and so are decoys
+        exact = mechanism.get("scale") == 0
+        assert (posterior["low"] == posterior["share"] == posterior["high"]) is exact
+        assert posterior["baseline_low"] < posterior["baseline_high"]
+        assert posterior["gain_low"] < posterior["gain"] < posterior["gain_high"]
+
+
+def test_all_people_test_the_prior_by_what_chance_does_to_their_secrets(study, narcissus):
+    """Not by how many releases were made of them, which says nothing of the people."""
+    found = []
+    for trials in (1, 8):
+        path = study(**ALL, attacks=ATTACKS, run={"trials": trials})
+        record, _ = audited(narcissus, path)
+        found.append(record["guess"]["by_the_prior"])
+        assert record["attacks"]["prior"]["decoy"]["chance_off"] == found[-1]["chance_off"]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    test = found[0]
+    assert test["off_low"] == test["off"] == test["off_high"]
+    assert abs(test["off"]) < test["chance_off"] < 0.15  # of 500 people
+
+
+def test_how_far_chance_takes_all_people_holds_at_its_level():
+    """Against the exact distribution: the chance to be off by more is at most the error."""
+    rng = np.random.default_rng(0)
+    for n in (3, 30, 300):
+        for chance in (rng.random(n), rng.beta(9, 1, n), np.full(n, 0.99)):
+            sums = np.array([chance.sum(), (chance**2).sum()])
+            stub = SimpleNamespace(
+                confidence=0.95, spent=1.0, targets=n, attacks=(), settings=(0,), everybody=True
+            )
+            one = np.array([chance.mean()])
+            found = prior_test(stub, one, one, sums=sums)
+            mass = -np.diff(PoissonBinomial(chance).tails())
+            off = np.abs(np.arange(n + 1) - chance.sum()) / n > found.chance_off
+            assert mass[off].sum() <= 1 - found.confidence
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "fixed"),
+    [
+        ({"name": "rounding", "base": 5}, True),
+        ({"name": "suppression", "threshold": 5}, True),
+        ({"name": "random-rounding", "base": 5}, False),
+        ({"name": "microdata"}, True),
+        ({"name": "swapping", "rate": 0.1}, False),
+        ({"name": "bootstrap"}, False),
+    ],
+)
+def test_a_release_without_chance_is_the_same_twice(ready, mechanism, fixed):
+    """Whatever is called fixed is so; up to the order of rows, which no attack of ours reads."""
+    other = {"k": None, "epsilon": None, **mechanism}
+    experiment = ready(mechanism=other, attacks={"prior": {}})
+    prepared = experiment.settings[0].mechanism
+    data = experiment.table.codes[None]
+    one, two = (prepared.release(data, np.random.default_rng(s))[0] for s in (1, 2))
+    same = [
+        np.array(sorted(r.rows.tolist())) if hasattr(r, "rows") else r.cells for r in (one, two)
+    ]
+    assert prepared.fixed is fixed
+    assert np.array_equal(*same, equal_nan=True) is fixed

@@ -73,7 +73,7 @@ def test_shares_of_columns_are_added_up(study, counts_of):
 
 
 def test_more_than_everybody_is_no_record(study):
-    from narcissus.study.results.table import OwnRelease
+    from narcissus.study.results.table_attacks import OwnRelease
 
     good = dict(path="c", digest="d", people=3, guessed=2, by_the_prior=1.5, attacks={})
     assert OwnRelease(**good).people == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class PublishedRows(TableMechanism):
 
     def prepare(self, columns: Columns) -> PreparedRows:
         """Give the rows of any table."""
-        return PreparedRows.of(columns, _shuffled)
+        return replace(PreparedRows.of(columns, _shuffled), fixed=True)
 
 
 def _shuffled(codes: Codes, rng: np.random.Generator) -> Codes:

@@ -39,12 +39,15 @@ class PreparedCells:
     cellwise
         Whether the rule is the exact chance of each cell, independent of the others; otherwise it
         only says which counts a cell may have.
+    fixed
+        Whether nothing is drawn: two releases of the same people are equal.
     """
 
     queries: TableQueries
     rule: CellRule
     change: Change
     cellwise: bool = True
+    fixed: bool = False
     releases = ProtectedCounts
     guarantee = None
     noise = None

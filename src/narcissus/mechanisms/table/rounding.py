@@ -70,7 +70,8 @@ class Rounding(ProtectedTables):
 
     def prepare(self, columns: Columns) -> PreparedCells:
         """Lay out the tables."""
-        return PreparedCells(self.queries_of(columns), RoundedTo(int(self.base)), self._change)
+        rule = RoundedTo(int(self.base))
+        return PreparedCells(self.queries_of(columns), rule, self._change, fixed=True)
 
     def _change(self, queries: TableQueries, counts: Floats, rng: np.random.Generator) -> Floats:
         return RoundedTo(int(self.base)).rounded(counts)

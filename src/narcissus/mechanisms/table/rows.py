@@ -34,6 +34,8 @@ class PreparedRows:
         What must hold for the guarantee to do so, each a phrase that can be refuted.
     must_vary
         Whether two equal releases of the same people show a fixed seed; see `require_varied`.
+    fixed
+        Whether two releases of the same people have the same rows, in any order.
     """
 
     queries: TableQueries
@@ -41,6 +43,7 @@ class PreparedRows:
     guarantee: Guarantee | None = None
     assumes: tuple[str, ...] = ()
     must_vary: bool = False
+    fixed: bool = False
     releases = Microdata
     noise = None
     cellwise = False

@@ -108,7 +108,8 @@ class Suppression(ProtectedTables):
     def prepare(self, columns: Columns) -> PreparedCells:
         """Lay out the tables; with secondary suppression a cell depends on others too."""
         queries = self.queries_of(columns)
-        return PreparedCells(queries, self.rule, self._change, cellwise=not self.secondary)
+        alone = not self.secondary
+        return PreparedCells(queries, self.rule, self._change, cellwise=alone, fixed=True)
 
     def _change(self, queries: TableQueries, counts: Floats, rng: np.random.Generator) -> Floats:
         cells = np.where(self.rule.small(counts), np.nan, counts)

@@ -11,6 +11,7 @@ from narcissus.report.kinds.table_groups import groups_section, hurt_most
 from narcissus.report.kinds.table_names import (
     above_guess,
     attack_name,
+    best_name,
     label_of,
     level_of,
 )
@@ -56,7 +57,7 @@ def _headline(setting: SettingResult) -> list[Headline]:
         found = f" (the best guess that was found{found})"
     return [
         _sampled(f"Guessed right without the release{found}", setting.guess, level),
-        _sampled("Recovered with it by the best attack", best, level, more),
+        _sampled(f"Recovered with it by {best_name(setting)}", best, level, more),
         _ceiling(setting, level, if_right),
         _proved(setting),
     ]
@@ -264,6 +265,21 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
             "distribution, and verdicts rest on them; with few trials no valid limits of what an "
             "attack may do are narrow. Approximate limits (Student's t on the trials) stand beside "
             "them and decide nothing."
+        )
+    if setting.everybody:
+        text.append(
+            "Nobody is drawn: every share is counted over all rows of the table. What the guess "
+            "gets, and an attack that ignores the release, is therefore exact, as is an attack "
+            "without chance on a release without chance. Other limits are about the noise of other "
+            "releases, and about decoys."
+        )
+    for one in setting.guess.held_out or ():
+        text.append(
+            f"A second baseline: {one.by} guesses {percent(one.share)} of "
+            f"{number(one.people)} rows of the table whose secrets it was not shown, the prior's "
+            f"best guess {percent(one.prior_share)} of them. A right prior allows nobody more than "
+            f"{percent(one.at_most, 'up')}, with {100 * one.confidence:g}% confidence: it is "
+            f"{'refuted' if one.refutes else 'not refuted'} by that."
         )
     if (precision := setting.precision) is not None:
         reached = "reached" if precision.is_reached else "not reached"

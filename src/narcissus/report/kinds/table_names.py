@@ -42,6 +42,16 @@ def share_allowed(setting: SettingResult) -> float | None:
     return threshold.share
 
 
+def best_name(setting: SettingResult) -> str:
+    """Name the attack whose numbers are quoted: one with less evidence may have a larger share."""
+    best = setting.best_attack
+    if setting.best is None or best is None:
+        return "the best attack"
+    if all(one.share <= best.share for one in setting.attacks.values()):
+        return "the best attack"
+    return f"the attack with most evidence ({attack_name(setting.best)})"
+
+
 def above_guess(setting: SettingResult) -> float | None:
     """Give how much more the best attack recovers than can be guessed without the release."""
     best = setting.best_attack

@@ -5,7 +5,8 @@ from __future__ import annotations
 from narcissus.report.format import number
 from narcissus.report.kinds.table_names import attack_name
 from narcissus.report.page import Grid, Section, Text
-from narcissus.study.results.table import OwnRelease, SettingResult
+from narcissus.study.results.table import SettingResult
+from narcissus.study.results.table_attacks import OwnRelease
 
 
 def own_section(setting: SettingResult) -> list[Section]:

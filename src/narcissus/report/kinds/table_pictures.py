@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from narcissus.report.format import limits, number, percent
-from narcissus.report.kinds.table_names import attack_name, label_of, share_allowed
+from narcissus.report.kinds.table_names import attack_name, best_name, label_of, share_allowed
 from narcissus.report.page import Figure, Grid
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, SettingResult
@@ -57,9 +57,12 @@ def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
         rows.append([attack_name(name), a.share, limits(a.low, a.high), a.baseline, a.trials])
         grades.append("sampled")
     headline = f"{where}, the attacks beside the ceiling and what is proved"
+    named = best_name(setting)
+    if setting.best is not None and "(" not in named:
+        named += f" ({attack_name(setting.best)})"
     if best is not None and setting.best is not None:
         headline = (
-            f"{where}, the best attack ({attack_name(setting.best)}) recovers "
+            f"{where}, {named} recovers "
             f"{percent(best.share)}; {percent(setting.guess.share)} is guessed without the release"
         )
     return Figure(

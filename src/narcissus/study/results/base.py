@@ -45,6 +45,10 @@ LATER = frozenset(
         "cover",
         "served",
         "shadows",
+        "held_out",
+        "low_apart",
+        "gain_low_apart",
+        "chance_off",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

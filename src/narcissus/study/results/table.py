@@ -21,7 +21,7 @@ from narcissus.study.results.base import (
     require_order,
 )
 from narcissus.study.results.sweep import decisive
-from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult
+from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult, OwnRelease
 
 AboutShare = Annotated[float, Field(ge=-1, le=2)]
 """A limit of a share that is a share more or less a difference."""
@@ -120,7 +120,7 @@ class FindingResult(ResultModel):
 class Excess(ResultModel):
     """One finding, held against the threshold: positive is beyond it."""
 
-    later = frozenset({"of"})
+    later = frozenset({"of", "low_apart"})
 
     role: Literal["attack", "ceiling", "bound"]
     name: str
@@ -133,6 +133,17 @@ class Excess(ResultModel):
     high: AboutExcess | None
     kind: Grade = Field(description="Of the numbers: a bound is sampled for all people alike.")
     trials: Positive | None = Field(description="That would tell its sign; null: none would.")
+    low_apart: AboutExcess | None = Field(
+        None,
+        description="Another lower limit, where that of the paired difference does not tell: of "
+        "what is recovered alone, less an upper limit of what is guessed, which people tell. Each "
+        "fails with half of the error; null: not needed, or there is none.",
+    )
+
+    @property
+    def at_least(self) -> float | None:
+        """The larger of its lower limits."""
+        return max((x for x in (self.low, self.low_apart) if x is not None), default=None)
 
 
 class ThresholdResult(ResultModel):
@@ -181,35 +192,6 @@ class PrecisionResult(ResultModel):
 
 
 TableBound = Annotated[ShareBound | CountBound, Field(discriminator="limits")]
-
-
-Worth = Annotated[int | float, Field(ge=0)]
-"""How many people; where each column counts by itself, what they add up to."""
-
-
-class CountedAttack(ResultModel):
-    """What one attack recovered of the people of a release that was made."""
-
-    recovered: Worth
-    from_decoy: Worth = Field(description="By the same attack from a release of other secrets.")
-
-
-class OwnRelease(ResultModel):
-    """What is recovered from a release that was made, about real people: counted, not sampled."""
-
-    path: str
-    digest: str = Field(description="SHA-256 of the file.")
-    people: Positive
-    guessed: Worth = Field(description="By the best guess without the release.")
-    by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")
-    attacks: Mapping[str, CountedAttack]
-
-    @model_validator(mode="after")
-    def _within(self) -> Self:
-        counts = [n for a in self.attacks.values() for n in (a.recovered, a.from_decoy)]
-        if max([self.guessed, *counts]) > self.people:
-            raise ValueError(f"more are recovered than the {self.people} people")
-        return self
 
 
 class SettingNumbers(ResultModel):

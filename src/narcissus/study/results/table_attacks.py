@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -71,6 +71,12 @@ class PriorTest(ResultModel):
     off: Signed
     off_low: Signed
     off_high: Signed
+    chance_off: NonNegative | None = Field(
+        None,
+        description="How far chance takes what all people score from what a right prior says of "
+        "them, with the same confidence: what they score is exact; null: it was sampled.",
+    )
+    later = frozenset({"chance_off"})
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -78,10 +84,26 @@ class PriorTest(ResultModel):
         return self
 
 
+class HeldOutGuess(ResultModel):
+    """What somebody else guesses from the known columns, of rows whose secrets were not seen."""
+
+    by: str = Field(description="Who guesses, in words.")
+    people: Positive = Field(description="Rows of the table that were guessed.")
+    share: Share
+    prior_share: Share = Field(description="What the prior's best guess gets of the same rows.")
+    at_most: Share = Field(description="What the prior, if it is right, allows anybody.")
+    confidence: Level = Field(description="With which it does.")
+
+    @property
+    def refutes(self) -> bool:
+        """Whether more is guessed than the prior allows."""
+        return self.share > self.at_most
+
+
 class GuessResult(LimitedMean):
     """What the best guess without the release gets right."""
 
-    later = frozenset({"is_best_found", "at_most", "each_column"})
+    later = frozenset({"is_best_found", "at_most", "each_column", "held_out"})
 
     by_the_prior: PriorTest | None = Field(description="Null where the prior is known exactly.")
     is_best_found: bool = Field(
@@ -94,6 +116,9 @@ class GuessResult(LimitedMean):
     )
     each_column: Mapping[str, Share] | None = Field(
         None, description="What the best guess of each unknown column alone gets, by the prior."
+    )
+    held_out: tuple[HeldOutGuess, ...] | None = Field(
+        None, description="What others than the prior guess of rows of the table; null: not tried."
     )
 
 
@@ -139,7 +164,7 @@ class BelowGuess(ResultModel):
 class AttackResult(LimitedMean):
     """What one attack recovered at one setting, beside its own baseline."""
 
-    later = frozenset({"is_estimated", "search", "below"})
+    later = frozenset({"is_estimated", "search", "below", "gain_low_apart"})
 
     low_joint: Share | None = Field(
         description="A lower limit that holds for all attacks and settings at once."
@@ -155,6 +180,11 @@ class AttackResult(LimitedMean):
     gain_low: Signed
     gain_high: Signed
     gain_low_joint: Signed | None
+    gain_low_apart: Signed | None = Field(
+        None,
+        description="Another one, where that does not tell: of what is recovered alone, less what "
+        "is guessed; each fails with half of the error. Null: not needed, or there is none.",
+    )
     advantage: Signed
     advantage_low: Signed
     advantage_high: Signed
@@ -179,6 +209,12 @@ class AttackResult(LimitedMean):
     below: BelowGuess | None = Field(
         None, description="Null: it recovered as much as the guess, or does not say how less."
     )
+
+    @property
+    def sure_gain(self) -> float:
+        """What the release surely adds to what the attack gets without it."""
+        limits = (self.gain_low_joint, self.gain_low_apart)
+        return max((low for low in limits if low is not None), default=-1.0)
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -238,3 +274,32 @@ class GroupResult(ResultModel):
     guess: LimitedMean
     attacks: Mapping[str, GroupAttack]
     ceiling: GroupAttack | None
+
+
+Worth = Annotated[int | float, Field(ge=0)]
+"""How many people; where each column counts by itself, what they add up to."""
+
+
+class CountedAttack(ResultModel):
+    """What one attack recovered of the people of a release that was made."""
+
+    recovered: Worth
+    from_decoy: Worth = Field(description="By the same attack from a release of other secrets.")
+
+
+class OwnRelease(ResultModel):
+    """What is recovered from a release that was made, about real people: counted, not sampled."""
+
+    path: str
+    digest: str = Field(description="SHA-256 of the file.")
+    people: Positive
+    guessed: Worth = Field(description="By the best guess without the release.")
+    by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")
+    attacks: Mapping[str, CountedAttack]
+
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        counts = [n for a in self.attacks.values() for n in (a.recovered, a.from_decoy)]
+        if max([self.guessed, *counts]) > self.people:
+            raise ValueError(f"more are recovered than the {self.people} people")
+        return self

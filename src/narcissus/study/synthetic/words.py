@@ -49,9 +49,9 @@ def verdict_words(results: SyntheticResults) -> str:
     worst = max(results.risks, key=lambda risk: risk.excess.high if risk.excess else 1.0)
     assert worst.excess is not None
     return (
-        "Not shown: no attack hits people in the data more often than others like them by more "
-        f"than what is accepted. This is no proof: {worst.name} may still exceed the control by "
-        f"{upper(100 * worst.excess.high, places=1)} points."
+        "Not shown: no attack is shown to hit people in the data more often than others like them "
+        f"by more than what is accepted. This is no proof: {worst.name} may still exceed the "
+        f"control by {upper(100 * worst.excess.high, places=1)} points."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,10 +34,11 @@ from narcissus.study.results.table_attacks import (
     PriorTest,
     SearchResult,
 )
+from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import Enclosure
-from narcissus.study.table.excess import family
+from narcissus.study.table.excess import apart, family
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.limits import AttackScores, has_decoy, scores_of
+from narcissus.study.table.limits import AttackScores, counted, has_decoy, scores_of
 
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -56,7 +58,12 @@ def as_mean(found: Estimate) -> LimitedMean:
 
 
 def prior_test(
-    experiment: Experiment, real: Floats, said: Floats, people: PeopleSums | None = None
+    experiment: Experiment,
+    real: Floats,
+    said: Floats,
+    people: PeopleSums | None = None,
+    *,
+    sums: Floats | None = None,
 ) -> PriorTest:
     """Hold what guesses without the release really score against what the prior says of them.
 
@@ -71,10 +78,20 @@ def prior_test(
         What was scored, and what should have been, in each trial, shape (trials,).
     people
         Of the one less the other, where nobody's depends on others; None: trials count.
+    sums
+        Of the chances by the prior and of their squares, where what is scored is a count of all
+        people: how far it may be off is then a matter of their secrets alone (Bernstein 1924).
     """
     sure = max(experiment.confidence, 1 - (1 - SURE) * experiment.spent)
     level = each_confidence(sure, family(experiment) + 1)
-    off = difference_limits(real, said, confidence=level, people=experiment.targets)
+    chance_off = None
+    if sums is not None:
+        off, hurdle = counted(real - said, level), math.log(2 / (1 - level))
+        spread = max(0.0, float(sums[0] - sums[1]))
+        reach = hurdle / 3 + math.sqrt(hurdle**2 / 9 + 2 * hurdle * spread)
+        chance_off = reach / experiment.targets
+    else:
+        off = difference_limits(real, said, confidence=level, people=experiment.targets)
     if people is not None and not experiment.everybody:
         low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
         off = replace(off, low=min(off.value, low), high=max(off.value, high))
@@ -85,6 +102,7 @@ def prior_test(
             "off": off.value,
             "off_low": off.low,
             "off_high": off.high,
+            "chance_off": chance_off,
         }
     )
 
@@ -98,6 +116,7 @@ def attack_result(
     luck: Floats,
     bounds: Sequence[TableBound],
     around: Enclosure | None = None,
+    number: int = 0,
 ) -> AttackResult:
     """Summarise one attack at one setting.
 
@@ -115,10 +134,12 @@ def attack_result(
         What is proved at this setting.
     around
         What no attack is beyond, where it is known.
+    number
+        Which setting.
     """
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
-    scores = scores_of(experiment, name, attack, trials, around)
+    scores = scores_of(experiment, name, attack, trials, around, number)
     share = scores.share(level)
     hits = [float(t[f"{name}/hits"]) for t in trials]
     median = median_limits([h / n for h in hits], confidence=level)
@@ -131,7 +152,8 @@ def attack_result(
         "low_joint": scores.share(joint).low,
         **_roughly(scores, luck, level),
         **_against_itself(scores, level, joint),
-        "decoy": _decoy(experiment, name, attack, trials),
+        "gain_low_apart": None,
+        "decoy": _decoy(experiment, name, attack, trials, scores),
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
         "method": f"{share.method}, on {scored}",
@@ -143,6 +165,9 @@ def attack_result(
         "search": _search(name, trials),
         "uses": attack.uses,
     }
+    if found["gain_low_joint"] <= 0 < found["gain"]:
+        nothing = Criterion("gain", 0.0)
+        found["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
     if experiment.prior_is_exact:
         _respect(found, bounds, _proved_of(experiment, trials))
     if len(found["columns"]) == 1:  # the one column's share is that of the whole
@@ -214,14 +239,19 @@ def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]
 
 
 def _decoy(
-    experiment: Experiment, name: str, attack: TableAttack, trials: Sequence[Trial]
+    experiment: Experiment,
+    name: str,
+    attack: TableAttack,
+    trials: Sequence[Trial],
+    scores: AttackScores,
 ) -> DecoyResult | None:
     if not has_decoy(experiment, attack):
         return None
     fresh, said = np.clip([t[f"{name}/decoy"] for t in trials], 0, 1).T
+    sums = trials[0]["guess"] if scores.exact[1] else None
     return DecoyResult(
-        **dict(limited(fresh, experiment.confidence, people=experiment.targets)),
-        **dict(prior_test(experiment, fresh, said)),
+        **dict(as_mean(scores.baseline(experiment.confidence))),
+        **dict(prior_test(experiment, fresh, said, sums=sums)),
     )
 
 

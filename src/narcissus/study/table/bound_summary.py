@@ -16,6 +16,7 @@ from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import column_proofs, factored_proofs, proofs
 from narcissus.study.table.counts import at_most_if_fair
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.findings import INDEPENDENT
 from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
 from narcissus.study.table.tails import mean_tails, unpacked
 
@@ -201,7 +202,7 @@ def _given(experiment: Experiment, number: int) -> dict[str, Any]:
         "grade": grade,
         "assumptions": (
             f"the release is {guarantee.describe()}",
-            "the secrets of the people are independent given their known columns",
+            INDEPENDENT,
         ),
         "takes_as_given": given,
     }

@@ -19,6 +19,7 @@ from narcissus.study.results.table import (
 from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
+from narcissus.study.table.held_out import held_out_guesses
 from narcissus.study.table.population import gain_if_declared
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise
@@ -54,10 +55,11 @@ def conclude(
     settings = range(len(experiment.settings))
     given = [experiment.given_at(number) for number in settings]
     own = [[trials[f"{t}/{number}"] for t in range(experiment.trials)] for number in settings]
-    numbers = [summarise(experiment, number, own[number]) for number in settings]
+    held_out = held_out_guesses(experiment)
+    numbers = [summarise(experiment, n, own[n], held_out=held_out) for n in settings]
     gains = [gain_if_declared(experiment, number, own[number]) for number in settings]
     findings = [
-        findings_of(found, experiment.takes_as_given, joint, gain)
+        findings_of(found, experiment.takes_as_given, joint, gain, real=experiment.real_rows)
         for found, gain in zip(numbers, gains, strict=True)
     ]
     clashes = [contradictions(found) for found in findings]

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
+    Envelope,
     PeopleSums,
     clopper_pearson,
     each_confidence,
+    enclosed_limits,
     trials_for,
 )
 from narcissus.results import Estimate
@@ -29,7 +31,7 @@ from narcissus.study.table.criteria import Criterion, Mean, criteria
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_limits import enclosure_of_group, group_scores
-from narcissus.study.table.limits import scores_of, within
+from narcissus.study.table.limits import AttackScores, scores_of, within
 from narcissus.study.table.population import other_tails, tail_of_population
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.tails import mean_tails
@@ -81,6 +83,7 @@ def _excess(
         high=high,
         kind="sampled",
         trials=trials,
+        low_apart=None,
     )
 
 
@@ -138,7 +141,7 @@ def _of_means(
     for name, attack, count in experiment.attacks:
         if attack.informed and criterion.name == "gain":
             continue  # it has the largest share, not the largest gain: it says nothing here
-        scores = scores_of(experiment, name, attack, trials[:count], around)
+        scores = scores_of(experiment, name, attack, trials[:count], around, number)
         guess = (chance if attack.informed else real)[:count]
         confidence = level if attack.informed else joint
         found = scores.excess(criterion, guess, confidence)
@@ -146,11 +149,53 @@ def _of_means(
         room = scores.room(criterion, found.value)
         needed = trials_to_tell(found, values, room, confidence=confidence, people=n)
         limits = (found.value, found.low, found.high)
-        yield _of_attack(experiment, attack, name, criterion, "", limits, needed)
+        excess = _of_attack(experiment, attack, name, criterion, "", limits, needed)
+        if excess.role == "attack" and needed is not None and found.value > 0:
+            least = apart(experiment, scores, criterion, trials[:count], confidence)
+            excess = excess.model_copy(update={"low_apart": least})
+        yield excess
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t[criterion.moments] for t in trials])
         counts = np.full(len(trials), float(n))
         yield _of_bound(experiment, sums, counts, criterion, group="")
+
+
+def apart(
+    experiment: Experiment,
+    scores: AttackScores,
+    criterion: Criterion,
+    trials: Trials,
+    confidence: float,
+) -> float | None:
+    """Limit an excess from below by what is recovered alone, and by what is guessed alone.
+
+    A difference may lie anywhere between -1 and 1, which few trials must allow for; what is
+    recovered is never below 0, and what is guessed is a matter of people, of whom there are many
+    (`enclosed_limits`). None where neither is known: of a share, and of a gain over a decoy.
+    """
+    exact, n = experiment.prior_is_exact, experiment.targets
+    # no attempts score more on fresh people than the best guess does; a search may miss that one
+    told = criterion.name == "advantage" or (
+        criterion.name == "gain" and exact and not experiment.factored
+    )
+    if scores.around is not None or not told:
+        return None
+    less, allowed = (1 - criterion.limit if criterion.name == "advantage" else 1), criterion.limit
+    _, guess = _guesses(experiment, trials)
+    # parts of people, whose squares are not kept, have smaller ones than hits
+    squares = np.array([t["guess"][1] for t in trials]) if exact else n * guess
+    trial = -less * guess - allowed
+    people = None
+    if not experiment.everybody:
+        square = less**2 * squares + 2 * less * allowed * n * guess + n * allowed**2
+        people = PeopleSums(n * trial, square, n, -less - allowed, -allowed)
+    values = scores.shares - criterion.allowed(guess, scores.fresh)
+    most = Envelope(np.full(len(trials), 1.0 - allowed))
+    found = enclosed_limits(
+        values, Envelope(trial, people), most, confidence=confidence, people=n
+    ).low
+    assert found is not None
+    return max(-1.0, found)
 
 
 def _of_bound(

@@ -14,9 +14,16 @@ from narcissus.findings import Finding
 from narcissus.study.results.table import CountBound, SettingNumbers, ShareBound
 from narcissus.study.results.table_attacks import PriorTest
 
+INDEPENDENT = "the secrets of the people are independent given their known columns"
+
 
 def findings_of(
-    numbers: SettingNumbers, takes_as_given: Sequence[str], joint: float, gain: float | None = None
+    numbers: SettingNumbers,
+    takes_as_given: Sequence[str],
+    joint: float,
+    gain: float | None = None,
+    *,
+    real: bool = False,
 ) -> list[Finding]:
     """Give every statement of one setting that another one could contradict.
 
@@ -31,12 +38,15 @@ def findings_of(
     gain
         What a declared guarantee lets a release add to what the same attempts score on fresh
         people; see `narcissus.study.table.population.gain_if_declared`.
+    real
+        Whether the people are rows of the table, which then test what is assumed of them.
     """
     given = tuple(takes_as_given)
     return [
         *_shares(numbers, given, joint),
         *([] if gain is None else _gains(numbers, gain, joint)),
         *_guesses(numbers, given),
+        *(_held_out(numbers, given) if real else ()),
         *_counts(numbers, joint),
         *_groups(numbers, given),
     ]
@@ -58,6 +68,8 @@ def _shares(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
         high = None if ceiling.is_estimated else ceiling.high
         yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", given, level)
     for name, attack in numbers.attacks.items():
+        if numbers.everybody and attack.low == attack.high and attack.uses == "prior":
+            continue  # a count of all people: the test of the prior says what chance may do
         source, low = f"the attack `{name}`", attack.low_joint
         yield Finding(quantity, source, low, None, "sampled", (), joint)
 
@@ -83,10 +95,20 @@ def _guesses(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Findin
         if said is None:
             continue
         quantity = f"what {who} scores without the release at {numbers.label}"
-        by_prior = said.by_the_prior
-        yield Finding(quantity, "the prior", by_prior, by_prior, "proved", given)
+        by_prior, off = said.by_the_prior, said.chance_off or 0.0
+        sure = said.confidence if off else None
+        yield Finding(quantity, "the prior", by_prior - off, by_prior + off, "proved", given, sure)
         low, high = by_prior + said.off_low, by_prior + said.off_high
         yield Finding(quantity, "the real people", low, high, "sampled", (), said.confidence)
+
+
+def _held_out(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding]:
+    """Say what others guess of rows that they were not fitted to, and what the prior allows."""
+    for one in numbers.guess.held_out or ():
+        quantity = f"what {one.by} guesses of other rows of the table at {numbers.label}"
+        most, rests = one.at_most, (*given, INDEPENDENT)
+        yield Finding(quantity, "the prior", None, most, "proved", rests, one.confidence)
+        yield Finding(quantity, "the real people", one.share, one.share, "sampled", ())
 
 
 def _counts(numbers: SettingNumbers, joint: float) -> Iterator[Finding]:

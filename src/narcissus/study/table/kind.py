@@ -18,7 +18,8 @@ from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
-from narcissus.study.results.table import OwnRelease, TableResults
+from narcissus.study.results.table import TableResults
+from narcissus.study.results.table_attacks import OwnRelease
 from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed, stuck
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases

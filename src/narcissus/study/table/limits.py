@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import Ceiling, PriorGuess, TableAttack
+from narcissus.attacks.table import (
+    Ceiling,
+    MeanField,
+    NearestRecord,
+    PriorGuess,
+    TableAttack,
+)
 from narcissus.evidence import (
     Envelope,
     advantage_limits,
@@ -46,6 +52,9 @@ Always = tuple[int, int, int | None]
 
 OVER_PEOPLE = "empirical Bernstein over people"
 
+DRAW_NOTHING = (MeanField, NearestRecord)
+"""Attacks whose guesses follow from what they see."""
+
 OF_BASELINE = 0.2
 """Share of the error of an advantage that is kept for its baseline."""
 
@@ -69,6 +78,9 @@ class AttackScores:
     always
         For an attack of which it is known: the ends that its share, baseline and gain have on
         average, one by one; None is nothing at all. Nothing but people decides these.
+    exact
+        Whether nothing about the shares, and about the baseline, is random: the people are all
+        that there are, and no chance is in what the attack sees and does.
     """
 
     shares: Floats
@@ -77,9 +89,12 @@ class AttackScores:
     around: Enclosure | None = None
     guesses: int = 0
     always: Always | None = None
+    exact: tuple[bool, bool] = (False, False)
 
     def share(self, level: float) -> Estimate:
         """Limit the mean share."""
+        if self.exact[0]:
+            return counted(self.shares, level)
         if self.around is None:
             return mean_limits(self.shares, confidence=level, people=self.people)
         low, high = self.share_ends()
@@ -101,6 +116,8 @@ class AttackScores:
         Of values that are between two ends: as far from them as values in [0, 1] are from these.
         """
         count = self.shares.size
+        if self.exact[0]:
+            return value, value
         if self.around is None:
             return narrowest_limits(value, count, confidence=level)
         low, high = self.share_ends()
@@ -117,6 +134,8 @@ class AttackScores:
 
     def baseline(self, level: float) -> Estimate:
         """Limit the mean share without the release."""
+        if self.exact[1]:
+            return counted(self.fresh, level)
         if self.around is None:
             return mean_limits(self.fresh, confidence=level, people=self.people)
         if self.always is not None:
@@ -126,6 +145,8 @@ class AttackScores:
 
     def gain(self, level: float) -> Estimate:
         """Limit the mean of the one less the other."""
+        if any(self.exact):
+            return self._one_exact(0.0, level)
         if self.around is None:
             return difference_limits(self.shares, self.fresh, confidence=level, people=self.people)
         low, high = self.gain_ends()
@@ -143,6 +164,8 @@ class AttackScores:
 
     def above_guess(self, guess: Floats, level: float) -> Estimate:
         """Limit the mean of the share less what the best guess without the release scores."""
+        if self.exact[0]:
+            return counted(self.shares - guess, level)
         if self.around is None:
             return difference_limits(self.shares, guess, confidence=level, people=self.people)
         ends = self._beyond(Criterion("advantage", 0.0))
@@ -157,7 +180,7 @@ class AttackScores:
         Between envelopes the gain and the baseline are limited each by themselves: both have few
         trials to pay for, and the quotient's limits follow from theirs.
         """
-        if self.around is None:
+        if self.around is None and not any(self.exact):
             return advantage_limits(self.shares, self.fresh, confidence=level, people=self.people)
         error = 1 - level
         gain = self.gain(1 - (1 - OF_BASELINE) * error)
@@ -178,12 +201,23 @@ class AttackScores:
         ``guess`` is what the best guess without the release scores in each trial.
         """
         values = self.shares - criterion.allowed(guess, self.fresh)
+        if criterion.name == "gain" and any(self.exact):
+            return self._one_exact(criterion.limit, level)
+        if self.exact[0]:  # so is the guess
+            return counted(values, level)
         ends = self._beyond(criterion)
         if ends is None:
             return within(values, criterion.ends, level, self.people)
         if ends[0] is ends[1]:
             return self._at(ends[0], values, level)
         return self._between(values, *ends, level)
+
+    def _one_exact(self, allowed: float, level: float) -> Estimate:
+        """Limit the gain, less what is allowed, where one side of the difference is a number."""
+        share, fresh = self.share(level), self.baseline(level)
+        (low, high), (least, most) = _ends(share), _ends(fresh)
+        value = share.value - fresh.value - allowed
+        return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
 
     def room(self, criterion: Criterion, excess: float) -> float:
         """Give how far the mean excess is from the end that a limit towards 0 must allow for."""
@@ -287,18 +321,42 @@ def expected_reach(
     return found / 2
 
 
+def counted(values: Floats, level: float) -> Estimate:
+    """Return what is the same in every trial, which has no limits but itself."""
+    value = float(values[0])
+    return Estimate(value, value, value, level, values.size, method="all people")
+
+
+def exact_of(experiment: Experiment, number: int, attack: TableAttack) -> tuple[bool, bool]:
+    """Tell whether no chance is in the shares of an attack, and in its baseline.
+
+    Where the people are all that there are: a guess that ignores the release meets no chance, and
+    one of ours that draws nothing meets none in a release that has none. Decoys are drawn.
+    """
+    if not experiment.everybody:
+        return False, False
+    if isinstance(attack, PriorGuess):
+        return True, True
+    mechanism: Any = experiment.settings[number].mechanism
+    exact_counts = mechanism.noise is not None and mechanism.noise.scale == 0
+    fixed = exact_counts or getattr(mechanism, "fixed", False)
+    return fixed and type(attack) in DRAW_NOTHING, False
+
+
 def scores_of(
     experiment: Experiment,
     name: str,
     attack: TableAttack,
     trials: Sequence[Trial],
     around: Enclosure | None,
+    number: int = 0,
 ) -> AttackScores:
     """Give what an attack scored, with the same attempts on fresh people, or on a decoy."""
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     if has_decoy(experiment, attack):
         fresh = np.array([float(t[f"{name}/decoy"][0]) for t in trials])
     shares = np.array([float(t[f"{name}/share"]) for t in trials])
+    first, second = exact_of(experiment, number, attack)
     return AttackScores(
         np.clip(shares, 0, 1),
         np.clip(fresh, 0, 1),
@@ -306,6 +364,7 @@ def scores_of(
         around,
         experiment.success.guesses,
         always_of(attack),
+        (first and not np.ptp(shares), second and not np.ptp(fresh)),
     )
 
 

@@ -21,7 +21,7 @@ from narcissus.game.executor import Executor, in_order, soon
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import Observer
 from narcissus.study.engines.holder import split_if_few
-from narcissus.study.results.table import CountedAttack, OwnRelease
+from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.streams import OWN
 from narcissus.success.table import Scores

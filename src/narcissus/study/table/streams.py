@@ -15,8 +15,8 @@ import numpy as np
 from narcissus._random import child
 from narcissus.game.block import Sources
 
-PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN, ALONE = range(
-    8
+PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN, ALONE, HELD_OUT = range(
+    9
 )  # first parts of the keys of generators
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from narcissus.evidence import PeopleSums, clopper_pearson, each_confidence, mean_limits
 from narcissus.results import Estimate
 from narcissus.study.results.table import NoiseResult, SettingNumbers
-from narcissus.study.results.table_attacks import AttackResult, GuessResult
+from narcissus.study.results.table_attacks import AttackResult, GuessResult, HeldOutGuess
 from narcissus.study.table.attack_summary import as_mean, attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
 from narcissus.study.table.enclosure import LIKELIEST, Enclosure
@@ -33,7 +33,13 @@ Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 
 
-def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> SettingNumbers:
+def summarise(
+    experiment: Experiment,
+    number: int,
+    trials: Sequence[Trial],
+    *,
+    held_out: tuple[HeldOutGuess, ...] | None = None,
+) -> SettingNumbers:
     """Give the results of one setting, but for the verdict.
 
     Parameters
@@ -44,6 +50,8 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         Which setting.
     trials
         All its trials, in order.
+    held_out
+        What others than the prior guess of rows of the table.
     """
     setting = experiment.settings[number]
     bounds = bound_results(experiment, number, trials)
@@ -60,6 +68,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
             luck=luck[:count],
             bounds=bounds,
             around=around,
+            number=number,
         )
         if attack.informed:
             ceiling = found
@@ -83,7 +92,7 @@ def summarise(experiment: Experiment, number: int, trials: Sequence[Trial]) -> S
         everybody=experiment.everybody,
         is_declared=bool(setting.mechanism.assumes),
         share_of_columns=experiment.success.by_column,
-        guess=_guess(experiment, trials, around),
+        guess=_guess(experiment, trials, around).model_copy(update={"held_out": held_out}),
         attacks=attacks,
         ceiling=ceiling,
         best=_best(experiment, attacks, trials),
@@ -106,7 +115,12 @@ def _best(
         shares = np.clip([float(t[f"{name}/share"]) for t in trials[: attack.trials]], 0, 1)
         low = mean_limits(shares, confidence=joint, people=experiment.targets).low
         found[name] = (low or 0.0, attack.share)
-    return max(found, key=found.__getitem__, default=None)
+    best = max(found, key=found.__getitem__, default=None)
+    if best is None or attacks[best].uses != "prior":
+        return best
+    # it ignores the release: it is no more than a guess, where others get more
+    more = [name for name, one in attacks.items() if one.share > attacks[best].share]
+    return max(more, key=found.__getitem__, default=best)
 
 
 def _noise(setting: Setting) -> NoiseResult | None:
@@ -174,7 +188,11 @@ def _guess(
     return GuessResult(
         **dict(as_mean(_hits(experiment, real))),
         by_the_prior=prior_test(
-            experiment, real, said, PeopleSums.of_moments(moments, n, less=1.0, allowed=0.0)
+            experiment,
+            real,
+            said,
+            PeopleSums.of_moments(moments, n, less=1.0, allowed=0.0),
+            sums=sums[0] if experiment.everybody else None,
         ),
         **_of_factors(experiment, trials),
     )

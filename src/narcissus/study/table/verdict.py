@@ -1,10 +1,10 @@
 """The verdict on one setting: from graded findings to a status, and what it rests on.
 
-What counts is always the worse end. A threshold is exceeded when the lower limit of an attack is
-above it. It is met when the upper limit of a bound, or of the ceiling, keeps it; the status then
-has the grade of what keeps it, and takes as given what that does. Where two findings contradict
-each other, that is the verdict. What more trials would settle is "too few trials"; anything else
-is inconclusive. An attack that fails proves nothing.
+What counts is always the worse end. A threshold is exceeded when a lower limit of an attack is
+above it: each of two has half of the error. It is met when the upper limit of a bound, or of the
+ceiling, keeps it; the status then has the grade of what keeps it, and takes as given what that
+does. Where two findings contradict each other, that is the verdict. What more trials would settle
+is "too few trials"; anything else is inconclusive. An attack that fails proves nothing.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def _status(
     if threshold is None:
         return ("contradicted" if contradictions else "no threshold"), [], None
     attacks = [e for e in excesses if e.role == "attack"]
-    beyond = [e for e in attacks if e.low is not None and e.low > 0]
+    beyond = [e for e in attacks if (e.at_least or 0.0) > 0]
     if beyond:
-        return "exceeded", [max(beyond, key=lambda e: e.low or 0.0)], None
+        return "exceeded", [max(beyond, key=lambda e: e.at_least or 0.0)], None
     if contradictions:
         return "contradicted", [], None
     keepers, open_ = _keepers(excesses)

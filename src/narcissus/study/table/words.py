@@ -51,7 +51,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
         whom = f"unknown columns of {whom}"
     text = f"Of 100 {whom}, {100 * guess:.0f} are guessed right without the release"
     if best is not None:
-        text += f", {100 * best.share:.0f} with it"
+        text += _with_it(numbers, best)
     if not numbers.is_limited:
         return f"{text}; nothing is proved to keep an attacker from all 100."
     if contradictions:
@@ -64,6 +64,16 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
         # people of the trials of one attack alone, or real people: not held below the bound
         if_right = f"within sampling limits, {if_right}"
     return f"{text}; {if_right}no attacker gets above {most} on average."
+
+
+def _with_it(numbers: SettingNumbers, best: AttackResult) -> str:
+    """Say what is right with the release; fewer than without are no news of it."""
+    guess = numbers.guess.share
+    if round(100 * best.share) < round(100 * guess) and all(
+        (one.low_joint or 0.0) <= guess for one in numbers.attacks.values()
+    ):
+        return ", and no attack that was tried is shown to get more right with it"
+    return f", {100 * best.share:.0f} with it"
 
 
 def verdict_words(
@@ -215,11 +225,16 @@ def in_favour(
         proved = 1.0 if share is None else share.share_at_most
         if proved < 1:
             head = f"Proved if: {' and '.join(given)}" if given else "Proved"
-            above = max(0.0, proved - numbers.guess.share)
+            above = proved - numbers.guess.share
             items.append(
                 f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
-                f"{numbers.whose} on average, {upper(100 * above, places=1)} points above the best "
-                "guess."
+                f"{numbers.whose} on average"
+                + (
+                    f", {upper(100 * above, places=1)} points above the best guess."
+                    if above >= 0
+                    else f" over secrets that are as likely; of their own, {percent(-above)} more "
+                    "are guessed right without the release, which chance explains."
+                )
             )
     gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
     if gains and threshold is not None and threshold.gain is not None:
@@ -256,6 +271,13 @@ def against(
     elif share is None or share.share_at_most >= 1:
         why = "the guarantee is too weak" if numbers.noise is None else "there is too little noise"
         items.append(f"Nothing is proved of the mean share: {why}.")
+    items += [
+        f"The prior's guess falls short: {one.by} gets {percent(one.share)} of {one.people:,} rows "
+        f"of the table, the prior {percent(one.prior_share)} of them, "
+        f"{points(one.share - one.prior_share)} less."
+        for one in numbers.guess.held_out or ()
+        if one.refutes
+    ]
     precision = numbers.precision
     if precision is not None and not precision.is_reached:
         items.append(
@@ -264,14 +286,21 @@ def against(
             f"{numbers.trials:,} trials, the most that were to be played."
         )
     for excess in excesses:
-        if excess.role == "attack" and excess.low is not None and excess.low > 0:
+        least = excess.at_least
+        if excess.role == "attack" and least is not None and least > 0:
             who = f" of {excess.group}" if excess.group else ""
             items.append(
                 f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {lower(100 * excess.low, places=1)} points)."
+                f"the threshold allows (at least {lower(100 * least, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
         items += _best_attack(numbers.best, best)
+        items += [
+            said
+            for name, one in numbers.attacks.items()
+            if name != numbers.best and one.sure_gain > 0 >= best.sure_gain
+            for said in _best_attack(name, one)
+        ]
     worst = most_vulnerable(numbers)
     if worst is not None:
         group, name, found = worst
@@ -289,7 +318,7 @@ def _best_attack(name: str, best: AttackResult) -> list[str]:
     """Say whether the best attack owes anything to the release, or that the trials do not tell."""
     if best.uses == "prior":  # it does not look
         return []
-    low = -1.0 if best.gain_low_joint is None else best.gain_low_joint
+    low = best.sure_gain
     chance = percent(best.baseline)
     both = (
         f"it recovers {percent(best.share)}, and the same "
