@@ -45,6 +45,9 @@ LATER = frozenset(
         "cover",
         "served",
         "shadows",
+        "decides",
+        "margin",
+        "fingerprint",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
