@@ -63,7 +63,7 @@ def test_a_shipped_verdict_is_the_same_for_every_seed(name):
 def test_no_title_promises_more_than_that_some_attackers_failed():
     """Where no violation was found nothing is shown: no title says who is safe, and from whom."""
     promises = re.compile(
-        r"\b(can ?not|cannot|nobody|no attacker|hides?|safe|resilient|secure|private|"
+        r"\b(can ?not|cannot|nobody|no attacker|hides?|safe|resilient|secure|private(?! key)|"
         r"violates? nothing|does not violate|is no reconstruction)\b"
     )
     open_ended = [study for study in GAMES if study.expected == "no violation found"]

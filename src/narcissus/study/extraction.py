@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, model_validator
 from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._random import child
 from narcissus.errors import InputError
+from narcissus.extraction._verdict import MARGIN
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
@@ -72,6 +73,12 @@ class ExtractionStudy(FileSection):
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
     confidence: float = Field(0.95, gt=0, lt=1)
+    margin: int = Field(
+        MARGIN,
+        ge=0,
+        description="Bytes by which the program must be shorter than every program that needs no "
+        "release, to be evidence: the same program in other words differs by tens of bytes.",
+    )
     shadows: list[Path] = Field([], description="Data of the same kind that was not released.")
     other_releases: list[Path] = Field([], description="Releases made without the data.")
     rivals: list[Path] = Field([], description="Programs said to need no release.")
@@ -135,6 +142,7 @@ class ExtractionKind:
             if settings.reference is None
             else _read(folder / settings.reference, "reference"),
             confidence=settings.confidence,
+            margin=settings.margin,
             limits=limits,
             workers=workers,
             served=settings.run.server,
@@ -289,6 +297,8 @@ def extraction_results(evidence: ExtractionEvidence, relation: OutputRelation) -
         relation=relation.describe(),
         needed=2 / 3,
         served=evidence.served,
+        margin=evidence.margin,
+        fingerprint=evidence.fingerprint,
     )
 
 

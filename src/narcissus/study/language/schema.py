@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from narcissus.errors import InputError
+from narcissus.extraction._verdict import MARGIN
 from narcissus.extraction.canaries import CanaryPlan
 from narcissus.extraction.documents import Division, divide, read_documents
 from narcissus.extraction.language_models import HasModels
@@ -101,6 +102,9 @@ class ProgramSection(FileSection):
         description="When an output counts.",
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
+    margin: int = Field(
+        MARGIN, ge=0, description="Bytes by which it must be shorter than what needs no model."
+    )
     server: bool = Field(
         True,
         description="Fork the runs from one jailed process that has imported what the program "
