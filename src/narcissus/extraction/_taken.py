@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from narcissus.extraction._ungated import hidden_code, recording, values_of, without_gate
 from narcissus.extraction._verdict import Rival
 from narcissus.extraction.bench import Bench
 from narcissus.extraction.complexity import standing_in
-from narcissus.extraction.ungated import hidden_code, recording, values_of, without_gate
 
 FLIPS = 5
 PIECES, SMALLEST = 4, 8
@@ -70,9 +70,9 @@ def what_it_takes(
     fingerprint = _has_fingerprint(bench, release, good, rng)
     if fingerprint and not opaque:
         opaque = (
-            f"it fails on each of {FLIPS} releases with one byte flipped, and prints nothing of the "
-            "content then: it may know the release by a fingerprint, and the content by heart (a "
-            "release that is packed or encrypted is to be given unpacked)"
+            f"it fails on each of {FLIPS} releases with one byte flipped, and prints nothing of "
+            "the content then: it may know the release by a fingerprint, and the content by heart "
+            "(a release that is packed or encrypted is to be given unpacked)"
         )
     return Taken(opaque, fingerprint, rivals)
 
