@@ -72,9 +72,7 @@ def assess_extraction(
     quality_needed
         Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
     margin
-        Bytes, at least 0, by which the program must be shorter than every program that needs no
-        release: what is less is no evidence, since the same program in other words differs by
-        tens of bytes.
+        Bytes, at least 0, by which it must be shorter than every program without the release.
     shadows
         Data sets like ``data`` that the release has never seen.
     other_releases
@@ -113,22 +111,20 @@ def assess_extraction(
         observer=observer,
         margin=integer("margin", margin, low=0),
     )
-    random = generator(rng)
-    return _played(
-        bench, release, _stand_ins(release, other_releases, random), rivals, shadows, random
-    )
+    return _played(bench, release, other_releases, rivals, shadows, generator(rng))
 
 
 def _played(
     bench: Bench,
     release: Path | bytes,
-    replaced: Mapping[str, Path | bytes],
+    other_releases: Mapping[str, Path | bytes],
     rivals: Mapping[str, bytes],
     shadows: Sequence[DataSet],
     rng: np.random.Generator,
 ) -> ExtractionEvidence:
     """Run the program with the release and with what stands in for it, then its rivals."""
     program, observer = bench.program, bench.observer
+    replaced = _stand_ins(release, other_releases, rng)
     observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
     with_release = bench.run(program, release)
     with_release.refuse_silence()

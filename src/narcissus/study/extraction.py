@@ -12,9 +12,8 @@ from pydantic import BaseModel, Field, TypeAdapter, model_validator
 from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction._verdict import MARGIN
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.evidence import MARGIN, ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
