@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.complexity import COMPRESSORS, complexity, python_string, self_extracting
+from narcissus.extraction.complexity import (
+    COMPRESSORS,
+    complexity,
+    python_string,
+    self_extracting,
+    standing_in,
+)
 
 RNG = np.random.default_rng(6)
 WORDS = " ".join(f"w{n}" for n in RNG.integers(0, 500, 3000)).encode()
@@ -34,7 +40,8 @@ def test_programs_print_their_string(name, tmp_path):
     sources = [self_extracting(STRINGS[name], method) for method in COMPRESSORS]
     for method, source in zip(COMPRESSORS, sources, strict=True):
         if source is None:
-            assert (method, name == "repetition") == ("repeat", False)
+            # without a reference there are no slices of it
+            assert method == "slices" or (method, name == "repetition") == ("repeat", False)
             continue
         assert execute(source, tmp_path) == STRINGS[name], method
 
@@ -46,6 +53,40 @@ def test_programs_with_a_reference(method, tmp_path):
     source = self_extracting(data, method, reference=reference)
     assert execute(source, tmp_path) == data
     assert len(source) < len(self_extracting(data, method))
+
+
+PIECES = {
+    "one": [WORDS[2003:6007]],
+    "both ends": [b"own ", WORDS[11:400], bytes(range(256)), WORDS[30:90], b" own"],
+    "short ones": [WORDS[50:75], b"#", WORDS[40:64], b"%", WORDS[:23]],
+    "the same twice": [WORDS[100:200], WORDS[100:200]],
+    "all of it": [WORDS],
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_slices_of_the_reference_are_found_and_what_is_between_them_is_written_out(name, tmp_path):
+    data = b"".join(PIECES[name])
+    (tmp_path / "reference").write_bytes(WORDS)
+    source = self_extracting(data, "slices", reference=WORDS)
+    assert execute(source, tmp_path) == data
+    assert len(source) < 60 + 20 * len(PIECES[name]) + (400 if name == "both ends" else 0)
+
+
+def test_text_that_stands_in_the_reference_costs_its_place_only():
+    noise = np.random.default_rng(1).integers(97, 123, 300_000, dtype=np.uint8).tobytes()
+    for start in (0, 1, 123_457, 297_000):
+        found = complexity(noise[start : start + 3000], reference=noise)
+        assert (found.method, found.best < 80) == ("slices+reference", True)
+
+
+def test_the_share_that_stands_in_a_text():
+    noise = np.random.default_rng(2).integers(97, 123, 4000, dtype=np.uint8).tobytes()
+    assert standing_in(noise[:1000], noise) == 1
+    assert standing_in(noise[:1000], noise[:300] + b"#" + noise[301:]) > 0.95
+    assert standing_in(noise[:1000], b"") == 0
+    assert standing_in(noise[:1000], noise[3000:]) == 0
+    assert standing_in(b"", noise) == 0
 
 
 def test_a_string_that_is_the_reference_costs_next_to_nothing():

@@ -85,3 +85,19 @@ def test_capital_that_was_lost_again_was_there():
     for _ in range(5):
         tally.add(40, kept(BAD, BAD))
     assert tally.capital == most
+
+
+@pytest.mark.parametrize(("wins", "named"), [((GOOD, BAD), "a"), ((BAD, GOOD), "b")])
+def test_who_decides_is_who_has_the_largest_capital_when_it_falls(wins, named):
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(*wins))
+    assert tally.decided is not None
+    assert tally.decides == named
+    tally.add(40, kept(*wins[::-1]))
+    assert tally.decides == named  # what comes later decides nothing
+
+
+def test_of_two_who_say_the_same_the_first_decides():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(BAD, BAD))
+    assert (tally.decided, tally.decides) == (None, "a")

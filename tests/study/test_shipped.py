@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import re
 import tomllib
 
 import pytest
@@ -16,6 +18,7 @@ from narcissus.report.page import Figure, Grid
 from narcissus.study.game.kind import KIND
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
+from narcissus.success.statements import FixedBaseline, Resilience, prepared
 
 GAMES = [study for study in shipped_studies() if study.kind == "game"]
 NAMES = [study.name for study in GAMES]
@@ -25,6 +28,49 @@ def fewer_trials(study, most):
     how = study.settings.run
     how = how.model_copy(update={"trials": min(how.trials, most)})
     return dataclasses.replace(study, settings=study.settings.model_copy(update={"run": how}))
+
+
+def headline_is_of_who_decides(audit, study):
+    """Whoever stands in the headline of a violation breaks the statement by his own numbers."""
+    results, verdict = audit.record.results, page_of(audit.record).verdict
+    if not results.attackers:
+        return
+    one = results.decisive
+    assert f"attempts of {one.name}" in verdict.odds[0]
+    assert [f"the attack {one.name}" in label for label, *_ in verdict.numbers[:2]] == [False, True]
+    game = next(iter(study.settings.build().game.members().values()))
+    statement = prepared(study.settings.build().statement, game)
+    if results.decided is None or not isinstance(statement, FixedBaseline | Resilience):
+        return
+    fixed = isinstance(statement, FixedBaseline)
+    baseline = statement.best if fixed else one.baseline.value
+    assert one.success.value > math.exp(statement.epsilon) * baseline + statement.delta
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_verdict_is_the_same_for_every_seed(name):
+    """Twenty seeds, all trials: a reader plays it once, with a seed of his own."""
+    study = load_study(shipped_study(name).path)
+    audits = [run(study, rng=seed) for seed in range(1, 21)]
+    assert {(audit.results["outcome"], audit.status) for audit in audits} == {
+        (audits[0].results["outcome"], audits[0].status)
+    }
+    for audit in audits:
+        headline_is_of_who_decides(audit, study)
+
+
+def test_no_title_promises_more_than_that_some_attackers_failed():
+    """Where no violation was found nothing is shown: no title says who is safe, and from whom."""
+    promises = re.compile(
+        r"\b(can ?not|cannot|nobody|no attacker|hides?|safe|resilient|secure|private(?! key)|"
+        r"violates? nothing|does not violate|is no reconstruction)\b"
+    )
+    open_ended = [study for study in GAMES if study.expected == "no violation found"]
+    assert len(open_ended) >= 8
+    titles = [load_study(study.path).settings.title for study in open_ended]
+    assert [title for title in titles if promises.search(title)] == []
+    assert promises.search("Who knows the rates still cannot name a row")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,6 +83,7 @@ def test_shipped_study_comes_out_as_its_source_says(fit, name):
     assert shipped.expected
     assert results["outcome"].startswith(shipped.expected), audit.verdict
     fit(results, KIND.results.json_schema())
+    headline_is_of_who_decides(audit, study)
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]
     assert any(isinstance(block, Grid | Figure) for block in blocks)

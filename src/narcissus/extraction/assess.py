@@ -24,7 +24,8 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._verdict import NEEDED, Found, Rival, judge, would_change
+from narcissus.extraction._taken import Taken, what_it_takes
+from narcissus.extraction._verdict import MARGIN, NEEDED, Found, Rival, judge, would_change
 from narcissus.extraction.bench import Bench, Tried
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
@@ -43,6 +44,7 @@ def assess_extraction(
     *,
     runs: int = 20,
     quality_needed: float = 0.0,
+    margin: int = MARGIN,
     shadows: Sequence[DataSet] = (),
     other_releases: Mapping[str, Path | bytes] = MappingProxyType({}),
     rivals: Mapping[str, bytes] = MappingProxyType({}),
@@ -69,6 +71,8 @@ def assess_extraction(
         Runs with each release; 10 that all succeed are the fewest that can prove 2/3 at 95%.
     quality_needed
         Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
+    margin
+        Bytes, at least 0, by which it must be shorter than every program without the release.
     shadows
         Data sets like ``data`` that the release has never seen.
     other_releases
@@ -105,19 +109,22 @@ def assess_extraction(
         workers=workers,
         served=served and can_serve(),
         observer=observer,
+        margin=integer("margin", margin, low=0),
     )
-    return _played(bench, release, _stand_ins(release, other_releases, rng), rivals, shadows)
+    return _played(bench, release, other_releases, rivals, shadows, generator(rng))
 
 
 def _played(
     bench: Bench,
     release: Path | bytes,
-    replaced: Mapping[str, Path | bytes],
+    other_releases: Mapping[str, Path | bytes],
     rivals: Mapping[str, bytes],
     shadows: Sequence[DataSet],
+    rng: np.random.Generator,
 ) -> ExtractionEvidence:
     """Run the program with the release and with what stands in for it, then its rivals."""
     program, observer = bench.program, bench.observer
+    replaced = _stand_ins(release, other_releases, rng)
     observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
     with_release = bench.run(program, release)
     with_release.refuse_silence()
@@ -126,8 +133,12 @@ def _played(
         for name, given in replaced.items()
     }
     tried = [_rival(bench, f"the rival program {name}", of) for name, of in rivals.items()]
+    taken = Taken("", None, ())
+    if any(with_release.good):
+        taken = what_it_takes(bench, release, with_release.good_outputs, replaced, rng)
+    tried += taken.rivals
     observer.finish()
-    return _weigh(bench, with_release, stand_ins, tried, shadows)
+    return _weigh(bench, with_release, stand_ins, tried, shadows, taken)
 
 
 def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:
@@ -150,6 +161,7 @@ def _weigh(
     stand_ins: dict[str, Estimate],
     rivals: list[Rival],
     shadows: Sequence[DataSet],
+    taken: Taken,
 ) -> ExtractionEvidence:
     """Hold what the runs came to against the complexity of what they printed."""
     estimates, missing = _estimates(bench, bench.data, with_release)
@@ -172,6 +184,8 @@ def _weigh(
         method,
         bench.quality_needed,
         rivals=tried,
+        margin=bench.margin,
+        opaque=taken.opaque,
     )
     found = _against_shadows(found, shadows, bench, with_release)
     ruling = judge(found)
@@ -200,6 +214,8 @@ def _weigh(
         would_change=would_change(found, ruling),
         not_assessed=tuple(missing),
         served=bench.served,
+        margin=bench.margin,
+        fingerprint=taken.fingerprint,
     )
 
 
@@ -210,7 +226,7 @@ def _not_shown(rival: Rival) -> NotAssessed:
 
 
 def _stand_ins(
-    release: Path | bytes, others: Mapping[str, Path | bytes], rng: RandomSource
+    release: Path | bytes, others: Mapping[str, Path | bytes], rng: np.random.Generator
 ) -> dict[str, Path | bytes]:
     """Name what is handed to the program in place of the release.
 
@@ -220,7 +236,7 @@ def _stand_ins(
     stand_ins: dict[str, Path | bytes] = {"an empty release": b""}
     if isinstance(release, bytes) or release.is_file():
         raw = release if isinstance(release, bytes) else release.read_bytes()
-        shuffled = generator(rng).permutation(np.frombuffer(raw, np.uint8)).tobytes()
+        shuffled = rng.permutation(np.frombuffer(raw, np.uint8)).tobytes()
         stand_ins["the release with its bytes shuffled"] = shuffled
     return stand_ins | {f"the release {name}": path for name, path in others.items()}
 
@@ -268,7 +284,7 @@ def _against_shadows(
         again = bench.against(shadow, tried.runs)
         if any(again.good):
             sizes, _ = _estimates(bench, shadow, again)
-            if 1 - found.program_bytes / min(sizes.values()) <= found.quality_needed:
+            if not found.suffices(min(sizes.values())):
                 return 0
         return sum(again.good)
 
@@ -281,5 +297,5 @@ def _against_shadows(
         quantity="share of shadow data sets against which two outputs in three count",
     )
     as_good = sum(h >= sum(tried.good) for h in each)
-    rank = (1 + as_good) / (1 + len(shadows)) if found.quality > found.quality_needed else 1.0
+    rank = (1 + as_good) / (1 + len(shadows)) if found.suffices(found.best) else 1.0
     return replace(found, on_shadow=share, rank=rank)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
+from narcissus.extraction._verdict import MARGIN
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import (
@@ -82,8 +83,9 @@ class Bench:
         The data behind the release, when an output counts, and the program in question.
     runs
         How often each program is run.
-    confidence, quality_needed
-        Level of limits; quality above which a claim counts.
+    confidence, quality_needed, margin
+        Level of limits; quality above which a claim counts; bytes by which the program must be
+        shorter than its rivals.
     limits, isolation
         As `run_program` takes them.
     reference
@@ -106,6 +108,7 @@ class Bench:
     served: bool = False
     observer: Observer = SILENT
     stop: Stop = field(default_factory=Stop)
+    margin: int = MARGIN
 
     def run(self, program: bytes, release: Path | bytes) -> Tried:
         """Run a program on a release, and hold its outputs against the data."""
@@ -138,6 +141,10 @@ class Bench:
                 self.stop.end()  # or the pool would wait until all that run have ended
                 raise
         return self.against(self.data, done)
+
+    def once(self, program: bytes, release: Path | bytes) -> ProgramRun:
+        """Run a program a single time, to see what it does."""
+        return replace(self, runs=1, workers=1, observer=SILENT).run(program, release).runs[0]
 
     def _shares(self) -> list[int]:
         """Divide the runs: one by one, or as evenly as may be among servers."""

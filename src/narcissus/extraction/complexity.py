@@ -26,6 +26,7 @@ from narcissus.results import NotAssessed, Result
 
 # Compressing needs some ten times the length in memory, and minutes beyond this.
 LARGEST = 64 * 2**20
+_GRAM, _MOST_SLICES = 12, 400
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,73 @@ def _ppm(data: bytes, reference: bytes | None) -> bytes:
     return best
 
 
+def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
+    """Cut data into slices of a text, as (start, end), and what does not stand there."""
+    step = max(_GRAM, len(text) // 2**20)  # a slice of `step + _GRAM` bytes holds a gram at a step
+    grams = {text[i : i + _GRAM]: i for i in range(len(text) - _GRAM, -1, -step)}
+    found: list[tuple[int, int] | bytes] = []
+    done = at = 0
+    while at <= len(data) - _GRAM:
+        start = grams.get(data[at : at + _GRAM])
+        if start is None:
+            at += 1
+            continue
+        back = 0
+        while at - back > done and start > back and data[at - back - 1] == text[start - back - 1]:
+            back += 1
+        end = _in_common(memoryview(data)[at:], memoryview(text)[start:])
+        found += [data[done : at - back]] if at - back > done else []
+        found.append((start - back, start + end))
+        done = at = at + end
+    return found + ([data[done:]] if done < len(data) else [])
+
+
+def _in_common(one: memoryview, other: memoryview) -> int:
+    """Count the bytes with which both begin, by steps that grow while they fit."""
+    end, size = 0, _GRAM
+    while size and end < min(len(one), len(other)):
+        size = min(size, len(one) - end, len(other) - end)
+        if one[end : end + size] == other[end : end + size]:
+            end, size = end + size, 2 * size
+        else:
+            size //= 4
+    return end
+
+
+def standing_in(data: bytes, text: bytes) -> float:
+    """Share of data that stands in a text, in slices of 12 bytes and more.
+
+    Examples
+    --------
+    >>> standing_in(b"the key of the garden shed", b"a key of the garden shed?") > 0.8
+    True
+    """
+    cut = _pieces(data, text)
+    return sum(one[1] - one[0] for one in cut if isinstance(one, tuple)) / max(1, len(data))
+
+
+def _slices(data: bytes, reference: bytes | None) -> bytes | None:
+    """Print slices of the reference, with what is between them: text that anybody can read."""
+    cut = [] if reference is None else _pieces(data, reference)
+    if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
+        return None
+    own = b"".join(one for one in cut if isinstance(one, bytes))
+    parts, at = list[str](), 0
+    for one in cut:
+        if isinstance(one, tuple):
+            parts.append(f"r[{one[0]}:{one[1]}]")
+        else:
+            parts.append(f"o[{at}:{at + len(one)}]")
+            at += len(one)
+    middle = b"b" + python_string(own) if own.isascii() else python_string(own) + b".encode('L1')"
+    return (
+        (b"" if own.isascii() else b"#coding:L1\n")
+        + b"r=open('reference','rb').read()"
+        + (b";o=" + middle if own else b"")
+        + f"\nopen(1,'wb').write({'+'.join(parts)})".encode()
+    )
+
+
 _METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
     "literal": _literal,
     "repeat": _repeat,
@@ -208,6 +276,7 @@ _METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
     "zstd": _zstd,
     "brotli": _brotli,
     "ppm": _ppm,
+    "slices": _slices,
 }
 COMPRESSORS = tuple(_METHODS)
 
@@ -220,7 +289,8 @@ def self_extracting(data: bytes, method: str, *, reference: bytes | None = None)
     data
         What it must print, byte for byte.
     method
-        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period.
+        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
+        "slices" finds what stands in the reference.
     reference
         A public text; the program finds it as the file ``reference``. None: no such file.
 

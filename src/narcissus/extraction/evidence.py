@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from narcissus.extraction._verdict import Verdict
+from narcissus.extraction._verdict import MARGIN, Verdict
 from narcissus.extraction.sandbox import Isolation
 from narcissus.results import Estimate, Grade, NotAssessed, Result
 
@@ -65,6 +65,11 @@ class ExtractionEvidence(Result):
         The walls around the program.
     served
         Whether runs were forked from one process, and share the start of the interpreter.
+    margin
+        Bytes by which the program must be shorter than every rival, declared beforehand.
+    fingerprint
+        Whether the program failed on every release with one byte flipped, and printed nothing of
+        the content: it may know this release by a fingerprint. None where that was not tried.
     """
 
     verdict: Verdict
@@ -91,6 +96,8 @@ class ExtractionEvidence(Result):
     not_assessed: tuple[NotAssessed, ...] = ()
     caveat: str = CAVEAT
     served: bool = False
+    margin: int = MARGIN
+    fingerprint: bool | None = None
 
     @property
     def grade(self) -> Grade:

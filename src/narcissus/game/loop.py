@@ -145,6 +145,7 @@ def _weighed(
         attackers=attackers,
         entropy=entropy,
         remarks=remarks(attackers),
+        decides=worst.decides,
         member=worst.seat.name,
         members=len(tallies),
     )

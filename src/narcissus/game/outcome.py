@@ -90,6 +90,9 @@ class Play:
     members
         How many distributions were judged. The limits of rates hold for all of them at once, so
         they hold for the one that is named.
+    decides
+        The attacker whose evidence against the statement is the strongest: the one that decides
+        where it is violated.
     """
 
     outcome: Literal["violates", "no violation found"]
@@ -104,6 +107,7 @@ class Play:
     remarks: list[str] = field(default_factory=list)
     member: str = ""
     members: int = 1
+    decides: str = ""
 
     def __repr__(self) -> str:
         return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"

@@ -16,7 +16,8 @@ class Tally:
     """Bets against the statement by all attacks of one seat together.
 
     ``done`` counts the trials so far, ``capital`` is the log of the largest capital, ``decided``
-    the trial at which it reached ``hurdle``, None if it never did.
+    the trial at which it reached ``hurdle``, None if it never did. ``decides`` is the attack with
+    the largest capital, at that trial or at the last one.
     """
 
     def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:
@@ -26,6 +27,7 @@ class Tally:
         self.done = 0
         self.decided: int | None = None
         self.capital = -math.inf
+        self.decides = ""
 
     def add(self, size: int, arrays: Arrays) -> None:
         """Take one more block into account."""
@@ -35,6 +37,12 @@ class Tally:
         for name, block in blocks.items():
             self.collected[name].append(block.moved(self.done))
         self.capital = max(self.capital, float(capital.max()))
-        if self.decided is None and self.capital >= self.hurdle:
-            self.decided = self.done + int(np.argmax(capital >= self.hurdle)) + 1
+        if self.decided is None:
+            last = len(capital) - 1
+            if self.capital >= self.hurdle:
+                last = int(np.argmax(capital >= self.hurdle))
+                self.decided = self.done + last + 1
+            # of attacks that say the same but for rounding, the first
+            each = {name: round(float(p[last]), 6) for name, p in zip(blocks, paths, strict=True)}
+            self.decides = max(each, key=lambda name: each[name])
         self.done += size

@@ -244,7 +244,8 @@ def _with_surprisal(game: Game, gamma: float) -> Bound | None:
     if not isinstance(game.relation, Member):
         how = "computed for Definition 4.11"
     limit = max(LEAST, 2.0 ** max(logarithm, -1100.0))
-    limited = "success of any attacker at rows that count, and so delta at every epsilon"
+    limited = "success of any attacker at rows that count, whatever is told, and so delta at "
+    limited += "every epsilon"
     own = "the user's side information says truly how surprising a row still is"
     given = (own,) if is_own(game.side) else ()
     return Bound(limit, limited, f"Kaplan et al. 2025, Lemma 4.8, {how}", given, id="kaplan-4.8")
@@ -268,7 +269,8 @@ def _one_comparison(game: Game) -> Bound | None:
         if game.side.rows >= world.n - 1:  # no other row, or its average
             return None
         limit = limit_given_rows(world.n, world.d, gamma, game.side.rows)
-        theorem = "Kaplan et al. 2025, Definition 4.1, by the tail of Lemma 3.5 for unknown rows"
+        limited = f"{limited} who is told {game.side.rows} row(s)"
+        theorem = "Kaplan et al. 2025, Lemma 3.5, with the tail computed for the rows not told"
         return Bound(limit, limited, theorem, id="kaplan-4.1")
     if game.side is not None or game.looser is None:
         return None

@@ -13,7 +13,7 @@ from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.evidence import MARGIN, ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
@@ -72,6 +72,12 @@ class ExtractionStudy(FileSection):
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
     confidence: float = Field(0.95, gt=0, lt=1)
+    margin: int = Field(
+        MARGIN,
+        ge=0,
+        description="Bytes by which the program must be shorter than every program that needs no "
+        "release, to be evidence: the same program in other words differs by tens of bytes.",
+    )
     shadows: list[Path] = Field([], description="Data of the same kind that was not released.")
     other_releases: list[Path] = Field([], description="Releases made without the data.")
     rivals: list[Path] = Field([], description="Programs said to need no release.")
@@ -135,6 +141,7 @@ class ExtractionKind:
             if settings.reference is None
             else _read(folder / settings.reference, "reference"),
             confidence=settings.confidence,
+            margin=settings.margin,
             limits=limits,
             workers=workers,
             served=settings.run.server,
@@ -289,6 +296,8 @@ def extraction_results(evidence: ExtractionEvidence, relation: OutputRelation) -
         relation=relation.describe(),
         needed=2 / 3,
         served=evidence.served,
+        margin=evidence.margin,
+        fingerprint=evidence.fingerprint,
     )
 
 

@@ -14,10 +14,13 @@ class Claim:
         The paper and its number: ``"Cohen et al. 2024, Definition 1.6"``.
     two_relations
         Whether it takes a relation of its own for fresh data, the section [looser] of a study.
+    whatever_is_told
+        Whether the definition asks for every side information, of which a study tells one.
     """
 
     definition: ClassVar[str]
     two_relations: ClassVar[bool] = False
+    whatever_is_told: ClassVar[bool] = False
 
     @classmethod
     def require(cls, game: Any) -> None:

@@ -38,7 +38,11 @@ class PairResilience(Resilience):
 
 @dataclass(frozen=True)
 class BayesianSafety(Resilience):
-    """The mechanism is Bayesian extraction-safe: the fresh data set is drawn from the posterior."""
+    """The mechanism is Bayesian extraction-safe: a distribution is drawn from a meta-distribution.
+
+    Data and fresh data are drawn from it, independently of each other: the fresh data set is drawn
+    given Nature, and not given the release.
+    """
 
     definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.1"
 
@@ -59,9 +63,14 @@ class TwoCriteriaSafety(Resilience):
 
 @dataclass(frozen=True)
 class SafetyGivenKnowledge(Resilience):
-    """Extraction-safety against an attacker with side information."""
+    """Extraction-safety against an attacker with side information.
+
+    The definition asks for it whatever the side information is. A study tells one: what violates
+    the statement violates the definition, and what is resilient is so for what was told.
+    """
 
     definition: ClassVar[str] = "Kaplan et al. 2025, Definition 4.1"
+    whatever_is_told: ClassVar[bool] = True
 
     @classmethod
     def require(cls, game: Any) -> None:
@@ -94,6 +103,7 @@ class SurprisalResilience(Resilience):
     fresh_share: float | None = field(default=None, kw_only=True)
     definition: ClassVar[str] = "Kaplan et al. 2025, Definitions 4.4 and 4.11"
     two_relations: ClassVar[bool] = True
+    whatever_is_told: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

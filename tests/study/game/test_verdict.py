@@ -16,6 +16,7 @@ from narcissus.results import Bound, Estimate
 from narcissus.study.game.verdict import Ground, Proof, findings, judge
 from narcissus.study.results.game import ExactGame
 from narcissus.study.shipped import shipped_study
+from narcissus.success import SafetyGivenKnowledge
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
@@ -50,6 +51,75 @@ epsilon = 0.5
 delta = {delta}
 {more}
 """
+KNOWN = """
+[world]
+name = "tardos"
+N = 400
+d = 400
+n = 40
+[mechanism]
+name = "{mechanism}"
+[side-information]
+name = "rows"
+rows = {rows}
+[success]
+name = "member"
+[[attack]]
+name = "{attack}"
+[statement]
+name = "side-information"
+epsilon = 3.0
+delta = 0.1
+[run]
+trials = 400
+"""
+ASKS = "The definition (Kaplan et al. 2025, Definition 4.1) is about every side information; "
+
+
+@pytest.mark.parametrize(
+    ("rows", "mechanism", "attack", "status", "who", "ends"),
+    [
+        (1, "exact-average", "majority", "met", "every attacker who is told `rows` (rows = 1), ",
+         "no other was looked at."),
+        (39, "exact-average", "subtraction", "exceeded",
+         "for an attacker who is told `rows` (rows = 39), ", "this one breaks it."),
+        (39, "exact-average", "majority", "inconclusive",
+         "1 attacker(s) who is told `rows` (rows = 39); ", "no other was looked at."),
+    ],
+)  # fmt: skip
+def test_a_definition_for_every_side_information_says_which_was_told(
+    tmp_path, rows, mechanism, attack, status, who, ends
+):
+    text = KNOWN.format(rows=rows, mechanism=mechanism, attack=attack)
+    audit = run(study(tmp_path, text), rng=1)
+    assert audit.status == status
+    assert who in audit.verdict
+    assert audit.verdict.endswith(ASKS + ends)
+
+
+def test_the_lemma_for_every_side_information_says_so():
+    audit = run(load_study(shipped_study("surprisal").path), rng=1)
+    assert "against every attacker, whatever is told, for" in audit.verdict
+    assert "no other was looked at" not in audit.verdict
+
+
+def test_no_verdict_on_every_side_information_drops_the_quantifier():
+    """Each way to end: exact or not, met or not, in a family or alone."""
+    holds = exact(0.0).model_copy(update={"cover": None, "members": 3})
+    told = {"told": "`rows` (rows = 1)"}
+    statement = SafetyGivenKnowledge(1.0, 0.1)
+    bound = Bound(0.01, "delta", "a lemma", (), id="kaplan-4.1")
+    for ground in (
+        Ground(statement, "it", holds, (), None, **told),
+        Ground(statement, "it", holds, (), None, between="unknown", **told),
+        Ground(statement, "it", exact(0.5), (), None, **told),
+        Ground(statement, "it", None, (Proof(bound, "delta"),), None, **told),
+    ):
+        words = judge(ground).words
+        assert "`rows` (rows = 1)" in words or "unknown" in words
+        assert ASKS in words
+
+
 PROMISE = '[privacy]\nepsilon = 0.4\n[exact]\nwhen = "{when}"'
 
 
@@ -307,7 +377,7 @@ delta = 1e-6
                         '[side-information]\nname = "rows"\nrows = 6')  # fmt: skip
     audit = run(study(tmp_path, rows), rng=1)
     assert audit.results["outcome"] == "resilient, proved"
-    assert "Definition 4.1, by the tail of Lemma 3.5 for unknown rows" in audit.verdict
+    assert "Lemma 3.5, with the tail computed for the rows not told" in audit.verdict
 
 
 def test_a_small_population_is_written_out(tmp_path):

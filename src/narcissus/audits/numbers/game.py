@@ -58,8 +58,8 @@ def sampled(found: SampledNumber) -> Row:
 def headline(results: GameResults) -> list[str]:
     """Give the outcome, the best attack beside its baseline, and what is exact or proved."""
     said: list[str] = [results.outcome]
-    if results.attackers:
-        best = max(results.attackers, key=lambda one: one.success.value - one.baseline.value)
+    best = results.decisive
+    if best is not None:
         won, lost = percent(best.success.value), percent(best.baseline.value)
         said.append(f"{best.name} succeeds in {won}, against fresh data in {lost}")
     if results.exact is not None:

@@ -114,6 +114,9 @@ def _question(record: Record, results: ExtractionResults) -> list[Block]:
                 ("Program", f"{study.get('program', MISSING)}, {results.program_bytes} bytes "
                  f"({results.program_bytes_compressed} after zlib)"),
                 ("It succeeds if", results.relation),
+                *([] if results.margin is None else [
+                    ("Margin, declared beforehand", f"{results.margin} bytes shorter than every "
+                     "program that needs no release")]),
                 ("Output", "the same in every run" if results.deterministic
                  else "differs from run to run"),
                 ("Runs ended", ", ".join(f"{n} {e}" for e, n in results.endings.items())),

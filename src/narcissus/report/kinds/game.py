@@ -21,14 +21,6 @@ _STRIKING = 0.05
 """A gain that is shown though its limits still allow none."""
 
 
-def _best(results: GameResults) -> AttackerResult | None:
-    """Give the attacker that gains most over its own baseline."""
-    played = results.attackers
-    if not played:
-        return None
-    return max(played, key=_gain)
-
-
 def _gain(one: AttackerResult) -> float:
     return one.success.value - one.baseline.value
 
@@ -41,7 +33,7 @@ def _sampled(label: str, estimate: SampledShare, where: str) -> Headline:
 
 def _numbers(results: GameResults) -> list[Headline]:
     rows: list[Headline] = []
-    best, exact = _best(results), results.exact
+    best, exact = results.decisive, results.exact
     if best is not None:
         where = f", for {results.member}" if results.member else ""
         rows += [
@@ -143,7 +135,7 @@ def _evidence(results: GameResults) -> tuple[list[str], list[str]]:
 
 def _verdict(record: Record, results: GameResults) -> Verdict:
     good, bad = _evidence(results)
-    best = _best(results)
+    best = results.decisive
     odds: tuple[str, Grade] | None = None
     if best is not None:
         hits, base = best.success.value * 100, best.baseline.value * 100
@@ -171,7 +163,7 @@ def _among(exact: ExactGame) -> str:
 
 def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
-    exact, best = results.exact, _best(results)
+    exact, best = results.exact, results.decisive
     if exact is not None and exact.member:
         top, grade = exact.best_attacker, exact.grade
         member, won, lost = f"{exact.member}{_among(exact)}", top.success, top.baseline

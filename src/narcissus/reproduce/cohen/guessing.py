@@ -288,7 +288,10 @@ GUESSING: tuple[Item, ...] = (
         "Definition D.10", "A pseudo-random generator.",
         definition_d10, audit_of("generator-short-seed"),
     ),
-    item("Lemma D.11", "Nobody can verify an extraction.", lemma_d11, audit_of("verifiers-fooled")),
+    item(
+        "Lemma D.11", "If generators exist, no efficient verifier tells a seed from chance.",
+        lemma_d11, audit_of("verifiers-fooled"),
+    ),
     item("footnote 8", "The same for strings that agree in part.", footnote_8, EXTRACT),
 )  # fmt: skip
 """The statements of this appendix about strings of bits."""

@@ -231,7 +231,7 @@ SAFETY: tuple[Item, ...] = (
     ),
     statement(
         "Definition 3.1",
-        "Extraction-safety: the same, with a distribution that is drawn first.",
+        "Extraction-safety: data and fresh data come from one distribution, drawn first.",
         definition_31,
         "examples average-is-safe",
     ),

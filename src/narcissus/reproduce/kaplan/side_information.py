@@ -223,7 +223,7 @@ def remark_45(_given: Given) -> Reproduced:
 SIDE_INFORMATION: tuple[Item, ...] = (
     statement(
         "Definition 4.1",
-        "Extraction-safety with side information: fresh data fit what the attacker knows.",
+        "Extraction-safety with every side information: fresh data fit what is known.",
         definition_41,
         "examples known-rows",
     ),

@@ -67,6 +67,7 @@ def answer(
         curve=() if played is None else tuple(_curve(played.statement, played.attackers)),
         memorized_bits=memorized,
         remarks=() if played is None else tuple(played.remarks),
+        decides=None if played is None else played.decides,
     )
 
 

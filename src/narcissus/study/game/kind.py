@@ -100,7 +100,8 @@ def _outcome(
     gaps = {} if played is None else _gaps(study, statement, played)
     members = setup.game.members()
     scope = _scope(study, setup)
-    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study), between)
+    told = _told(study, statement)
+    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study), between, told)
     judged = judge(ground)
     if judged.outcome == "not assessed":
         unanswered.append(
@@ -142,6 +143,15 @@ def _scope(study: GameStudy, setup: Setup) -> str:
     if members > 1:
         return f"each of the {members:,} distributions of the family"
     return getattr(setup.game.world, "scope", "this one world")
+
+
+def _told(study: GameStudy, statement: Any) -> str:
+    """Name the side information, where the definition asks for every one."""
+    part = study.side_information
+    if part is None or not statement.whatever_is_told:
+        return ""
+    options = ", ".join(f"{key} = {value}" for key, value in part.options.items())
+    return f"`{part.name}` ({options})" if options else f"`{part.name}`"
 
 
 def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:

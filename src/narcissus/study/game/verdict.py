@@ -15,6 +15,9 @@ from narcissus.study.record import Status
 from narcissus.study.results.game import ExactGame, GameOutcome
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
 
+WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})
+"""Theorems that hold for every side information."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -61,6 +64,8 @@ class Ground:
     between
         Of a family of rates, why nothing is shown for those that were not written out; empty where
         it is, and for other families.
+    told
+        The side information, where the definition asks for every one; empty elsewhere.
     """
 
     statement: Any
@@ -71,6 +76,19 @@ class Ground:
     gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
     chosen: tuple[str, ...] = ()
     between: str = ""
+    told: str = ""
+
+    @property
+    def attacker(self) -> str:
+        """The end of "attacker": who is told what."""
+        return f" who is told {self.told}" if self.told else ""
+
+    def quantifier(self, *, is_broken: bool = False) -> str:
+        """Say what was covered of a definition that asks for every side information."""
+        if not self.told:
+            return ""
+        asked = f" The definition ({self.statement.definition}) is about every side information"
+        return f"{asked}; this one breaks it." if is_broken else f"{asked}; no other was looked at."
 
 
 @dataclass(frozen=True)
@@ -130,12 +148,17 @@ def _uncontradicted(ground: Ground) -> Judged:
         return _exact_verdict(exact, ground)
     proving = [one.bound for one in ground.proofs if one.suffices(statement)]
     if proving:
-        # what assumes nothing comes first; of those, the smallest
-        best = min(proving, key=lambda bound: (len(bound.assumptions), bound.value))
+        # what assumes nothing comes first, then what covers more; of those, the smallest
+        best = min(
+            proving,
+            key=lambda one: (len(one.assumptions), one.id not in WHATEVER_IS_TOLD, one.value),
+        )
+        anything = best.id in WHATEVER_IS_TOLD
+        who = ", whatever is told" if anything and ground.told else ground.attacker
         words = (
-            f"Resilient, {grade_of(best.assumptions)}, by {best.theorem}, against every attacker, "
-            f"for {ground.scope}: delta at most {upper(best.value, 3)}, "
-            f"allowed {statement.delta:g}."
+            f"Resilient, {grade_of(best.assumptions)}, by {best.theorem}, against every attacker"
+            f"{who}, for {ground.scope}: delta at most {upper(best.value, 3)}, "
+            f"allowed {statement.delta:g}.{'' if anything else ground.quantifier()}"
         )
         outcome, grade = _resilient(best.assumptions)
         return Judged(outcome, "met", words, grade, best.assumptions)
@@ -143,11 +166,12 @@ def _uncontradicted(ground: Ground) -> Judged:
         words = "Not assessed: nothing was written out, proved or played."
         return Judged("not assessed", "not assessed", words, "not assessed")
     if played.outcome == "violates":
-        return Judged("violates", "exceeded", _violated(played), "sampled", ground.chosen)
+        return Judged("violates", "exceeded", _violated(ground, played), "sampled", ground.chosen)
     each = f" of each of {played.members:,} distributions" if played.members > 1 else ""
     words = (
         f"No violation found in {played.trials:,} trials{each} of {len(played.attackers)} "
-        "attacker(s); other attackers may do better, so this is no proof of resilience."
+        f"attacker(s){ground.attacker}; other attackers may do better, so this is no proof of "
+        f"resilience.{ground.quantifier()}"
     )
     return Judged("no violation found", "inconclusive", words, "sampled", ground.chosen)
 
@@ -161,23 +185,26 @@ def _exact_verdict(exact: ExactGame, ground: Ground) -> Judged:
     if exact.holds and ground.between:
         words = (
             f"No violation at the {exact.members:,} rates that were written out ({exact.words}), "
-            f"but not shown for {ground.scope}: {ground.between}."
+            f"but not shown for {ground.scope}: {ground.between}.{ground.quantifier()}"
         )
         return Judged("no violation found", "inconclusive", words, "not assessed", given)
     if exact.holds:
         outcome, grade = _resilient(given)
         said = f"{exact.words}; {exact.cover.words}" if exact.cover is not None else exact.words
-        words = f"Resilient, {grade}, against every attacker, for {ground.scope} ({said})."
+        words = (
+            f"Resilient, {grade}, against every attacker{ground.attacker}, for {ground.scope} "
+            f"({said}).{ground.quantifier()}"
+        )
         return Judged(outcome, "met", words, grade, given)
     words = (
-        f"Violated, {exact.grade}: the best attacker does better than the statement allows "
-        f"({exact.words})."
+        f"Violated, {exact.grade}: the best attacker{ground.attacker} does better than the "
+        f"statement allows ({exact.words}).{ground.quantifier(is_broken=True)}"
     )
     outcome = "violates, proved if" if given else "violates, proved"
     return Judged(outcome, "exceeded", words, exact.grade, given)
 
 
-def _violated(played: Play) -> str:
+def _violated(ground: Ground, played: Play) -> str:
     statement = played.statement
     what = (
         f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate of "
@@ -186,6 +213,7 @@ def _violated(played: Play) -> str:
         else f"Violates: {statement.words()}"
     )
     where = f" for {played.member}," if played.member else ""
+    where = f" for an attacker{ground.attacker},{where}" if ground.told else where
     beyond = (
         ""
         if played.refuted is None
@@ -193,7 +221,7 @@ def _violated(played: Play) -> str:
     )
     return (
         f"{what},{where} with {100 * played.confidence:g}% confidence, certain after "
-        f"{played.decided} trials.{beyond}"
+        f"{played.decided} trials.{beyond}{ground.quantifier(is_broken=True)}"
     )
 
 

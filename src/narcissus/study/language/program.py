@@ -75,6 +75,7 @@ def program_evidence(
         program,
         section.relation.build(),
         runs=section.runs,
+        margin=section.margin,
         shadows=[DataSet("\n".join([*texts_of(division.fresh), *others]).encode(), "fresh ones")],
         other_releases={} if reference is None else {"the reference model": reference},
         confidence=study.run.confidence,

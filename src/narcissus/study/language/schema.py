@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from narcissus.errors import InputError
 from narcissus.extraction.canaries import CanaryPlan
 from narcissus.extraction.documents import Division, divide, read_documents
+from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
 from narcissus.study.extraction import LimitSettings
 from narcissus.study.part_section import PartSection
@@ -101,6 +102,9 @@ class ProgramSection(FileSection):
         description="When an output counts.",
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
+    margin: int = Field(
+        MARGIN, ge=0, description="Bytes by which it must be shorter than what needs no model."
+    )
     server: bool = Field(
         True,
         description="Fork the runs from one jailed process that has imported what the program "

@@ -49,6 +49,9 @@ LATER = frozenset(
         "low_apart",
         "gain_low_apart",
         "chance_off",
+        "decides",
+        "margin",
+        "fingerprint",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""

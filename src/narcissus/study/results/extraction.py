@@ -78,7 +78,13 @@ class ExtractionResults(ResultModel):
     served: bool = Field(
         False, description="Whether runs were forked from one process; left out if not."
     )
-    later = frozenset({"served"})
+    margin: Count | None = Field(
+        None, description="Bytes, declared beforehand, by which it had to be shorter than each."
+    )
+    fingerprint: bool | None = Field(
+        None, description="Whether it failed on every release with a byte flipped; left out if not."
+    )
+    later = frozenset({"served", "margin", "fingerprint"})
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -87,6 +93,8 @@ class ExtractionResults(ResultModel):
         quality = 1 - self.program_bytes / self.complexity_estimate
         if abs(self.quality - quality) > SLACK:
             raise ValueError(f"`quality` does not follow from the lengths ({quality:g})")
+        if self.verdict == "extraction" and self.margin_bytes < (self.margin or 0):
+            raise ValueError("it is called an extraction within the margin")
         margin = max(0, self.complexity_estimate - self.program_bytes)
         if self.margin_bytes != margin or self.extractable_bits != 8 * margin:
             raise ValueError("`margin_bytes`, `extractable_bits` do not follow from the lengths")

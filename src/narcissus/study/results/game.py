@@ -224,9 +224,33 @@ class GameResults(ResultModel):
     curve: tuple[CurvePoint, ...]
     memorized_bits: NonNegative | None
     remarks: tuple[str, ...]
+    decides: str | None = Field(
+        None, description="The attacker whose evidence against the statement is the strongest."
+    )
+    later = frozenset({"decides"})
+
+    @property
+    def decisive(self) -> AttackerResult | None:
+        """The attacker of every sentence about the best one; None where nobody played.
+
+        A record that does not say who decides is of a time before: of its attackers the one that
+        gains most by the statement, as far as the record holds what that is about.
+        """
+        if self.decides is not None:
+            return next(one for one in self.attackers if one.name == self.decides)
+
+        def gain(one: AttackerResult) -> float:
+            if one.gap is not None:
+                return one.gap.value
+            fixed = self.statement.name == "fixed-baseline"
+            return one.success.value - (0.0 if fixed else one.baseline.value)
+
+        return max(self.attackers, key=gain, default=None)
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
+        if self.decides is not None and self.decides not in {one.name for one in self.attackers}:
+            raise ValueError(f"`decides` names no attacker: {self.decides}")
         if self.decided is not None and self.decided > self.trials:
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
         if self.attackers and not self.trials:
