@@ -30,21 +30,27 @@ from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Limits, can_serve, check_isolation, check_source
+from narcissus.extraction.sandbox import (
+    Limits,
+    as_file,
+    can_serve,
+    check_isolation,
+    check_source,
+)
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
 
 def assess_extraction(
     data: DataSet,
-    release: Path | bytes,
+    release: Path | str | bytes,
     program: bytes,
     relation: OutputRelation,
     *,
     runs: int = 20,
     quality_needed: float = 0.0,
     shadows: Sequence[DataSet] = (),
-    other_releases: Mapping[str, Path | bytes] = MappingProxyType({}),
+    other_releases: Mapping[str, Path | str | bytes] = MappingProxyType({}),
     rivals: Mapping[str, bytes] = MappingProxyType({}),
     reference: bytes | None = None,
     confidence: float = 0.95,
@@ -91,6 +97,8 @@ def assess_extraction(
     IsolationError
         The machine cannot isolate the program.
     """
+    release = as_file(release)
+    others = {name: as_file(one) for name, one in other_releases.items()}
     _check(program, release, rivals)
     bench = Bench(
         data,
@@ -106,7 +114,7 @@ def assess_extraction(
         served=served and can_serve(),
         observer=observer,
     )
-    return _played(bench, release, _stand_ins(release, other_releases, rng), rivals, shadows)
+    return _played(bench, release, _stand_ins(release, others, rng), rivals, shadows)
 
 
 def _played(

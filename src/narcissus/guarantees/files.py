@@ -17,7 +17,7 @@ from narcissus.guarantees.orders import from_orders
 _ROUNDED = 1e-9  # so much, relatively, a delta may rise by how it was written
 
 
-def read_profile(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
+def read_profile(path: Path | str, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
     """Read a privacy curve: its points as rows, each a statement (epsilon, delta)-DP.
 
     Between the points the chord in ``exp(epsilon)`` holds, since every profile is convex there;
@@ -63,7 +63,7 @@ def read_profile(path: Path, *, adjacency: Adjacency = "replace-one") -> Profile
     return from_orders(where, found["delta_add"], found["delta_remove"])
 
 
-def read_losses(path: Path, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
+def read_losses(path: Path | str, *, adjacency: Adjacency = "replace-one") -> ProfileCurve:
     """Read a privacy loss distribution: losses and their probabilities as rows.
 
     Parameters
