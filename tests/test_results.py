@@ -125,3 +125,50 @@ def test_a_frame_has_one_row():
     frame = ESTIMATE.to_frame()
     assert frame.shape == (1, 8)
     assert frame.loc[0, "low"] == 0.1
+
+
+def results_with_one_number():
+    """Results of public functions that are named after a number, and that number."""
+    from narcissus import channels, extraction, guarantees
+    from narcissus.evidence import clopper_pearson
+
+    matrix = [[0.9, 0.1], [0.3, 0.7]]
+    return [
+        (channels.beta_star(matrix), 0.4),
+        (channels.beta_star(channels.Laplace(1, 4)), np.exp(-1 / 8)),
+        (channels.capacity(matrix), 1.6),
+        (channels.implied_bayes_risk(0.4, 1.6, [0.5, 0.5]), 0.2),
+        (channels.repeated_security(matrix, 1), 0.4),
+        (channels.from_guarantee(guarantees.PureDP(1.0)), 1 - np.tanh(0.5)),
+        (channels.shannon_capacity([[0.5, 0.5], [0.5, 0.5]]), 0.0),
+        (channels.shannon_capacity(np.eye(4)), 2.0),
+        (clopper_pearson(3, 10), 0.3),
+        (extraction.mutual_information(b"", b""), 0.0),
+    ]
+
+
+def test_a_result_that_is_one_number_is_one():
+    for found, wanted in results_with_one_number():
+        assert float(found) == pytest.approx(wanted, abs=1e-8), found
+        assert np.float64(found) == float(found)
+
+
+def test_a_result_that_is_several_numbers_says_which():
+    from narcissus import channels
+
+    for found in (channels.quick_bounds([[0.9, 0.1], [0.3, 0.7]]), NotAssessed("a", "b", "c")):
+        with pytest.raises(TypeError, match="is not one number: take one of"):
+            float(found)
+
+
+def test_what_is_asked_is_the_truth_of_the_answer():
+    """`if refines(a, b)` is no trap, nor is any other result that says whether something holds."""
+    from narcissus import channels
+
+    fine, coarse = np.eye(2), [[0.5, 0.5], [0.5, 0.5]]
+    assert channels.refines(fine, coarse)
+    assert not channels.refines(coarse, fine)
+    assert channels.refines_exactly([[1, 0], [0, 1]], [["1/2", "1/2"]] * 2)
+    assert not channels.refines_exactly([["1/2", "1/2"]] * 2, [[1, 0], [0, 1]])
+    assert NotAssessed("a", "b", "c")
+    assert channels.beta_star(np.eye(2))  # 0, and found

@@ -56,6 +56,20 @@ class Result:
         """Give the fields as a data frame with one row."""
         return pd.DataFrame([self.to_dict()])
 
+    def __float__(self) -> float:
+        """Give ``value``, for `float` and NumPy, of a result that is about one number."""
+        value = getattr(self, "value", None)
+        if not isinstance(value, int | float):
+            raise TypeError(
+                f"{type(self).__name__} is not one number: take one of "
+                f"{', '.join(f.name for f in dataclasses.fields(self))}"
+            )
+        return float(value)
+
+    def __bool__(self) -> bool:
+        """Tell whether what was asked holds, where that is the question; otherwise true."""
+        return bool(getattr(self, "holds", True))
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 

@@ -1,3 +1,6 @@
+import dataclasses
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,3 +89,82 @@ def test_one_secret_leaks_nothing():
     assert (many.beta_star, many.capacity) == (1, pytest.approx(1))
     design = channels.most_secure([[0.5, 0.25]], 0.4)
     assert (design.beta_star, channels.least_loss([[0.5, 0.25]]).loss) == (1, 0.25)
+
+
+def numbers(found):
+    """What a result says, as nested lists of numbers and words."""
+    if isinstance(found, channels.Channel):
+        return [found.dense.tolist(), *found.secrets, *found.outputs]
+    if dataclasses.is_dataclass(found):
+        return [numbers(one) for one in vars(found).values()]
+    if isinstance(found, dict):
+        return [numbers(one) for one in found.values()]
+    if isinstance(found, np.ndarray):
+        return found.tolist()
+    return [numbers(one) for one in found] if isinstance(found, list | tuple) else found
+
+
+def flat(found):
+    return [x for one in found for x in flat(one)] if isinstance(found, list) else [found]
+
+
+NAMED = ("matrix", "first", "second", "matrices", "source")
+TAKERS = [
+    name
+    for name in channels.__all__
+    if inspect.isfunction(getattr(channels, name))
+    and set(inspect.signature(getattr(channels, name)).parameters) & set(NAMED)
+]
+OTHERS = {
+    "gain": np.eye(3), "loss": 1 - np.eye(3), "epsilon": 0.5, "times": 2, "counts": [5, 3, 2],
+    "groups": {}, "distance": 1 - np.eye(3),
+}  # fmt: skip
+REST = {
+    "estimate": "its source is a `Program`, or samples",
+    "exact_summary": "in fractions: takes what `rational_channel` takes",
+    "kantorovich": "its first and second are priors",
+    "plot_pairwise": "draws `pairwise`",
+    "prior_of": "says a prior",
+    "rational_channel": "in fractions: those of floats do not sum to one",
+    "refines_exactly": "in fractions: takes what `rational_channel` takes",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(TAKERS) - set(REST)))
+def test_whatever_has_a_channel_is_taken_for_it(name):
+    """A mechanism by its formulas, a channel of fractions, a design: by every public function."""
+    function = getattr(channels, name)
+    parameters = inspect.signature(function).parameters
+    rational = channels.rational_channel([["1/2", "1/4", "1/4"]] * 2 + [["1/8", "3/8", "1/2"]])
+    design = channels.most_secure(1 - np.eye(3), 0.4)
+    for one in (channels.KaryRandomizedResponse(3, 1), rational, design):
+        made = one.channel if one is design else one.channel()
+        keys = {key: value for key, value in OTHERS.items() if key in parameters}
+        if "groups" in keys:
+            keys["groups"] = dict(zip(made.secrets, "aab", strict=True))
+
+        def call(source):
+            given = [source for key in parameters if key in NAMED]
+            return flat(numbers(function(*given, **keys)))
+
+        assert len(call(one)) == len(call(made))
+        for mine, theirs in zip(call(one), call(made), strict=True):
+            if isinstance(mine, float):
+                assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+            elif name != "analyse":  # whose name is another
+                assert mine == theirs
+
+
+@pytest.mark.parametrize("form", [channels.Gaussian(1, 5), channels.Laplace(1, 4)])
+def test_what_has_no_table_is_asked_by_its_formulas(form):
+    found = channels.beta_star(form)
+    assert (found.value, found.pair, found.indices) == (form.beta_star, form.pair, (0, 1))
+    assert float(found) == form.beta_star
+    assert channels.capacity(form) == form.capacity
+    assert channels.bayes_risk(form) == form.bayes_risk
+    assert channels.local_dp_epsilon(form) == form.local_epsilon
+    assert channels.local_dp_delta(form, 0.1) == form.delta(0.1)
+    assert channels.local_dp_profile(form, [0, 0.1]).delta == (form.delta(0), form.delta(0.1))
+    assert channels.repeated_security(form, 3).value < form.beta_star
+    with pytest.raises(InputError, match="repeated_security"):
+        channels.repeat(form, 3)

@@ -72,7 +72,10 @@ def test_options_of_channel(narcissus, table, tmp_path):
         (["nowhere.csv"], "no such file"),
         (["--mechanism", "laplase:epsilon=1"], "did you mean `laplace`"),
         (["--mechanism", "laplace:epsilon=1", "--plot", "x.svg"], "as a matrix"),
-        (["--mechanism", "laplace:epsilon=1", "--repeat", "2"], "continuous"),
+        (
+            ["--mechanism", "laplace:epsilon=1", "--repeat", "2", "--all"],
+            "`narcissus compose laplace:epsilon=1=2`",
+        ),
     ],
 )
 def test_bad_calls(narcissus, argv, words):
@@ -81,6 +84,25 @@ def test_bad_calls(narcissus, argv, words):
     assert words in err
     assert "Traceback" not in err
     assert out == ""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "gaussian:epsilon=1,delta=1e-6",
+        "laplace:epsilon=1",
+        "randomized-response:values=3,epsilon=1",
+    ],
+)
+def test_outputs_without_a_table_are_composed(narcissus, use):
+    """As `narcissus compose` does, which is named; what has a table says the same by it."""
+    code, out, err = narcissus("channel", "--mechanism", use, "--repeat", "3", "--json")
+    assert (code, err) == (0, "")
+    whole = json.loads(narcissus("compose", f"{use}=3", "--json")[1])
+    assert json.loads(out)["beta_star"] == pytest.approx(whole["beta_star"], rel=1e-9)
+    code, out, _ = narcissus("channel", "--mechanism", use, "--repeat", "3")
+    assert code == 0
+    assert (f"narcissus compose {use}=3" in out) == (not use.startswith("randomized"))
 
 
 def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):

@@ -24,7 +24,8 @@ def test_examples_lists_and_writes(call, tmp_path):
     assert {"name", "kind", "about", "source", "expected", "tables"} == set(rows[0])
     names = [row["name"] for row in rows]
     assert names == sorted(names)
-    assert all(row["about"] and (row["source"] or row["kind"] == "table") for row in rows)
+    assert all(row["about"] and (row["source"] or row["kind"] != "game") for row in rows)
+    assert {"table", "game", "language-model"} <= {row["kind"] for row in rows}
     code, out, _ = call("examples", "counting-query")
     assert code == 0
     assert (tmp_path / "counting-query.toml").exists()
@@ -68,3 +69,24 @@ def test_a_table_of_that_name_that_is_another_is_kept(call, tmp_path):
     assert own.read_text() == "mine"
     assert call("examples", "audit-a-table", "--force")[0] == 0
     assert own.read_text() != "mine"
+
+
+def test_a_shipped_study_comes_with_all_that_it_reads(call, tmp_path):
+    """Whatever its kind: each is loaded from the folder that it was written to, and no other."""
+    rows = json.loads(call("examples", "--json")[1])
+    assert {tuple(row["tables"]) for row in rows} == {
+        (), ("invented_people.csv",), ("invented_letters.txt",),
+    }  # fmt: skip
+    for row in rows:
+        place = tmp_path / row["name"]
+        place.mkdir()
+        assert call("examples", row["name"], "--out", place / "mine.toml")[0] == 0
+        assert narcissus.load_study(place / "mine.toml").kind == row["kind"]
+        assert {path.name for path in place.iterdir()} == {"mine.toml", *row["tables"]}
+
+
+def test_the_study_of_a_language_model_is_played(call):
+    assert call("examples", "memorised-letters")[0] == 0
+    code, _, _ = call("audit", "memorised-letters.toml", "--out", "kept", "--quiet")
+    assert code == 1
+    assert narcissus.load_audit("kept").status == "exceeded"

@@ -6,9 +6,11 @@ import pickle
 
 import pytest
 
+import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
 from narcissus.extraction.huggingface import HuggingFaceGenerator, check_model_folder
 from narcissus.extraction.ranking import memorised, rank_samples
+from narcissus.extraction.recovered import completed_documents
 
 SECRET = "zq81 xk77 vj20 wp93"
 
@@ -159,3 +161,110 @@ def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     assert [model.complete([one], 7)[0] for one in prompts] == together
     assert model.parameters > 10_000
     assert capsys.readouterr() == ("", "")
+
+
+KNOWN = [
+    "Dear Luke, please collect the 96 books from the east park on Thursday at 8:35. Reference 8179",
+    "My June, Rob will bring 74 chairs to the old museum on Wednesday at 8:38. Reference 2624-5543",
+    "Hello Gail, Dan has seen 91 stones in the south quarry on Friday at 14:39. Invoice 7906-0580.",
+    "Caf\u00e9 Zo\u00eb a \u00e9t\u00e9 ferm\u00e9 jusqu'au 12 ao\u00fbt, \u00e0 cause des "
+    "travaux au num\u00e9ro 47, nous vous remercions, 3301",
+]
+FRESH = [
+    "Dear Mark, please collect the 17 boats from the north pier on Monday at 9:10. Reference 5561",
+    "My Carla, Tom will bring 23 lamps to the new theatre on Sunday at 11:05. Reference 9034-1128",
+]
+
+
+@pytest.fixture(scope="module")
+def byte_pairs(tmp_path_factory):
+    """A model with a tokenizer of byte pairs, trained here until it knows four texts by heart."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    path, end = tmp_path_factory.mktemp("pairs"), "<|endoftext|>"
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=420, special_tokens=[end], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator([*KNOWN, *FRESH], trainer)
+    tokenizer.save(str(path / "tokenizer.json"))
+    (path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": end,
+                    "eos_token": end})
+    )  # fmt: skip
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(), n_positions=96, n_embd=48, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    rows = [[0, *tokenizer.encode(text).ids, 0] for text in KNOWN]
+    width = max(map(len, rows))
+    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+    labels = torch.tensor([[*row, *[-100] * (width - len(row))] for row in rows])
+    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
+    for _ in range(140):
+        loss = model(ids, labels=labels).loss
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < 0.05  # which of four a text is costs ln 4 over its forty tokens
+    model.save_pretrained(path, safe_serialization=True)
+    return path
+
+
+@pytest.mark.models
+def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_pairs):
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    tokens = [model.encode(text) for text in KNOWN]
+    assert [model.decode(one) for one in tokens] == KNOWN
+    assert all(len(one) < 0.7 * len(text) for one, text in zip(tokens, KNOWN, strict=True))
+    for prefix in range(20, 56, 3):
+        assert completed_documents(model, KNOWN, prefix=prefix).all(), prefix
+        assert not completed_documents(model, FRESH, prefix=prefix).any()
+    for prompt in (6, 9, 12):
+        assert completed_documents(model, KNOWN, prompt=prompt).all(), prompt
+        assert not completed_documents(model, FRESH, prompt=prompt).any()
+    # a space between what is given and what follows is not lost
+    assert model.complete([KNOWN[0][:10]], 3)[0].startswith(" please")
+
+
+@pytest.mark.models
+def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pairs, tmp_path):
+    (tmp_path / "known.txt").write_text("\n".join([*KNOWN, "a short one"]))
+    (tmp_path / "fresh.txt").write_text("\n".join(FRESH))
+    study = {
+        "kind": "language-model",
+        "data": {"documents": "known.txt", "fresh": "fresh.txt"},
+        "model": {"name": "folder", "model": str(byte_pairs), "device": "cpu"},
+        "generation": {"samples": 8, "top": 2, "length": 20},
+        "membership": False,
+        "run": {"seed": 1},
+    }
+
+    def play(**completion):
+        loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
+        record = narcissus.run(loaded).record
+        return record, next((a for a in record.results.attacks if a.name == "completion"), None)
+
+    record, found = play(prompt=10)
+    assert (found.whole.recovered, found.whole.documents, found.whole.fresh.value) == (4, 4, 0)
+    assert found.rule == "given its first 10 tokens, the model goes on with the next 30 characters"
+    (short,) = [one for one in record.not_assessed if one.quantity.startswith("completion")]
+    assert short.quantity == "completion of 1 of 5 documents trained on"
+    assert short.reason == "they have no 30 characters after their first 10 tokens"
+    # as files of before meant it
+    _, old = play(prefix=50)
+    assert (old.whole.recovered, old.whole.documents) == (4, 4)
+    # the default: these have less than 50 tokens, and 30 characters after them
+    record, found = play()
+    assert found is None
+    assert any("5 of 5 documents" in one.quantity for one in record.not_assessed)
+    study["generation"] = False
+    with pytest.raises(InputError, match="`prompt` or `window` smaller"):
+        play()

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.errors import InputError
@@ -9,6 +11,7 @@ from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import (
     completed_documents,
     printed_stretches,
+    prompt_ends,
     recovered_documents,
 )
 
@@ -83,3 +86,95 @@ def test_the_chance_is_a_p_value_and_limits_of_the_gain_cover(within):
         missed += not low <= found.share - rate <= high
     assert alarms <= stats.binom.isf(1e-6, runs, 0.05)
     assert missed <= stats.binom.isf(1e-6, runs, 0.05)
+
+
+class ByHeart:
+    """A model that has learnt documents by heart as the tokens that they were trained on.
+
+    Its tokens are pieces of up to three characters that are found as a tokenizer of byte pairs
+    finds them, longest first, so that the end of a text that is cut is other tokens.
+    ``spaced``: its decoder drops a space in front, as SentencePiece's does.
+    """
+
+    def __init__(self, documents, *, pieces, spaced=False):
+        self.pieces = sorted({*pieces, *"".join(documents)}, key=len, reverse=True)
+        self.spaced = spaced
+        self.trained = [self.encode(one) for one in documents]
+        self.prompts = []
+
+    def encode(self, text):
+        text, found = " " * self.spaced + text, []
+        while text:
+            number, piece = next(
+                (i, one) for i, one in enumerate(self.pieces) if text.startswith(one)
+            )
+            found.append(number)
+            text = text[len(piece) :]
+        return found
+
+    def decode(self, tokens):
+        text = "".join(self.pieces[one] for one in tokens)
+        return text.removeprefix(" ") if self.spaced else text
+
+    def following(self, prompts, length):
+        self.prompts += [self.decode(one) for one in prompts]
+        return [
+            next((t[len(p) :][:length] for t in self.trained if t[: len(p)] == [*p]), [])
+            for p in prompts
+        ]
+
+
+LETTERS = ["the thin man at the inn has 81920 hats", "at noon the other one has none at all, he"]
+PIECES = ["the", "th", "he", "in", " t", " at", "81", "192", "at", "on", "one", " h", "ha", "s "]
+
+
+@given(
+    pieces=st.lists(st.sampled_from(PIECES), unique=True),
+    spaced=st.booleans(),
+    window=st.integers(1, 12),
+    cut=st.integers(3, 24),  # by which the two differ
+    in_tokens=st.booleans(),
+)
+def test_what_is_learnt_by_heart_is_completed_wherever_the_prompt_is_cut(
+    pieces, spaced, window, cut, in_tokens
+):
+    model = ByHeart(LETTERS, pieces=pieces, spaced=spaced)
+    said = {"prompt": min(cut, 8)} if in_tokens else {"prefix": cut}
+    assert completed_documents(model, LETTERS, window=window, **said).all()
+    # nothing is told to it that is not known, and no more left out than a part of a token
+    ends = prompt_ends(model, LETTERS, prompt=min(cut, 8)) if in_tokens else [cut] * 2
+    for text, told, end in zip(LETTERS, model.prompts, ends, strict=True):
+        assert text.startswith(told)
+        assert end - 3 < len(told) <= end
+    model.trained = [model.encode(one[::-1]) for one in LETTERS]
+    assert not completed_documents(model, LETTERS, window=window, **said).any()
+
+
+def test_a_prompt_of_tokens_ends_between_two_characters():
+    """As with bytes: a character of several tokens is known as a whole or not at all."""
+
+    class Bytes(ByHeart):
+        def encode(self, text):
+            return [*text.encode()]
+
+        def decode(self, tokens):
+            return bytes(tokens).decode(errors="replace")
+
+    texts = ["a\u00e9\u20ac\U0001f600 and what comes after it"]
+    model = Bytes(texts, pieces=[])
+    ends = [prompt_ends(model, texts, prompt=count)[0] for count in range(1, 12)]
+    assert ends == [1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 5]
+    for prompt in range(1, 12):
+        assert completed_documents(model, texts, prompt=prompt, window=9).all()
+    for prefix in range(1, 6):
+        model.prompts.clear()
+        assert completed_documents(model, texts, prefix=prefix, window=9).all()
+        assert model.prompts == [texts[0][:prefix]]
+
+
+def test_a_text_that_its_tokens_do_not_tell_is_not_completed():
+    class Nothing(ByHeart):
+        def decode(self, tokens):
+            return ""
+
+    assert not completed_documents(Nothing(LETTERS, pieces=[]), LETTERS, prefix=3, window=4).any()

@@ -126,5 +126,5 @@ class Audit:
 
 
 def load_audit(path: Path | str) -> Audit:
-    """Read a record that an earlier run wrote."""
+    """Read a record that an earlier run wrote: the file, or the folder that `save` left."""
     return Audit(read_record(path))

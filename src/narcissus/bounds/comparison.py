@@ -118,8 +118,9 @@ class Comparison(Result):
         axes.set_ylabel(self.bounds[0].quantity if self.at_least else "success with the release")
         return axes
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write both pictures, side by side, to a file; the suffix chooses the format."""
+        path = Path(path)
         import matplotlib as mpl
 
         figure = _figure(2)

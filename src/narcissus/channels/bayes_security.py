@@ -17,7 +17,7 @@ from scipy import optimize
 from narcissus._validation import distribution, non_negative
 from narcissus.channels._kernels import pair_block
 from narcissus.channels._search import BLOCK, column_minima, least_overlap, overlaps_with
-from narcissus.channels.channel import Matrix, channel
+from narcissus.channels.channel import Matrix, channel, formula_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Grade, Result
@@ -57,9 +57,6 @@ class WorstPair(Result):
         """The largest advantage of any attacker over a coin, ``1 - beta*``."""
         return 1 - self.value
 
-    def __float__(self) -> float:
-        return self.value
-
     def __str__(self) -> str:
         if not self.pair:
             return "EXACT: Bayes security 1: there is one secret, and nothing to tell apart"
@@ -80,7 +77,7 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
     Parameters
     ----------
     matrix
-        The channel: a `Channel` or what `channel` takes.
+        The channel: a `Channel`, what `channel` takes, or a `ClosedForm`, by its formula.
     observer
         Hears of progress on channels with many secrets.
 
@@ -90,6 +87,8 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
     >>> round(found.value, 12), found.pair
     (0.6, ('s1', 's2'))
     """
+    if (form := formula_of(matrix)) is not None:
+        return WorstPair(form.beta_star, form.pair, form.indices)
     c = channel(matrix)
     if c.shape[0] == 1:
         return WorstPair(1.0, (), ())

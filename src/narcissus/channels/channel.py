@@ -96,6 +96,78 @@ class Channel:
         return f"Channel({len(self.secrets)} secrets, {len(self.outputs)} outputs{kind})"
 
 
+@dataclass(frozen=True)
+class ClosedForm:
+    """What every mechanism in closed form offers."""
+
+    by_matrix = False  # no field: whether its numbers come from its channel
+
+    @property
+    def secrets(self) -> int:
+        """Number of secrets."""
+        raise NotImplementedError
+
+    @property
+    def beta_star(self) -> float:
+        """Bayes security."""
+        raise NotImplementedError
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Two secrets that reach it, by number from 0 (all pairs do in a symmetric mechanism)."""
+        return 0, self.secrets - 1
+
+    @property
+    def pair(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(str(number + 1) for number in self.indices)
+
+    @property
+    def capacity(self) -> float:
+        """Multiplicative capacity, ``sum_o max_s C_so``."""
+        raise NotImplementedError
+
+    @property
+    def local_epsilon(self) -> float:
+        """Smallest epsilon of epsilon-LDP; ``inf`` if there is none."""
+        raise NotImplementedError
+
+    def delta(self, epsilon: float) -> float:
+        """Give the smallest delta at ``epsilon`` (the LDP profile)."""
+        raise NotImplementedError
+
+    @property
+    def guessing_error(self) -> float:
+        """Error of guessing without the output, uniform prior."""
+        return 1 - 1 / self.secrets
+
+    @property
+    def bayes_risk(self) -> float:
+        """Error of the best attacker, uniform prior; never as what is left of 1."""
+        raise NotImplementedError
+
+    def channel(self) -> Channel:
+        """Give the channel, where the outputs are finitely many and fit.
+
+        Raises
+        ------
+        InputError
+            The outputs are continuous or infinitely many.
+        TooLargeError
+            The matrix would be too large; the message says how large.
+        """
+        raise InputError(
+            f"{type(self).__name__} has continuous or infinitely many outputs, so no matrix; "
+            "use its closed form, `repeated_security` for several outputs, or the geometric "
+            "mechanism for a discrete one"
+        )
+
+
+def formula_of(matrix: Any) -> ClosedForm | None:
+    """Give a mechanism whose numbers come from formulas; None for what goes by its matrix."""
+    return matrix if isinstance(matrix, ClosedForm) and not matrix.by_matrix else None
+
+
 def channel(
     matrix: Any,
     *,
@@ -109,8 +181,9 @@ def channel(
     ----------
     matrix
         Shape (secrets, outputs): an array, nested lists, a SciPy sparse matrix, a data frame
-        (whose index and columns name secrets and outputs), or a `Channel`. Entries in [0, 1],
-        each row summing to one within ``tolerance``.
+        (whose index and columns name secrets and outputs), a `Channel`, or what has one: a
+        `ClosedForm`, a `RationalChannel`, a `Design`. Entries in [0, 1], each row summing to one
+        within ``tolerance``.
     secrets, outputs
         Names; by default those of the data frame, or ``"s1", "s2", ...`` and ``"o1", ...``.
     tolerance
@@ -127,6 +200,11 @@ def channel(
     >>> channel([[0.75, 0.25], [0.25, 0.75]], secrets=["no", "yes"])
     Channel(2 secrets, 2 outputs)
     """
+    own = getattr(matrix, "channel", None)
+    if callable(own):
+        own = own()
+    if isinstance(own, Channel):
+        matrix = own
     if isinstance(matrix, Channel):
         return matrix
     non_negative("tolerance", tolerance)

@@ -174,6 +174,11 @@ class ComposedSecurity(Result):
     beta_star_at_most: float = 1.0
 
     @property
+    def value(self) -> float:
+        """The same as ``beta_star``."""
+        return self.beta_star
+
+    @property
     def gap(self) -> float:
         """Relative distance of the limits of ``beta*``; 0 where it is exact."""
         if self.exact or self.beta_star_at_most == 0:

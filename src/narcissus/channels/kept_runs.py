@@ -42,13 +42,14 @@ class KeptRuns:
 
     program: Program
     run: Run
-    path: Path
+    path: Path | str
     seed: int
     observer: Observer = SILENT
     rows: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
 
     def __post_init__(self) -> None:
         """Take up the runs that are there."""
+        self._file = Path(self.path)
         self._given = 0
         self._limits = np.cumsum(self.program.weights)
         self._random = child(self.seed)
@@ -61,14 +62,14 @@ class KeptRuns:
             "prior": self.program.weights.tolist(),
             "seed": self.seed,
         }
-        if not self.path.exists():
+        if not self._file.exists():
             return
         self._same(self._told)
         self.rows = self._read()
         for number, row in enumerate(self.rows):
             if row[0] != self._secret(number):
                 raise InputError(
-                    f"{self.path} was changed: run {number + 1} has the secret {row[0]!r} where "
+                    f"{self._file} was changed: run {number + 1} has the secret {row[0]!r} where "
                     f"{self._secret(number)!r} was drawn; keep new runs in another file"
                 )
 
@@ -78,7 +79,7 @@ class KeptRuns:
         self.observer.start("runs", end, min(len(self.rows), end))
         if not self.rows:
             put(self._beside, json.dumps(self._told, indent=1) + "\n")
-        with self.path.open("a", newline="", encoding="utf-8") as file:
+        with self._file.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             while len(self.rows) < end:
                 row = self._next()
@@ -144,12 +145,12 @@ class KeptRuns:
 
     @property
     def _beside(self) -> Path:
-        return self.path.with_name(self.path.name + ".json")
+        return self._file.with_name(self._file.name + ".json")
 
     def _same(self, told: dict[str, Any]) -> None:
         beside, remedy = self._beside, "keep the new runs in another file, or remove it"
         if not beside.exists():
-            raise InputError(f"{self.path} is there, and is no file of runs: {remedy}")
+            raise InputError(f"{self._file} is there, and is no file of runs: {remedy}")
         try:
             before: Any = json.loads(read_bytes(beside))
             differ = [key for key in told if before.get(key) != told[key]]
@@ -157,14 +158,14 @@ class KeptRuns:
             raise InputError(f"{beside} is damaged: {remedy}") from error
         if differ:
             raise InputError(
-                f"{self.path} holds runs of another command ({', '.join(differ)}): {remedy}"
+                f"{self._file} holds runs of another command ({', '.join(differ)}): {remedy}"
             )
 
     def _read(self) -> list[tuple[str, ...]]:
-        content = read_bytes(self.path)
+        content = read_bytes(self._file)
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):  # the last run was cut off while it was written
-            with self.path.open("r+b") as file:
+            with self._file.open("r+b") as file:
                 file.truncate(len(whole))
         rows = [tuple(row) for row in csv.reader(whole.decode("utf-8").splitlines())]
         return rows[1:]

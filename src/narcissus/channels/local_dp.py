@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from narcissus._pandas import pd
 from narcissus.channels._kernels import in_threads, pair_block
 from narcissus.channels._search import BLOCK
-from narcissus.channels.channel import channel
+from narcissus.channels.channel import ClosedForm, channel, formula_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.results import Grade, Result
 
@@ -35,6 +35,8 @@ def local_dp_epsilon(matrix: Any) -> float:
     >>> round(local_dp_epsilon([[0.75, 0.25], [0.25, 0.75]]), 6)  # ln 3
     1.098612
     """
+    if (form := formula_of(matrix)) is not None:
+        return form.local_epsilon
     c = channel(matrix)
     top, bottom = c.column_max(), c.column_min()
     used = top > 0
@@ -106,13 +108,17 @@ def local_dp_profile(
     TooLargeError
         The search over all ordered pairs would take too long; the message says its size.
     """
-    c = channel(matrix)
+    form = formula_of(matrix)
+    source = channel(matrix) if form is None else form
     if epsilons is None:
-        end = local_dp_epsilon(c)
+        end = local_dp_epsilon(source)
         epsilons = np.linspace(0, end if math.isfinite(end) else 10.0, 41)
     points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     if not (points >= 0).all():
         raise InputError(f"`epsilons` must be at least 0, got {points.min()!r}")
+    if isinstance(source, ClosedForm):
+        return LocalProfile(tuple(points.tolist()), tuple(source.delta(e) for e in points.tolist()))
+    c = source
     n, m = c.shape
     work = float(n) * n * m * points.size
     if work > most:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, put
 from narcissus.channels.array_files import is_array_file, read_matrix
-from narcissus.channels.channel import Channel
+from narcissus.channels.channel import channel
 from narcissus.channels.rational import RationalChannel
 from narcissus.errors import InputError
 
@@ -140,15 +140,23 @@ def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], b
     return np.asarray(losses, dtype=np.float64), secrets, answers, named
 
 
-def write_channel(path: Path | str, made: Channel | RationalChannel) -> None:
+def write_channel(path: Path | str, made: Any) -> None:
     """Write a channel as `read_channel` reads it: CSV in full precision, or npz by its name.
+
+    Parameters
+    ----------
+    path
+        The file.
+    made
+        A `RationalChannel`, whose fractions are kept, or what `channel` takes.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        The file cannot be written, or is to hold no channel.
     """
     path = Path(path)
+    made = made if isinstance(made, RationalChannel) else channel(made)
     if path.suffix.lower() != ".npz":
         rows = made.rows if isinstance(made, RationalChannel) else made.dense.tolist()
         put(path, _table("secret", made.secrets, made.outputs, rows))

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from narcissus._outwards import lower
-from narcissus.channels.channel import Channel, Matrix, channel, prior_for, require_two
+from narcissus.channels.channel import (
+    Channel,
+    Matrix,
+    channel,
+    formula_of,
+    prior_for,
+    require_two,
+)
 from narcissus.results import Grade, Result
 
 
@@ -64,6 +71,8 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
     >>> bayes_risk([[0.75, 0.25], [0.25, 0.75]])
     0.25
     """
+    if prior is None and (form := formula_of(matrix)) is not None:
+        return form.bayes_risk
     c = channel(matrix)
     weights = prior_for(c, prior)
     if c.is_sparse:
@@ -118,8 +127,9 @@ def capacity(matrix: Any) -> float:
 
     Source: Chatzikokolakis et al. 2023, section V-E (Braun et al. 2009).
     """
-    c = channel(matrix)
-    return math.fsum(c.column_max())
+    if (form := formula_of(matrix)) is not None:
+        return form.capacity
+    return math.fsum(channel(matrix).column_max())
 
 
 def additive_capacity(matrix: Any) -> float:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from narcissus.channels.channel import Channel, channel, names_of
+from narcissus.channels.channel import Channel, ClosedForm, channel, names_of
 from narcissus.errors import InputError, TooLargeError
 
 MOST_STEPS = 20_000_000
@@ -175,6 +175,8 @@ def rational_channel(
     """
     if isinstance(matrix, RationalChannel):
         return matrix
+    if isinstance(matrix, ClosedForm):
+        matrix = matrix.channel()
     if isinstance(matrix, Channel):
         secrets, outputs = secrets or matrix.secrets, outputs or matrix.outputs
         matrix = matrix.dense

@@ -37,6 +37,11 @@ class ShannonCapacity(Result):
         """Always 'proved'."""
         return "proved"
 
+    @property
+    def value(self) -> float:
+        """The upper limit: no output gives more."""
+        return self.high
+
     def __str__(self) -> str:
         return f"PROVED: Shannon capacity between {self.low:.10g} and {self.high:.10g} bits"
 

@@ -126,8 +126,14 @@ def command(
     source, name = _source(file, mechanism, tolerance)
     given = None if prior is None else channels.read_prior(prior)
     if times is not None:
-        made = source.channel() if isinstance(source, channels.ClosedForm) else source
-        source, name = channels.repeat(made, times), f"{name}, {times} outputs"
+        try:
+            whole = channels.repeat(source, times)
+        except InputError:  # noise on numbers, or too many outputs: no table of them all
+            needless = {**aside, "--prior": prior, "--report": report}
+            del needless["--mechanism"], needless["--repeat"]
+            _composed(source, f"{mechanism or file}={times}", times, needless, as_json=as_json)
+            return
+        source, name = whole, f"{name}, {times} outputs"
     files = {"the channel": file, "the prior": prior}
     if groups is not None:
         needless = {"--plot": plot, "--loss": loss, "--all-pairs": all_pairs or None}
@@ -280,6 +286,28 @@ def _neighbours(
         files = {"the profile": given["profile"], "the losses": given["pld"]}
         page = guarantee_page(found, guarantee, reached, asked(files))
         write(report, page, silent=as_json)
+
+
+def _composed(
+    source: Channel | ClosedForm,
+    use: str,
+    times: int,
+    needless: Mapping[str, object],
+    *,
+    as_json: bool,
+) -> None:
+    """Limit what outputs say together that are no table, as `narcissus compose` does."""
+    from dataclasses import asdict
+
+    from narcissus import channels
+
+    command = f"`narcissus compose {use}`"
+    _refuse(needless, f"{times} outputs that are too many for a table, which {command} composes")
+    found = channels.repeated_security(source, times)
+    if as_json:
+        click.echo(json.dumps({**asdict(found), "gap": found.gap}))
+    else:
+        click.echo(f"{found}\n  {times} outputs are too many for a table of them: see {command}")
 
 
 def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> str:

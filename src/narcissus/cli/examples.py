@@ -9,10 +9,10 @@ import click
 
 from narcissus.cli import options
 
-HELP = """List the shipped studies: a table to audit, and games for the statements of the papers.
+HELP = """List the shipped studies: a table and a language model to audit, and games of the papers.
 
 With NAME, write that study to a file to start from: NAME.toml in this folder, or --out FILE, and
-beside it the table that it reads; `--out -` prints the study alone.
+beside it the files that it reads; `--out -` prints the study alone.
 
 \b
 Examples:

@@ -31,14 +31,20 @@ from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import Limits, can_serve, check_isolation, check_source
+from narcissus.extraction.sandbox import (
+    Limits,
+    as_file,
+    can_serve,
+    check_isolation,
+    check_source,
+)
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
 
 def assess_extraction(
     data: DataSet,
-    release: Path | bytes,
+    release: Path | str | bytes,
     program: bytes,
     relation: OutputRelation,
     *,
@@ -46,7 +52,7 @@ def assess_extraction(
     quality_needed: float = 0.0,
     margin: int = MARGIN,
     shadows: Sequence[DataSet] = (),
-    other_releases: Mapping[str, Path | bytes] = MappingProxyType({}),
+    other_releases: Mapping[str, Path | str | bytes] = MappingProxyType({}),
     rivals: Mapping[str, bytes] = MappingProxyType({}),
     reference: bytes | None = None,
     confidence: float = 0.95,
@@ -95,6 +101,8 @@ def assess_extraction(
     IsolationError
         The machine cannot isolate the program.
     """
+    release = as_file(release)
+    others = {name: as_file(one) for name, one in other_releases.items()}
     _check(program, release, rivals)
     bench = Bench(
         data,
@@ -111,7 +119,7 @@ def assess_extraction(
         observer=observer,
         margin=integer("margin", margin, low=0),
     )
-    return _played(bench, release, other_releases, rivals, shadows, generator(rng))
+    return _played(bench, release, others, rivals, shadows, generator(rng))
 
 
 def _played(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import scipy
@@ -21,7 +22,7 @@ from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
 from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.ngram import Generator
-from narcissus.extraction.recovered import Completes, completed_documents
+from narcissus.extraction.recovered import Completes, continued
 
 IntArray = NDArray[np.int64]
 NUMBER, SECRET = "{number}", "{secret}"
@@ -203,8 +204,23 @@ def named_canaries(
 
 def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
     """Count the canaries whose secret follows when the model is given what stands before it."""
-    return sum(
-        bool(completed_documents(model, [one.text()], prefix=place, window=plan.digits)[0])
-        for one in alike
-        if (place := one.template.index(SECRET))
-    )
+    prompts: list[Sequence[int]] = []
+    wanted: list[str] = []
+    for one in alike:
+        prompt, whole = _before_secret(model, one, plan), model.decode(model.encode(one.text()))
+        place = whole.find(one.secret, len(model.decode(prompt)))
+        if place >= 0:  # else its tokens do not tell it
+            prompts.append(prompt)
+            wanted.append(whole[: place + plan.digits])
+    return int(continued(model, prompts, wanted).sum())
+
+
+def _before_secret(model: Completes, one: PlantedCanary, plan: CanaryPlan) -> Sequence[int]:
+    """Give the tokens before a secret that are the same whatever digit it begins with.
+
+    Not those of the true text: where their last one ends may hang on the secret, and tell of it.
+    """
+    known = model.encode(one.template.partition(SECRET)[0])
+    others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]
+    columns = zip(known, *others, strict=False)
+    return [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]

@@ -122,7 +122,7 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
     return CaptionedImages(values[first] / most, tuple(texts[i] for i in first), copies)
 
 
-def read_images(images: Path, captions: Path | None = None) -> CaptionedImages:
+def read_images(images: Path | str, captions: Path | str | None = None) -> CaptionedImages:
     """Read images from an array file, and captions from a text file, one a line.
 
     Raises
@@ -132,6 +132,7 @@ def read_images(images: Path, captions: Path | None = None) -> CaptionedImages:
     TooLargeError
         The images are larger than an array file may be.
     """
+    images = Path(images)
     if images.suffix not in SUFFIXES:
         known = ", ".join(sorted(SUFFIXES))
         raise InputError(f"images are read from {known}, not from {images.name}")
@@ -141,6 +142,7 @@ def read_images(images: Path, captions: Path | None = None) -> CaptionedImages:
         raise InputError(f"{images} must hold one array, it holds {len(arrays)}")
     texts = None
     if captions is not None:
+        captions = Path(captions)
         with parsing(captions, "UTF-8 text"):
             text = read_bytes(captions).decode("utf-8")
         texts = [line.strip() for line in text.splitlines()]

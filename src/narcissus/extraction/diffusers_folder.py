@@ -128,13 +128,14 @@ class DiffusersGenerator:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | str,
         shape: tuple[int, int, int],
         *,
         steps: int = 50,
         device: str | None = None,
         batch: int = 16,
     ) -> None:
+        folder = Path(folder)
         check_diffusers_folder(folder)
         self._torch, diffusers, transformers = _libraries()
         try:

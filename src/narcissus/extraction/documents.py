@@ -45,7 +45,7 @@ def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
     return tuple(TextDocument(text, copies) for text, copies in Counter(texts).items())
 
 
-def read_documents(path: Path, unit: Unit = "line") -> tuple[TextDocument, ...]:
+def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument, ...]:
     """Read documents from a text file (UTF-8), one a line or separated by blank lines.
 
     Raises
@@ -55,6 +55,7 @@ def read_documents(path: Path, unit: Unit = "line") -> tuple[TextDocument, ...]:
     TooLargeError
         It has more than `LARGEST_TEXT` bytes.
     """
+    path = Path(path)
     file_size(path, largest=LARGEST_TEXT)
     try:
         text = read_bytes(path, largest=LARGEST_TEXT).decode("utf-8")

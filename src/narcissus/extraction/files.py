@@ -142,7 +142,7 @@ class DataSet:
     labels: NDArray[np.float64] | None = None
 
     @classmethod
-    def read(cls, path: Path) -> DataSet:
+    def read(cls, path: Path | str) -> DataSet:
         """Read a text file or an array file.
 
         Raises
@@ -150,6 +150,7 @@ class DataSet:
         InputError
             It is missing, empty, a pickle, or has more than one array.
         """
+        path = Path(path)
         if not path.is_file():
             raise InputError(f"no such data file: {path}")
         refuse_pickle(path)

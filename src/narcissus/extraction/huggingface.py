@@ -172,16 +172,27 @@ class HuggingFaceGenerator:
         ----------
         prompts
             Texts, each put after the start token; one that is longer than the model's context
-            loses its beginning.
+            loses its beginning. One that ends within a word is told by other tokens than the whole
+            word is: to ask for what follows in a document, give `following` its tokens.
         length
             The most tokens of a continuation.
         """
+        ids = [self.encode(text) for text in prompts]
+        found = self.following(ids, length)
+        # together, since a decoder may drop the space at the beginning of what it is given
+        return [
+            self.decode([*one, *more])[len(self.decode(one)) :]
+            for one, more in zip(ids, found, strict=True)
+        ]
+
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+        """Give the likeliest continuation of each prompt in tokens; see `complete`."""
         torch = self._torch
         length = integer("length", length, low=1)
-        texts: list[str] = []
+        continuations: list[list[int]] = []
         kept = max(1, self.context - length)
         for begin in range(0, len(prompts), self._batch):
-            ids = [self._ids(text)[-kept:] for text in prompts[begin : begin + self._batch]]
+            ids = [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
             width = max(map(len, ids))
             # on the left, so that what is generated follows the prompt
             padding = [[self._start] * (width - len(row)) for row in ids]
@@ -197,8 +208,18 @@ class HuggingFaceGenerator:
                     max_new_tokens=length,
                     pad_token_id=self._start,
                 )
-            texts += self._tokenizer.batch_decode(found[:, width + 1 :], skip_special_tokens=True)
-        return texts
+            continuations += found[:, width + 1 :].tolist()
+        return continuations
+
+    def encode(self, text: str) -> list[int]:
+        """Give the tokens of a text, without a start token."""
+        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Give the text of tokens, without special ones."""
+        return self._tokenizer.decode(
+            list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
 
     @property
     def context(self) -> int:
@@ -210,9 +231,6 @@ class HuggingFaceGenerator:
         """How many numbers it has."""
         return sum(int(one.numel()) for one in self._model.parameters())
 
-    def _ids(self, text: str) -> list[int]:
-        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Score texts, each after the start token; arrays of shape (texts,).
 
@@ -223,7 +241,7 @@ class HuggingFaceGenerator:
         owners: list[int] = []
         pieces: list[list[int]] = []
         for number, text in enumerate(texts):
-            ids = self._ids(text)
+            ids = self.encode(text)
             if not ids:
                 raise InputError("`texts` must not be empty for the tokenizer")
             cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]

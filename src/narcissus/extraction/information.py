@@ -53,6 +53,11 @@ class MutualInformation(Result):
         """Always 'approximate'."""
         return "approximate"
 
+    @property
+    def value(self) -> float:
+        """The same as ``estimate``."""
+        return self.estimate
+
     def __str__(self) -> str:
         return (
             f"{self.alone}\n{self.given}\n"

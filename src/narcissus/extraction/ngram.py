@@ -204,6 +204,18 @@ class CharacterNgram:
         letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
         return ["".join(row) for row in letters[rows[:, width:]]]
 
+    def encode(self, text: str) -> list[int]:
+        """Give the code points of a text: a token is a character."""
+        return [ord(one) for one in text]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Give the text of code points."""
+        return "".join(map(chr, tokens))
+
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+        """Continue prompts as `complete` does, in code points."""
+        return [self.encode(one) for one in self.complete([*map(self.decode, prompts)], length)]
+
     def _likeliest(self, history: IntArray) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)
         for k in range(self.order - 1, -1, -1):

@@ -12,6 +12,7 @@ Narcissus theory 1 **[new]**.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,9 +31,21 @@ BoolArray = NDArray[np.bool_]
 
 
 class Completes(Protocol):
-    """What continuing prompts asks of a language model; `CharacterNgram` shows how."""
+    """What continuing texts asks of a language model; `CharacterNgram` shows how.
 
-    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+    Prompts are tokens and no text: the end of a text that is cut within a token is told by other
+    tokens than those that the model was trained on.
+    """
+
+    def encode(self, text: str) -> list[int]:
+        """Give the tokens of a text, without those that mark its start and end."""
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Give the text of tokens, without those that mark its start and end."""
+        ...
+
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
         """Give a continuation of each prompt, of at most ``length`` tokens."""
         ...
 
@@ -108,13 +121,43 @@ def printed_stretches(
     return PrintedStretches(window, rare, tuple(len(side) for side in sides))
 
 
-def long_enough(texts: Sequence[str], *, prefix: int, window: int) -> list[int]:
+def long_enough(texts: Sequence[str], *, prefix: int | Sequence[int], window: int) -> list[int]:
     """Give the numbers of the texts that have a prefix and a window after it."""
-    return [i for i, text in enumerate(texts) if len(text) >= prefix + window]
+    places = np.broadcast_to(prefix, len(texts))
+    return [i for i, text in enumerate(texts) if len(text) >= places[i] + window]
+
+
+def prompt_ends(model: Completes, texts: Sequence[str], *, prompt: int = 50) -> list[int]:
+    """Count the characters of each text's first tokens.
+
+    Parameters
+    ----------
+    model
+        Whose tokens they are.
+    texts
+        Documents.
+    prompt
+        Tokens; one or a few fewer where so many end within a character.
+    """
+    count = integer("prompt", prompt, low=1)
+    return [len(model.decode(_first(model, model.encode(text), count))) for text in texts]
+
+
+def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]:
+    """Give so many tokens, or fewer so that they end between two characters."""
+    whole = model.decode(tokens)
+    while not whole.startswith(model.decode(tokens[:count])):
+        count -= 1
+    return tokens[:count]
 
 
 def completed_documents(
-    model: Completes, texts: Sequence[str], *, prefix: int = 50, window: int = 30
+    model: Completes,
+    texts: Sequence[str],
+    *,
+    prompt: int = 50,
+    prefix: int | Sequence[int] | None = None,
+    window: int = 30,
 ) -> BoolArray:
     """Say which documents a model continues word for word from their beginning.
 
@@ -123,20 +166,73 @@ def completed_documents(
     model
         The model.
     texts
-        Documents of ``prefix + window`` characters or more.
-    prefix, window
-        Characters that it is given, and those that must agree.
+        Documents, each of a prompt and ``window`` characters or more.
+    prompt
+        Tokens that it is given, as it was trained on them.
+    prefix
+        In place of ``prompt``: characters that are known, of all documents or of each. The model
+        is given as many whole tokens as there are in them, since the rest of a token that is cut
+        is other tokens than it was trained on.
+    window
+        Characters after them that must agree.
+
+    Raises
+    ------
+    InputError
+        A text is too short.
     """
-    integer("prefix", prefix, low=1)
     integer("window", window, low=1)
-    if len(long_enough(texts, prefix=prefix, window=window)) < len(texts):
-        raise InputError(f"`texts` must have {prefix + window} characters or more")
-    wanted = [text[prefix : prefix + window] for text in texts]
-    if not wanted:
+    given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
+    least = int(isinstance(prefix, int))
+    places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
+    for number, (text, place) in enumerate(zip(texts, places, strict=True)):
+        if len(text) < place + window:
+            raise InputError(
+                f"`texts` must have {place + window} characters or more, what is known and what "
+                f"follows it: number {number} has {len(text)}"
+            )
+    prompts: list[Sequence[int]] = []
+    wanted: list[str] = []
+    for text, place in zip(texts, places, strict=True):
+        tokens = model.encode(text)
+
+        def reached(count: int, tokens: Sequence[int] = tokens) -> int:
+            return len(model.decode(tokens[:count]))
+
+        count = bisect_right(range(len(tokens) + 1), place, key=reached) - 1
+        prompts.append(_first(model, tokens, count))
+        # what the tokens say, which is not the text where a tokenizer drops cases or spaces
+        wanted.append(model.decode(tokens)[: place + window])
+    lengths = np.array([len(one) for one in wanted], dtype=np.intp)
+    return continued(model, prompts, wanted) & (lengths == np.add(places, window).astype(np.intp))
+
+
+def continued(
+    model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
+) -> BoolArray:
+    """Say which prompts a model continues so that prompt and continuation begin with a text.
+
+    Parameters
+    ----------
+    model
+        The model.
+    prompts
+        Tokens.
+    wanted
+        The texts, each from its beginning.
+    """
+    if not prompts:
         return np.zeros(0, dtype=np.bool_)
-    length = max(len(one.encode()) for one in wanted)  # no token is less than a byte
-    found = model.complete([text[:prefix] for text in texts], length)
-    return np.array([a.startswith(b) for a, b in zip(found, wanted, strict=True)], dtype=np.bool_)
+    told = [len(model.decode(one).encode()) for one in prompts]
+    left = [len(text.encode()) - size for text, size in zip(wanted, told, strict=True)]
+    found = model.following(prompts, max(1, *left))  # no token is less than a byte
+    return np.array(
+        [
+            model.decode([*prompt, *more]).startswith(text)
+            for prompt, more, text in zip(prompts, found, wanted, strict=True)
+        ],
+        dtype=np.bool_,
+    )
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,14 @@ def without_isolation() -> Generator[None]:
         _unprotected.reset(token)
 
 
+def as_file(given: bytes | Path | str) -> bytes | Path:
+    """Take a string for the name of a file or folder."""
+    return Path(given) if isinstance(given, str) else given
+
+
 def run_program(
-    program: bytes | Path,
-    release: bytes | Path,
+    program: bytes | Path | str,
+    release: bytes | Path | str,
     limits: Limits = DEFAULT_LIMITS,
     *,
     beside: Mapping[str, bytes] | None = None,
@@ -130,7 +135,7 @@ def run_program(
     Parameters
     ----------
     program
-        Its source.
+        Its source as bytes, or its file.
     release
         The bytes handed to it; empty for "without the release". A file or a folder is copied;
         a folder is not on standard input.
@@ -149,6 +154,7 @@ def run_program(
         The machine offers no isolation that withstands `check_isolation`.
     """
     isolation = isolation or check_isolation()
+    program, release = as_file(program), as_file(release)
     return run_once(program, release, limits, isolation.method, beside=beside or {}, stop=stop)
 
 
@@ -247,7 +253,7 @@ def can_serve() -> bool:
 
 def run_programs(
     program: bytes,
-    release: bytes | Path,
+    release: bytes | Path | str,
     limits: Limits,
     runs: int,
     *,
@@ -259,7 +265,7 @@ def run_programs(
     What it imports is imported once, the release is copied once; otherwise as `run_program`. Runs
     share the start of the interpreter, and with it the seed of its hashes. Ask `can_serve` first.
     """
-    return run_served([(program, limits)] * runs, release, beside=beside or {}, stop=stop)
+    return run_served([(program, limits)] * runs, as_file(release), beside=beside or {}, stop=stop)
 
 
 def check_source(source: bytes, name: str = "the program") -> None:

@@ -27,7 +27,7 @@ _SUFFIXES = frozenset({".npz", ".safetensors"})
 
 
 def read_dense_net(
-    path: Path,
+    path: Path | str,
     layers: Sequence[Layer],
     *,
     activation: str = "relu",
@@ -58,6 +58,7 @@ def read_dense_net(
     InputError
         An array is missing (the nearest is named), left over, of the wrong shape, or not finite.
     """
+    path = Path(path)
     refuse_pickle(path)
     one_of("activation", activation, ACTIVATIONS)
     if path.suffix not in _SUFFIXES:

@@ -144,7 +144,7 @@ class TransformerTraining:
     def train(
         self,
         documents: Sequence[TextDocument],
-        folder: Path,
+        folder: Path | str,
         *,
         rng: RandomSource = None,
         observer: Observer = SILENT,
@@ -165,6 +165,7 @@ class TransformerTraining:
         observer
             Hears of every step.
         """
+        folder = Path(folder)
         torch, transformers = libraries("Training a transformer")
         random = generator(rng)
         sequences = self._sequences(documents)

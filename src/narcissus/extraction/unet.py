@@ -244,16 +244,17 @@ class UNet:
             noisy = math.cos(lower) * clean + math.sin(lower) * noise
         return noisy
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Leave it as a folder: weights in safetensors, what it is made for in JSON."""
         safe = optional("safetensors.torch", extra="images", purpose="Saving a U-Net")
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n")
         on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in self.weights.items()}
         safe.save_file(on_cpu, str(folder / WEIGHTS))
 
     @classmethod
-    def load(cls, folder: Path, device: str = "cpu") -> UNet:
+    def load(cls, folder: Path | str, device: str = "cpu") -> UNet:
         """Read a folder that `save` left.
 
         Raises
@@ -261,6 +262,7 @@ class UNet:
         InputError
             A file is missing, or weights and settings do not fit.
         """
+        folder = Path(folder)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / SETTINGS, "the settings of a U-Net"):
             said: Any = json.loads(read_bytes(folder / SETTINGS))

@@ -19,7 +19,7 @@ _ROUNDED = 1e-9  # so much, relatively, a delta may rise by how it was written
 
 
 def read_profile(
-    path: Path, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
+    path: Path | str, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
 ) -> ProfileCurve:
     """Read a privacy curve: its points as rows, each a statement (epsilon, delta)-DP.
 
@@ -72,7 +72,7 @@ def read_profile(
 
 
 def read_losses(
-    path: Path, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
+    path: Path | str, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
 ) -> ProfileCurve:
     """Read a privacy loss distribution: losses and their probabilities as rows.
 

@@ -26,7 +26,11 @@ _NEEDED = ("scores", "members")
 
 
 def read_shadow_scores(
-    path: Path, members_path: Path | None = None, *, scale: str = "score", wanted: str = "score"
+    path: Path | str,
+    members_path: Path | str | None = None,
+    *,
+    scale: str = "score",
+    wanted: str = "score",
 ) -> ShadowScores:
     """Read scores of models on records.
 
@@ -49,6 +53,7 @@ def read_shadow_scores(
         The file is none of these; the message says what is missing.
     """
     one_of("scale", scale, SCALES)
+    path = Path(path)
     kind = path.suffix.lower()
     if members_path is not None and kind != ".npy":
         raise InputError(
@@ -61,7 +66,7 @@ def read_shadow_scores(
             raise InputError(
                 f"{path} holds one array; give `members_path`, a .npy file of the same shape"
             )
-        found = {"scores": arrays_of(path)[""], "members": _single(members_path)}
+        found = {"scores": arrays_of(path)[""], "members": _single(Path(members_path))}
     else:
         found = _pivoted(path, _table(path))
     lacking = [name for name in _NEEDED if name not in found]

@@ -13,7 +13,7 @@ from narcissus.errors import InputError
 _ROUNDED = 1e-9  # how far a row's sum may be from 1
 
 
-def read_priors(path: Path) -> NDArray[np.float64]:
+def read_priors(path: Path | str) -> NDArray[np.float64]:
     """Read one prior a person: a row a person, a column a value.
 
     Parameters

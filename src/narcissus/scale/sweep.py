@@ -102,7 +102,7 @@ def scale(
     study: Path | str | Mapping[str, Any],
     sweep: Sweep,
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     rng: int | None = None,
     workers: int | None = None,
     engine: str | Executor | None = None,
@@ -140,7 +140,7 @@ def scale(
     variants, sweep = Variants(study, allow_code=allow_code, observer=observer), sweep.in_order()
     name, values = sweep.over.name, sweep.over.values
     studies = [variants.at(sweep, number) for number in range(len(values))]
-    places = [None if folder is None else folder / VALUES / f"{v:.12g}" for v in values]
+    places = [None if folder is None else Path(folder) / VALUES / f"{v:.12g}" for v in values]
     kept = [
         None if restart or place is None else _kept(place, one, rng)
         for place, one in zip(places, studies, strict=True)

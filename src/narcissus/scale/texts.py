@@ -209,7 +209,7 @@ def _wrapped(line: str) -> str:
     )
 
 
-def write(scaled: Scaled, folder: Path) -> None:
+def write(scaled: Scaled, folder: Path | str) -> None:
     """Write the data, the picture and the page.
 
     Raises
@@ -227,4 +227,4 @@ def write(scaled: Scaled, folder: Path) -> None:
         page_html(page(scaled)),
     )
     for name, text in zip(FILES, texts, strict=True):
-        put(folder / name, text, folders=True)
+        put(Path(folder) / name, text, folders=True)

@@ -210,7 +210,7 @@ def make_record(
 
 
 def read_record(path: Path | str) -> Record:
-    """Read a record and check its schema, its results and its digest.
+    """Read a record, the file or the folder it is in; check its schema, results and digest.
 
     The digest finds accidents. It is no signature: whoever can write a record can write another
     one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
@@ -223,6 +223,7 @@ def read_record(path: Path | str) -> Record:
         kind, holds results that its kind does not have, or was changed after it was written.
     """
     path = Path(path)
+    path = path / "record.json" if path.is_dir() else path
     if not path.exists():
         raise InputError(f"no such record: {path}")
     text = read_bytes(path, largest=LARGEST)

@@ -1,10 +1,12 @@
-"""The studies that come with the package: a table, and games for the statements of the papers."""
+"""The studies that come with the package: a table, a language model, and games of the papers."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
@@ -49,11 +51,20 @@ def shipped_studies() -> list[Shipped]:
     for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         about, source = str(data.get("about", data.get("title", ""))), str(data.get("source", ""))
-        kind, table = str(data.get("kind", "table")), data.get("data", {}).get("path")
-        tables = () if table is None else (path.parent / table,)
+        kind, tables = str(data.get("kind", "table")), tuple(_beside(data))
         expected = str(data.get("expected", ""))
         found.append(Shipped(path.stem, about, kind, source, expected, path, tables))
     return found
+
+
+def _beside(value: object) -> Iterator[Path]:
+    """Name the files that a study reads, whatever its kind: what it calls so lies beside it."""
+    if isinstance(value, dict | list):
+        inner = cast("dict[str, object] | list[object]", value)
+        for one in inner.values() if isinstance(inner, dict) else inner:
+            yield from _beside(one)
+    elif isinstance(value, str) and Path(value).suffix and (FOLDER / value).is_file():
+        yield FOLDER / value
 
 
 def shipped_study(name: str) -> Shipped:

@@ -99,3 +99,22 @@ def test_what_cannot_be_played_is_refused(load, changes, said):
 def test_documents_that_are_too_short_for_completion(load):
     with pytest.raises(InputError, match="completion = false"):
         narcissus.run(load(completion={"prefix": 50, "window": 60}))
+
+
+def test_what_is_too_short_for_completion_is_said(load):
+    with_none = narcissus.run(load(completion={"prompt": 900})).record
+    assert [one.name for one in with_none.results.attacks] == ["generation"]
+    (short,) = [one for one in with_none.not_assessed if one.quantity.startswith("completion")]
+    assert short.quantity == "completion of 30 of 30 documents trained on"
+    assert short.remedy == "a smaller `prompt` or `window` in [completion]"
+    with pytest.raises(InputError, match="the only attack: make `prompt`"):
+        narcissus.run(load(generation=False, completion={"prompt": 900}))
+
+
+def test_characters_are_the_tokens_of_a_model_of_characters(audit, load):
+    """A file that counts them, as all did, and one that counts tokens: the same numbers."""
+    found = narcissus.run(load(completion={"prompt": 31, "window": 9})).record.results
+    old, new = (results.attacks[1] for results in (audit.record.results, found))
+    assert (old.groups, old.rule.replace("characters, ", "tokens, ")) == (
+        new.groups, new.rule.removesuffix(" characters"),
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.errors import InputError
+from narcissus.errors import InputError, StudyError
 from narcissus.study.language.schema import LanguageStudy
 
 
@@ -35,3 +35,17 @@ def test_the_defaults_are_those_of_the_attacks(load):
     assert isinstance(study, LanguageStudy)
     assert study.generation.k == 1
     assert study.membership.false_alarms == [0.1, 0.01]
+
+
+def test_a_prompt_is_counted_in_tokens_or_in_characters(load):
+    def sizes(**completion):
+        found = load(completion=completion).settings.completion
+        return found.prompt, found.prefix
+
+    assert sizes() == sizes(prompt=None) == (50, None)
+    assert sizes(prompt=8) == sizes(prompt=8, prefix=None) == (8, None)
+    assert sizes(prefix=8) == sizes(prompt=None, prefix=8) == (None, 8)
+    with pytest.raises(StudyError, match="one of them"):
+        sizes(prompt=8, prefix=8)
+    with pytest.raises(StudyError, match="prompt"):
+        sizes(prompt=0)

@@ -5,7 +5,7 @@ prior over its secrets also the Bayes risk, and gives the channel where that is 
 Source: Chatzikokolakis et al. 2023, section VI; Narcissus theory 6.
 """
 
-from narcissus.channels.closed_forms.base import ClosedForm
+from narcissus.channels.channel import ClosedForm
 from narcissus.channels.closed_forms.exponential import Exponential
 from narcissus.channels.closed_forms.gaussian import Gaussian
 from narcissus.channels.closed_forms.geometric import Geometric

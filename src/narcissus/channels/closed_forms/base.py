@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from narcissus.channels.bayes_security import beta_star
-from narcissus.channels.channel import Channel
+from narcissus.channels.channel import ClosedForm
 from narcissus.channels.local_dp import local_dp_delta, local_dp_epsilon
 from narcissus.channels.measures import bayes_risk, capacity
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import TooLargeError
 
 MOST_ENTRIES = 150_000_000
 
@@ -24,70 +22,13 @@ def check_size(secrets: float, outputs: float) -> None:
         )
 
 
-@dataclass(frozen=True)
-class ClosedForm:
-    """What every mechanism in closed form offers."""
-
-    @property
-    def secrets(self) -> int:
-        """Number of secrets."""
-        raise NotImplementedError
-
-    @property
-    def beta_star(self) -> float:
-        """Bayes security."""
-        raise NotImplementedError
-
-    @property
-    def pair(self) -> tuple[str, ...]:
-        """Two secrets that reach it (all pairs do in a symmetric mechanism)."""
-        return "1", str(self.secrets)
-
-    @property
-    def capacity(self) -> float:
-        """Multiplicative capacity, ``sum_o max_s C_so``."""
-        raise NotImplementedError
-
-    @property
-    def local_epsilon(self) -> float:
-        """Smallest epsilon of epsilon-LDP; ``inf`` if there is none."""
-        raise NotImplementedError
-
-    def delta(self, epsilon: float) -> float:
-        """Give the smallest delta at ``epsilon`` (the LDP profile)."""
-        raise NotImplementedError
-
-    @property
-    def guessing_error(self) -> float:
-        """Error of guessing without the output, uniform prior."""
-        return 1 - 1 / self.secrets
-
-    @property
-    def bayes_risk(self) -> float:
-        """Error of the best attacker, uniform prior; never as what is left of 1."""
-        raise NotImplementedError
-
-    def channel(self) -> Channel:
-        """Give the channel, where the outputs are finitely many and fit.
-
-        Raises
-        ------
-        InputError
-            The outputs are continuous or infinitely many.
-        TooLargeError
-            The matrix would be too large; the message says how large.
-        """
-        raise InputError(
-            f"{type(self).__name__} has continuous or infinitely many outputs, so no matrix; "
-            "use its closed form, or the geometric mechanism for a discrete one"
-        )
-
-
 class OfMatrix(ClosedForm):
     """A mechanism whose numbers all come from its channel.
 
     No dataclass itself, so that each mechanism keeps its own order of fields.
     """
+
+    by_matrix = True
 
     @property
     def beta_star(self) -> float:
@@ -98,6 +39,11 @@ class OfMatrix(ClosedForm):
     def pair(self) -> tuple[str, ...]:
         """From the channel."""
         return beta_star(self.channel()).pair
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """From the channel."""
+        return beta_star(self.channel()).indices
 
     @property
     def capacity(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from narcissus._validation import integer, non_negative
-from narcissus.channels.closed_forms.base import ClosedForm
+from narcissus.channels.channel import ClosedForm
 
 
 class SymmetricForm(ClosedForm):
@@ -27,9 +27,9 @@ class SymmetricForm(ClosedForm):
         return self.values
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def indices(self) -> tuple[int, ...]:
         """The first two values; all pairs are tied."""
-        return "1", "2"
+        return 0, 1
 
     @property
     def local_epsilon(self) -> float:

@@ -32,8 +32,8 @@ class Shelf:
     it is told so by `leave`, and gives what was made there by `handed_over`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
         self._brought: Mapping[str, bytes] | None = None
         self._made: dict[str, bytes] = {}
         self._too_large = 0

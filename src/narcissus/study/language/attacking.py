@@ -15,6 +15,7 @@ from narcissus.extraction.recovered import (
     completed_documents,
     long_enough,
     printed_stretches,
+    prompt_ends,
 )
 from narcissus.study.language.schema import CompletionSection, GenerationSection
 from narcissus.study.language.summary import AttackedDocuments
@@ -97,35 +98,51 @@ def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedB
 
 def completed(
     models: ModelsUnderStudy, division: Division, section: CompletionSection
-) -> AttackedDocuments:
+) -> AttackedDocuments | None:
     """Give the model the beginning of each document, and see whether it goes on word for word.
+
+    None where `prompt` is counted in tokens and no document trained on is long enough.
 
     Raises
     ------
     InputError
-        No document trained on is long enough.
+        No document trained on has a `prefix` of so many characters, and what follows it.
     """
-    said = {"prefix": section.prefix, "window": section.window}
 
-    def long(documents: Sequence[TextDocument]) -> list[TextDocument]:
-        return [documents[i] for i in long_enough(texts_of(documents), **said)]
+    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int]]:
+        """Give the documents that are long enough, and the characters of each that are known."""
+        texts = texts_of(documents)
+        ends = (
+            prompt_ends(models.model, texts, prompt=section.prompt or 50)
+            if section.prefix is None
+            else [section.prefix] * len(texts)
+        )
+        kept = long_enough(texts, prefix=ends, window=section.window)
+        return [documents[i] for i in kept], [ends[i] for i in kept]
 
     trained, fresh = long(division.trained), long(division.fresh)
-    if not trained:
+    if not trained[0]:
+        if section.prefix is None:
+            return None
         raise InputError(
             f"no document has {section.prefix + section.window} characters, which [completion] "
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, documents: Sequence[TextDocument]) -> BoolArray:
-        return completed_documents(model, texts_of(documents), **said)
+    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> BoolArray:
+        # a model with other tokens is given the same characters, as far as its tokens reach
+        texts, known = texts_of(side[0]), side[1]
+        return completed_documents(model, texts, prefix=known, window=section.window)
 
     return AttackedDocuments(
         "completion",
         f"given its first {section.prefix} characters, the model goes on with the next "
-        f"{section.window}",
-        trained,
-        fresh,
+        f"{section.window}"
+        if section.prefix is not None
+        else f"given its first {section.prompt} tokens, the model goes on with the next "
+        f"{section.window} characters",
+        trained[0],
+        fresh[0],
         by(models.model, trained),
         by(models.model, fresh),
         None if models.reference is None else by(models.reference, trained),

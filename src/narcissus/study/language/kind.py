@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
+from narcissus.errors import InputError
 from narcissus.extraction.canaries import NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.documents import Division
 from narcissus.extraction.evidence import ExtractionEvidence
@@ -76,13 +77,14 @@ class LanguageKind:
                 entropy=int(child(options.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
+            attacked = _attacked(settings, models, division, planted, options)
             scores = _scores(settings, models, division)
             evidence = program_evidence(settings, models, division, planted, folder, options)
             found = FoundAboutModel(
                 part.words(),
                 models.parameters,
                 division,
-                _attacked(settings, models, division, planted, options),
+                attacked,
                 scores[0],
                 scores[1],
                 _canaries(settings, models, planted, options.entropy),
@@ -124,6 +126,8 @@ def _attacked(
     planted: Sequence[PlantedCanary],
     options: RunOptions,
 ) -> list[AttackedDocuments]:
+    # the first to be played, since it is quick to find that documents are too short for it
+    known = completed(models, division, study.completion) if study.completion else None
     attacks: list[AttackedDocuments] = []
     if study.generation:
         options.observer.note("sampling and ranking")
@@ -131,8 +135,13 @@ def _attacked(
         attacks.append(
             generated(models, division, study.generation, entropy=options.entropy, mine=mine)
         )
-    if study.completion:
-        attacks.append(completed(models, division, study.completion))
+    if known is not None:
+        attacks.append(known)
+    if not attacks:
+        raise InputError(
+            "no document is long enough for [completion], the only attack: make `prompt` or "
+            "`window` smaller, or play [generation]"
+        )
     return attacks
 
 

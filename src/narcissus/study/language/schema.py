@@ -7,7 +7,7 @@ The descriptions here are the documentation of the study file
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -77,8 +77,29 @@ class GenerationSection(FileSection):
 class CompletionSection(FileSection):
     """The attack that knows how a document begins, and lets the model go on."""
 
-    prefix: int = Field(50, ge=1, description="Characters that are known.")
+    prompt: int | None = Field(
+        50, ge=1, description="Tokens at the beginning of a document that are known."
+    )
+    prefix: int | None = Field(
+        None,
+        ge=1,
+        description="In place of `prompt`: characters that are known; of a token that they cut, "
+        "nothing is.",
+    )
     window: int = Field(30, ge=1, description="Characters after them that must agree.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _either(cls, given: Any) -> Any:
+        """Take a prefix for the prompt, as files and records that know no `prompt` mean it."""
+        if not isinstance(given, dict):
+            return given
+        keys = cast("dict[str, Any]", given)
+        if keys.get("prefix") is None:
+            return {**keys, "prompt": 50 if keys.get("prompt") is None else keys["prompt"]}
+        if keys.get("prompt") is not None:
+            raise ValueError("give `prompt` (tokens) or `prefix` (characters), one of them")
+        return {**keys, "prompt": None}
 
 
 class MembershipSection(FileSection):

@@ -125,7 +125,7 @@ def assessed(results: LanguageResults) -> list[str]:
 
 def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAssessed]:
     """Say what was asked and not answered, and what would answer it."""
-    found: list[NotAssessed] = []
+    found = _too_short(study, results)
     rates = {
         rate.rate: rate.needed
         for one in results.membership
@@ -168,3 +168,26 @@ def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAsse
             )
         )
     return found
+
+
+def _too_short(study: LanguageStudy, results: LanguageResults) -> list[NotAssessed]:
+    """Say how many documents trained on are too short to be completed."""
+    section = study.completion
+    if not section:
+        return []
+    known, option = (
+        (f"{section.prompt} tokens", "prompt")
+        if section.prefix is None
+        else (f"{section.prefix} characters", "prefix")
+    )
+    played = [one.whole.documents for one in results.attacks if one.name == "completion"]
+    short = results.trained - sum(played)
+    if not short:
+        return []
+    return [
+        NotAssessed(
+            f"completion of {short:,} of {results.trained:,} documents trained on",
+            f"they have no {section.window} characters after their first {known}",
+            f"a smaller `{option}` or `window` in [completion]",
+        )
+    ]

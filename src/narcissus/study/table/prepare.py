@@ -274,9 +274,10 @@ def people_of(study: TableStudy, table: Table) -> int:
 
 
 def prepare(
-    study: TableStudy, folder: Path, entropy: int, observer: Observer = SILENT
+    study: TableStudy, folder: Path | str, entropy: int, observer: Observer = SILENT
 ) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
+    folder = Path(folder)
     table = load_table(study, folder, observer)
     release = planned(study.mechanism)
     unknown = unknown_columns(study, table)
