@@ -16,6 +16,7 @@ from narcissus.tables.bins import Bins
 from narcissus.tables.counting import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
+from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table
 from narcissus.tables.tally import RawColumn, ValueTally
 
@@ -29,6 +30,7 @@ def read_table(
     drop: Sequence[str] = (),
     bins: Mapping[str, Bins] | None = None,
     missing: MissingPolicy = "refuse",
+    read_as: Mapping[str, ReadAs] | None = None,
     max_rows: int = 200_000_000,
     max_values: int = 200,
     count_above: int = 2_000_000,
@@ -54,6 +56,10 @@ def read_table(
         What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
         "(missing)"; a column with that value has no distances any more (``ordered`` is false).
+    read_as
+        How to read columns, by name, where their values do not settle it: "text" as they stand,
+        "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
+        "month-first". What is not named is read by the rules of `narcissus.tables.spelling`.
     max_rows
         Refuse tables with more rows, or with more than 20 times as many cells: in a Parquet file
         before they are read.
@@ -89,7 +95,7 @@ def read_table(
     binning = _checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, binning)
-    reading = Reading(binning, missing, most, dropped)
+    reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
     try:
         name, raw = open_source(source, chosen, dropped, min(limit, above))
     except TooLargeError:  # to be held; what is too large to be counted is refused here
@@ -113,7 +119,7 @@ def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
         ordered=tuple(c.values is not None for c in codings),
         codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
         values=tuple(c.values for c in codings),
-        notes=reading.notes(tallies),
+        notes=reading.notes(tallies, codings),
     )
 
 
