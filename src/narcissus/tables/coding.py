@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.tables.bins import Bins, SettledBins, number_label
-from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
+from narcissus.tables.spelling import (
+    ColumnReading,
+    ReadAs,
+    Spelled,
+    Value,
+    number_in,
+    respelt,
+    spelled,
+)
 from narcissus.tables.tally import ValueTally
 
 MISSING_LABEL = "(missing)"
@@ -112,6 +120,57 @@ def mixed(tally: ValueTally, coding: Coding, bins: Bins | None = None) -> str:
         f"({tally.values[place]!r} in row {tally.first[place] + 1:,}), so all are taken as "
         "categories without order or distance"
     )
+
+
+def reading_of(
+    tally: ValueTally, spelled: Spelled | None, settled: SettledBins | None = None
+) -> ColumnReading:
+    """Say how the values of a column were read."""
+    assert spelled is not None
+    codes = () if spelled.kind in ("texts", "truth values") else spelled.codes
+    shown = respelt(tally.values, spelled.values)
+    return ColumnReading(spelled.kind, tuple(codes), shown, settled)
+
+
+def codes_by_labels(
+    name: str,
+    found: Sequence[Any],
+    labels: Sequence[str],
+    settled: SettledBins | None = None,
+) -> NDArray[np.int32]:
+    """Give what another file or program writes the codes of a table, whatever its spelling.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    found
+        Different values as they stand there, none of them missing.
+    labels
+        Of the column of the table.
+    settled
+        Its bins, if it has any: numbers are put into them.
+
+    Returns
+    -------
+    Shape (values,); -1 for what the table does not have.
+    """
+    codes = {label: code for code, label in enumerate(labels)}
+    own = [label for label in labels if label.strip("()") not in ("missing", "other")]
+    like = spelled(name, own, kind="numbers" if settled is not None else None)
+    place = {
+        value: codes[label] for label, value in reversed([*zip(own, like.values, strict=True)])
+    }
+    read = spelled(name, found, like=like).values
+    at = [
+        codes.get(str(raw).strip(), place.get(value, -1))
+        for raw, value in zip(found, read, strict=True)
+    ]
+    if settled is not None:
+        for i, value in enumerate(read):
+            if at[i] < 0 and not isinstance(value, str):
+                at[i] = int(settled.place(np.array([value], dtype=np.float64))[0])
+    return np.array(at, dtype=np.int32)
 
 
 def _another(label: str, labels: Sequence[str]) -> str:

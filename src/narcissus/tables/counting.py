@@ -10,7 +10,7 @@ import numpy as np
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.tables.bins import Bins
-from narcissus.tables.coding import Coding, coding_of, mixed
+from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.counted import CountedTable
 from narcissus.tables.packing import Distinct
 from narcissus.tables.parts import Parts
@@ -129,6 +129,10 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
         counts=counts,
         values=tuple(coding.values for coding in codings),
         notes=reading.notes(tallies, codings),
+        readings={
+            t.name: reading_of(t, c.spelled, c.settled)
+            for t, c in zip(tallies, codings, strict=True)
+        },
     )
 
 

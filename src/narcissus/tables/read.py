@@ -13,6 +13,7 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
+from narcissus.tables.coding import reading_of
 from narcissus.tables.counting import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
@@ -92,7 +93,7 @@ def read_table(
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
     one_of("missing", missing, ("refuse", "drop", "category"))
-    binning = _checked_bins(bins)
+    binning = checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, binning)
     reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
@@ -100,10 +101,10 @@ def read_table(
         name, raw = open_source(source, chosen, dropped, min(limit, above))
     except TooLargeError:  # to be held; what is too large to be counted is refused here
         return count_records(open_parts(source, chosen, dropped, limit), reading, observer)
-    return _held(name, raw, reading)
+    return held(name, raw, reading)
 
 
-def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
+def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
     """Give the table of columns that are there as a whole."""
     reading.check([column.name for column in raw])
     if reading.missing == "drop":
@@ -120,6 +121,10 @@ def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
         codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
         values=tuple(c.values for c in codings),
         notes=reading.notes(tallies, codings),
+        readings={
+            t.name: reading_of(t, c.spelled, c.settled)
+            for t, c in zip(tallies, codings, strict=True)
+        },
     )
 
 
@@ -150,7 +155,8 @@ def _names(argument: str, names: Sequence[str]) -> list[str]:
     return [str(name) for name in names]
 
 
-def _checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
+def checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
+    """Refuse what is no `Bins`."""
     checked = dict(bins or {})
     for name, way in checked.items():
         if not isinstance(way, Bins):

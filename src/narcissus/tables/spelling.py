@@ -16,7 +16,7 @@ The first file decides what a column is; every other file is read as that, as it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -27,7 +27,7 @@ import numpy as np
 
 from narcissus._validation import one_of
 from narcissus.errors import InputError
-from narcissus.tables.bins import number_label
+from narcissus.tables.bins import SettledBins, number_label
 
 ReadAs = Literal["text", "numbers", "decimal-comma", "day-first", "month-first"]
 """How a column is read where its values do not say, or say it wrongly."""
@@ -35,7 +35,8 @@ Value = int | float | str
 """A number, or the text of anything else."""
 Kind = Literal["numbers", "truth values", "dates", "texts"]
 
-_LABELS = "as they are"  # values that were read before
+LABELS: Any = "as they are"
+"""Values that were read before."""
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _GROUPED = r"[+-]?(?:\d{{1,3}}(?:(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*)?"
 _GROUPED += r"|\d+)?(?:{1}\d*)?(?:[eE][+-]?\d+)?"
@@ -77,6 +78,28 @@ class Spelled:
         return sorted({v for v in self.values if isinstance(v, str)})
 
 
+@dataclass(frozen=True)
+class ColumnReading:
+    """How a column was read.
+
+    Attributes
+    ----------
+    kind
+        What it is.
+    codes
+        The texts among its numbers or dates.
+    respelt
+        A value as the file writes it and as it was read, where they differ; else nothing.
+    settled
+        The bins of its numbers, if it has any.
+    """
+
+    kind: Kind
+    codes: tuple[str, ...] = ()
+    respelt: tuple[str, str] | None = None
+    settled: SettledBins | None = None
+
+
 def spelled(
     name: str,
     found: Sequence[Any],
@@ -104,9 +127,11 @@ def spelled(
     InputError
         It can be read in two ways that differ; the message says what settles it.
     """
-    if read_as == _LABELS:
-        return Spelled("texts", list(found))
-    one_of("read_as", read_as, (None, *get_args(ReadAs)))
+    if read_as == LABELS:
+        numbers = any(not isinstance(value, str) for value in found)
+        return Spelled("numbers" if numbers else "texts", list(found))
+    if read_as is not None:
+        one_of("read_as", read_as, get_args(ReadAs))
     raw = [_cleaned(value) for value in found]
     kind = like.kind if like is not None else kind or _kind(raw, read_as)
     reference = set(like.values) if like is not None else set[Value]()
@@ -269,7 +294,7 @@ def remedy(name: str, *ways: str) -> str:
     commands = " or ".join(f"--read-as {name}={way}" for way in ways)
     keys = " or ".join(f'read_as = {{"{name}" = "{way}"}}' for way in ways)
     return (
-        f'say how to read it ({commands}; in a study, under [data], {keys}), or leave it out '
+        f"say how to read it ({commands}; in a study, under [data], {keys}), or leave it out "
         f'(--drop {name}; drop = ["{name}"])'
     )
 
@@ -323,6 +348,32 @@ def _dates(
     if not reference or (reference.issuperset(open_) and ways[0] != ways[1]):
         return open_ if ways[0] != ways[1] else ways[0]
     return _settled(name, raw, ways, reference, orders)
+
+
+def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | None:
+    """Return the first text that is not written as it is read, and what it is read as."""
+    for raw, value in zip(found, values, strict=True):
+        if isinstance(raw, str) and raw != _shown(value):
+            return raw, _shown(value)
+    return None
+
+
+def described(readings: Mapping[str, ColumnReading]) -> str:
+    """Say in a line which columns were read as what; each kind once."""
+    groups: dict[str, list[str]] = {}
+    for name, reading in readings.items():
+        beside = " with codes" if reading.codes else ""
+        said = f"{name} ({', '.join(reading.codes[:5])})" if beside else name
+        groups.setdefault(reading.kind + beside, []).append(said)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items())
+
+
+def respellings(readings: Mapping[str, ColumnReading]) -> str:
+    """Say in a line how a file writes what is read otherwise; nothing where it does not."""
+    found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
+    shown = [f"{raw!r} is read as {value} ({name})" for name, (raw, value) in found.items()]
+    more = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
+    return ", ".join(shown[:5]) + more
 
 
 def examples(values: Iterable[Value], most: int = 3) -> str:
