@@ -99,7 +99,7 @@ def read_files(
     those of all rows together.
 
     A value is the same however a file writes it (`narcissus.tables.spelling`). A first column
-    without a name is left out; so is "Unnamed: 0" where not all files have it.
+    without a name is left out.
 
     Parameters
     ----------
@@ -172,11 +172,7 @@ def _opened(
     left_out: list[str] = []
     for name, source in sources.items():
         here = [column for column in drop if column in names[name]]
-        index = names[name][:1]
-        is_of_all = all(index[0] in there for there in names.values()) if index else True
-        if columns is None and index == ["Unnamed: 0"] and not is_of_all and index[0] not in drop:
-            here += index
-        if columns is None and (has_index(names[name]) or index[0:1] == here[-1:] != []):
+        if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
         found[name] = {column.name: column for column in _raw(name, source, columns, here)}
     _same_columns(found)

@@ -113,7 +113,7 @@ class Bins:
     def settled(
         self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
     ) -> SettledBins:
-        """Settle the bins by finite numbers, so that others can be put into the same; see `apply`."""
+        """Settle the bins by finite numbers, so that others can be put into them; see `apply`."""
         if self.above is not None:
             cut = number_label(self.above)
             edges = np.array([np.nextafter(self.above, np.inf)])

@@ -158,9 +158,8 @@ def codes_by_labels(
     codes = {label: code for code, label in enumerate(labels)}
     own = [label for label in labels if label.strip("()") not in ("missing", "other")]
     like = spelled(name, own, kind="numbers" if settled is not None else None)
-    place = {
-        value: codes[label] for label, value in reversed([*zip(own, like.values, strict=True)])
-    }
+    meant = zip(reversed(own), reversed(like.values), strict=True)
+    place = {value: codes[label] for label, value in meant}
     read = spelled(name, found, like=like).values
     at = [
         codes.get(str(raw).strip(), place.get(value, -1))

@@ -66,7 +66,7 @@ def require_overlap(
     low, high = (min(numbers), max(numbers)) if by_place else (math.inf, -math.inf)
     strange = [
         value
-        for value in people
+        for value in sorted(people, key=lambda value: (-people[value], str(value)))
         if value not in first and (isinstance(value, str) or not low <= value <= high)
     ]
     missed = sum(people[value] for value in strange) / total
@@ -78,7 +78,7 @@ def require_overlap(
         raise _unlike(column, names, missed, strange, first)
     beyond = _outside(first, [v for v in people if not isinstance(v, str)]) if by_place else 0.0
     if beyond > OUTSIDE:
-        raise _unlike(column, names, beyond, list(people), first, reverse=True)
+        raise _unlike(column, names, beyond, sorted(people, key=str), first, reverse=True)
     if missed <= SOME + new:
         return ""
     return (
@@ -108,7 +108,7 @@ def _unlike(
 ) -> InputError:
     here, there = names if not reverse else names[::-1]
     apart = set(strange)
-    own = [value for value in first if value not in apart] or list(first)
+    own = [value for value in sorted(first, key=str) if value not in apart] or list(first)
     return InputError(
         f"column `{column}` is {_kind(own)} in the {names[0]} file, {_kind(strange)} in the "
         f"{names[1]} file, and their values hardly overlap: {examples(own)} in the {names[0]} "

@@ -120,8 +120,11 @@ def kept_columns(
 
 
 def has_index(names: Sequence[str]) -> bool:
-    """Say whether only the first column has no name: then it is an index that was written along."""
-    return len(names) > 1 and names[0] == "" and "" not in names[1:]
+    """Say whether only the first column has no name: then it is an index that was written along.
+
+    pandas calls it "Unnamed: 0" when it reads it again.
+    """
+    return len(names) > 1 and names[0] in ("", "Unnamed: 0") and "" not in names[1:]
 
 
 def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> None:
@@ -170,7 +173,7 @@ def chooser(
     """Give what checks the names of a table's columns and says which are kept."""
 
     def chosen(names: list[str]) -> list[int]:
-        left = [*drop, ""] if choose is None and has_index(names) else drop
+        left = [*drop, names[0]] if choose is None and has_index(names) else drop
         check_names(name, names, left)
         return kept_columns(names, choose, left)
 

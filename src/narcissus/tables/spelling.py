@@ -38,14 +38,16 @@ Kind = Literal["numbers", "truth values", "dates", "texts"]
 LABELS: Any = "as they are"
 """Values that were read before."""
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
-_GROUPED = r"[+-]?(?:\d{{1,3}}(?:(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*)?"
-_GROUPED += r"|\d+)?(?:{1}\d*)?(?:[eE][+-]?\d+)?"
+_GROUPED = (
+    r"[+-]?(?:\d{{1,3}}(?:(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*)?"
+    r"|\d+)?(?:{1}\d*)?(?:[eE][+-]?\d+)?"
+)
 _MARKED = {
     ".": re.compile(_GROUPED.format(",", r"\.")),
     ",": re.compile(_GROUPED.format(r"\.", ",")),
 }
 _GAPS = str.maketrans("", "", "'’ \u00a0\u2009\u202f")
-_TRUTH = {"true": "True", "false": "False", 1: "True", 0: "False"}
+_TRUTH: dict[str | float, str] = {"true": "True", "false": "False", 1: "True", 0: "False"}
 _TIME = r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d\d?)\2(\d\d?){_TIME}")
 _YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
@@ -142,7 +144,7 @@ def spelled(
     if kind == "dates":
         return Spelled(kind, _dates(name, raw, read_as, reference))
     texts = [_text(value) for value in raw]
-    return Spelled(kind, texts if read_as == "text" else _known_texts(texts, reference))
+    return Spelled(kind, _known_texts(texts, set() if read_as == "text" else reference))
 
 
 def exact(value: Any) -> int | float:
@@ -198,17 +200,14 @@ def _cleaned(value: Any) -> Any:
 def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:
     """Decide what a column is."""
     if read_as is not None:
-        return {"text": "texts", "numbers": "numbers", "decimal-comma": "numbers"}.get(
-            read_as, "dates"
-        )  # pyright: ignore[reportReturnType]
+        is_dates = read_as in ("day-first", "month-first")
+        return "texts" if read_as == "text" else "dates" if is_dates else "numbers"
     truths = [_truth(value) in ("True", "False") for value in raw]
     if all(truths) and any(number_in(value) is None for value in raw):
         return "truth values"
-    for kind, is_one in (("dates", _is_date), ("numbers", _is_any_number)):
-        count = sum(map(is_one, raw))
-        if count and 2 * count >= len(raw):
-            return kind
-    return "texts"
+    if 2 * sum(map(_is_date, raw)) >= max(1, len(raw)):
+        return "dates"
+    return "numbers" if 2 * sum(map(_is_any_number, raw)) >= max(1, len(raw)) else "texts"
 
 
 def _is_any_number(value: Any) -> bool:
@@ -220,8 +219,9 @@ def _truth(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     number = number_in(value)
-    key = value.casefold() if number is None and isinstance(value, str) else number
-    return _TRUTH.get(key, _text(value))  # pyright: ignore[reportArgumentType]
+    if number is None:
+        return _TRUTH.get(str(value).casefold(), _text(value))
+    return _TRUTH.get(number, _text(value))
 
 
 def _text(value: Any) -> str:
@@ -351,11 +351,10 @@ def _dates(
 
 
 def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | None:
-    """Return the first text that is not written as it is read, and what it is read as."""
-    for raw, value in zip(found, values, strict=True):
-        if isinstance(raw, str) and raw != _shown(value):
-            return raw, _shown(value)
-    return None
+    """Return the shortest text that is not written as it is read, and what it is read as."""
+    pairs = zip(found, map(_shown, values), strict=True)
+    differ = [(raw, value) for raw, value in pairs if isinstance(raw, str) and raw != value]
+    return min(differ, key=lambda pair: (len(pair[0]), pair[0]), default=None)
 
 
 def described(readings: Mapping[str, ColumnReading]) -> str:
