@@ -16,7 +16,7 @@ HARDLY = 0.5
 """Share of the people from which on values that the other file does not have stop the run."""
 OUTSIDE = 0.9
 """The same of the first file's numbers that lie outside those of the other."""
-SOME = 0.01
+SOME = 0.05
 """Share from which on they are told."""
 
 

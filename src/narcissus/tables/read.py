@@ -95,7 +95,7 @@ def read_table(
     one_of("missing", missing, ("refuse", "drop", "category"))
     binning = checked_bins(bins)
     if isinstance(source, Table):
-        return _selected(source, chosen, dropped, binning)
+        return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
     reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
     try:
         name, raw = open_source(source, chosen, dropped, min(limit, above))
@@ -129,11 +129,13 @@ def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
 
 
 def _selected(
-    table: Table, chosen: list[str] | None, dropped: list[str], bins: Mapping[str, Bins]
+    table: Table, chosen: list[str] | None, dropped: list[str], ways: Mapping[str, object]
 ) -> Table:
     """Give the kept columns of a table that was read before."""
-    if bins:
-        raise InputError("`bins` are for numbers: a Table has its values in bins already")
+    if ways:
+        raise InputError(
+            "`bins` and `read_as` say how to read a file: a Table has its values in bins already"
+        )
     return table.select(table.names[j] for j in kept_columns(table.names, chosen, dropped))
 
 

@@ -52,6 +52,7 @@ _TIME = r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d\d?)\2(\d\d?){_TIME}")
 _YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
 _MIDNIGHT = re.compile(r"00:00(:00(\.0+)?)?")
+_ZEROS = re.compile(r"0\d")
 _NO_FRACTION = re.compile(r"\.0+(?!\d)")
 _UNSETTLED = "day or month first"
 _MOST_DIGITS = 1e38  # of 128 bits; beyond, whole numbers are floating ones
@@ -351,10 +352,13 @@ def _dates(
 
 
 def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | None:
-    """Return the shortest text that is not written as it is read, and what it is read as."""
+    """Return a text that is not written as it is read, and what it is read as.
+
+    One that begins with zeros if there is any, since these may mean something; else the shortest.
+    """
     pairs = zip(found, map(_shown, values), strict=True)
     differ = [(raw, value) for raw, value in pairs if isinstance(raw, str) and raw != value]
-    return min(differ, key=lambda pair: (len(pair[0]), pair[0]), default=None)
+    return min(differ, key=lambda p: (not _ZEROS.match(p[0]), len(p[0]), p[0]), default=None)
 
 
 def described(readings: Mapping[str, ColumnReading]) -> str:
