@@ -1,6 +1,7 @@
 """``narcissus synth``: exit codes, options, the record that it leaves."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,9 @@ def test_a_policy_decides(synth, tmp_path):
         (["--unknown", "ESR", "--bins", "AGEP"], "COLUMN=WIDTH"),
         (["--unknown", "ESR", "--bins", "AGEP=ten"], "COLUMN=WIDTH"),
         (["--unknown", "ESR", "--bins", "AGE=10"], "did you mean `AGEP`"),
+        (["--unknown", "ESR", "--read-as", "AGEP"], "COLUMN=WAY"),
+        (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),
+        (["--unknown", "ESR", "--read-as", "AGE=text"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--at-most", "2"], "threshold.at_most"),
         ([], "--unknown"),
     ],
@@ -72,6 +76,37 @@ def test_mistakes_exit_with_2(synth, words, said):
     code, out, err = synth("fresh", *words)
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_values_that_hardly_overlap_stop_the_run_until_it_is_said_how_to_read_them(synth, tmp_path):
+    path = tmp_path / "fresh.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    place = head.split(",").index("SEX")
+    cells = [row.split(",") for row in rows]
+    lines = [",".join([*c[:place], "mf"[int(c[place]) - 1], *c[place + 1 :]]) for c in cells]
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    code, out, err = synth("fresh", "--unknown", "ESR")
+    assert (code, out) == (2, "")
+    assert "'1', '2' in the real file" in err
+    assert "'m'" in err
+    assert "'f'" in err
+    assert "--read-as SEX=text" in err
+    assert "--drop SEX" in err
+    assert synth("fresh", "--unknown", "ESR", "--read-as", "SEX=text")[0] == 3
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--drop", "SEX", "--restart", "--json")
+    assert code == 3
+    assert any(one.startswith("Columns read as numbers: ") for one in json.loads(out)["assessed"])
+
+
+def test_what_was_read_as_what_is_told_in_the_record(synth, tmp_path):
+    path = tmp_path / "fresh.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(",", ".0,"), encoding="utf-8")
+    head, rest = path.read_text(encoding="utf-8").split("\n", 1)
+    path.write_text(head.replace(".0,", ",") + "\n" + rest, encoding="utf-8")
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--json")
+    assert code == 3
+    [said] = [one for one in json.loads(out)["assessed"] if "In the synthetic file" in one]
+    assert re.search(r"'(\d)\.0' is read as \1 \(SEX\)", said)
 
 
 def test_a_folder_of_another_audit_is_not_overwritten(synth):

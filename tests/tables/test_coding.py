@@ -19,6 +19,10 @@ def tally(*counted, missing=0):
     return found
 
 
+def noted(values, bins=None):
+    return mixed(values, coding_of(values, bins, 200), bins)
+
+
 def test_numbers_in_their_order_with_what_is_missing_last():
     coding = coding_of(tally(("10", 2), ("9", 1), ("9.0", 5), missing=1), None, 200)
     assert coding.labels == ("9", "10", "(missing)")
@@ -50,11 +54,11 @@ def test_the_label_for_missing_is_nobody_elses():
 
 def test_truth_is_text_and_words_among_numbers_are_noted():
     assert coding_of(tally((True, 2), (False, 1)), None, 200).labels == ("False", "True")
-    assert mixed(tally(("1", 2), ("2", 3))) == ""
-    assert mixed(tally(("1", 2), ("?", 3), ("!", 1))) == ""  # mostly text
-    said = mixed(tally(("1", 2), ("2", 1), ("?", 3), ("!", 1), ("3", 1)))
+    assert noted(tally(("1", 2), ("2", 3))) == ""
+    assert noted(tally(("1", 2), ("?", 3), ("!", 1))) == ""  # mostly text
+    said = noted(tally(("1", 2), ("2", 1), ("?", 3), ("!", 1), ("3", 1)))
     assert "4 of 8 cells are not ('?' in row 4)" in said
-    assert mixed(tally(("1", 2), ("2", 1), ("?", 3)), Bins(width=1, codes=["?"])) == ""
+    assert noted(tally(("1", 2), ("2", 1), ("?", 3)), Bins(width=1, codes=["?"])) == ""
 
 
 def test_codes_stay_beside_the_bins_however_they_are_written():

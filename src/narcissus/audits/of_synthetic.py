@@ -15,6 +15,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.study.load import load_study
 from narcissus.tables import Bins, Table
 from narcissus.tables.read import MissingPolicy
+from narcissus.tables.spelling import ReadAs
 
 People: TypeAlias = "pd.DataFrame | Table | Path | str"
 """A data frame, a `Table`, a file (CSV or Parquet), or "statsmodels:NAME"."""
@@ -32,6 +33,7 @@ def audit_synthetic(
     drop: Sequence[str] | None = None,
     bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
     missing: MissingPolicy | None = None,
+    read_as: Mapping[str, ReadAs] | None = None,
     groups: Sequence[str] | None = None,
     at_most: float | None = None,
     threshold: Mapping[str, Any] | None = None,
@@ -59,7 +61,7 @@ def audit_synthetic(
     linked, people
         Two sets of columns to link (None tries random divisions of all columns); most people of
         each file that are tried.
-    columns, drop, bins, missing
+    columns, drop, bins, missing, read_as
         How all files are read, as for `narcissus.audit`.
     groups, at_most
         Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if left out.
@@ -85,7 +87,7 @@ def audit_synthetic(
     'not shown'
     """
     data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
-    data |= {"drop": drop, "bins": bins, "missing": missing}
+    data |= {"drop": drop, "bins": bins, "missing": missing, "read_as": read_as}
     _require_lists(unknown=unknown, groups=groups, columns=columns, drop=drop)
     study = {
         "kind": "synthetic",

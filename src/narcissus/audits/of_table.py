@@ -22,12 +22,13 @@ from narcissus.study.listing import listed
 from narcissus.study.load import load_study
 from narcissus.tables import Bins, Table
 from narcissus.tables.read import MissingPolicy
+from narcissus.tables.spelling import ReadAs
 
 Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "data": ("columns", "drop", "bins", "missing", "max_rows"),
+    "data": ("columns", "drop", "bins", "missing", "read_as", "max_rows"),
     "threat": (
         "unknown",
         "known",
@@ -73,6 +74,8 @@ class Arguments(TypedDict, total=False):
         How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing
         What to do about missing values: "refuse", "drop", "category".
+    read_as
+        How to read columns, by name, as for `narcissus.read_table`.
     max_rows
         Most rows of the table that are read, and a 20th of the cells.
     prior
@@ -125,6 +128,7 @@ class Arguments(TypedDict, total=False):
     drop: Sequence[str] | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
+    read_as: Mapping[str, ReadAs] | None
     max_rows: int | None
     prior: object
     mechanism: object
@@ -181,8 +185,8 @@ def audit(
     **arguments
         Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
         ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the table is
-        read (``columns``, ``drop``, ``bins``, ``missing``, ``max_rows``), what is released
-        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
+        read (``columns``, ``drop``, ``bins``, ``missing``, ``read_as``, ``max_rows``), what is
+        released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
         ``noise``, ``delta``; ``release``), what is tried and asked (``prior``, ``attacks``,
         ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.

@@ -62,6 +62,14 @@ def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     return found
 
 
+def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Read ``COLUMN=WAY``, one for each --read-as."""
+    pairs = [text.rpartition("=") for text in given]
+    if not all(name for name, _equals, _way in pairs):
+        raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
+    return {name: way for name, _equals, way in pairs}
+
+
 @click.command(help=HELP, short_help="Audit a given synthetic file.")
 @click.argument("real", type=click.Path())
 @click.argument("synthetic", type=click.Path())
@@ -90,6 +98,14 @@ def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     help="What to do about missing values.  [refuse]",
 )
 @click.option(
+    "--read-as",
+    callback=_ways,
+    multiple=True,
+    metavar="COLUMN=WAY",
+    help="Read a column as text, numbers, decimal-comma, day-first or month-first, also where its "
+    "values hardly overlap between the files; may be repeated.",
+)
+@click.option(
     "--at-most", type=float, metavar="E", help="Excess over the control that is accepted.  [0]"
 )
 @options.file("--policy", "FILE", "Instead: a file with a threshold.", exists=True)
@@ -110,6 +126,7 @@ def command(
     drop: list[str] | None,
     bins: dict[str, Any],
     missing: str | None,
+    read_as: dict[str, str],
     at_most: float | None,
     policy: Path | None,
     confidence: float | None,
@@ -136,6 +153,7 @@ def command(
                 "drop": drop,
                 "bins": bins,
                 "missing": missing,
+                "read_as": read_as,
             },
             "threat": {"unknown": unknown},
             "threshold": None if at_most is None else {"at_most": at_most},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -10,14 +10,28 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._pandas import pd
+from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
-from narcissus.tables import Bins, Table, read_table
-from narcissus.tables.coding import MISSING_LABEL
-from narcissus.tables.read import MissingPolicy
-from narcissus.tables.sources import open_source
-from narcissus.tables.tally import RawColumn
+from narcissus.tables import Bins, Table
+from narcissus.tables.coding import MISSING_LABEL, reading_of
+from narcissus.tables.counting import Reading, complete
+from narcissus.tables.overlap import require_overlap
+from narcissus.tables.parts import column_names
+from narcissus.tables.read import MissingPolicy, checked_bins, held
+from narcissus.tables.sources import has_index, open_source
+from narcissus.tables.spelling import (
+    LABELS,
+    ColumnReading,
+    ReadAs,
+    Spelled,
+    Value,
+    described,
+    respellings,
+    spelled,
+)
+from narcissus.tables.table import unknown_column
+from narcissus.tables.tally import RawColumn, ValueTally
 
 Source: TypeAlias = "Path | str | pd.DataFrame | Table"
 
@@ -40,6 +54,8 @@ class GivenFiles:
     coarse
         Shape (rows, columns); the codes, but numbers with more than `MOST_CODES` values in 20
         groups of about equal size.
+    reading
+        What was read as what, a line each.
     """
 
     table: Table
@@ -47,6 +63,7 @@ class GivenFiles:
     synthetic: int
     control: int
     coarse: NDArray[np.int32]
+    reading: tuple[str, ...] = ()
 
     def rows(self, which: str) -> NDArray[np.int64]:
         """Give the positions of "real", "synthetic" or "control" in the table."""
@@ -72,6 +89,7 @@ def read_files(
     drop: Sequence[str] = (),
     bins: Mapping[str, Bins] | None = None,
     missing: MissingPolicy = "refuse",
+    read_as: Mapping[str, ReadAs] | None = None,
 ) -> GivenFiles:
     """Read the files of an audit together.
 
@@ -79,6 +97,9 @@ def read_files(
     distance, those that count take groups. ``bins`` are the same for all files, as in a table
     study; a column that is to be guessed needs them if it has more than 200 values. Quantiles are
     those of all rows together.
+
+    A value is the same however a file writes it (`narcissus.tables.spelling`). A first column
+    without a name is left out.
 
     Parameters
     ----------
@@ -88,14 +109,15 @@ def read_files(
         The file that was made from them.
     control
         People of the same population who are not in the data; None where there are none.
-    columns, drop, bins, missing
-        As for `read_table`.
+    columns, drop, bins, missing, read_as
+        As for `read_table`; ``drop`` may name a column that one of the files has. A column that
+        ``read_as`` names is not asked whether its values overlap.
 
     Raises
     ------
     InputError
-        A file cannot be used, the files differ in their columns or in what kind of values they
-        hold, or the control is the real data.
+        A file cannot be used, the files differ in their columns, the values of a column hardly
+        overlap, or the control is the real data.
 
     Examples
     --------
@@ -103,68 +125,137 @@ def read_files(
     >>> read_files(real, real[::-1]).table.labels
     (('30', '40', '50'), ('no', 'yes'))
     """
-    sources = {"real": real, "synthetic": synthetic, "control": control}
-    frames = {
-        name: _frame(name, source, columns, drop)
-        for name, source in sources.items()
-        if source is not None
-    }
-    _same_columns(frames)
-    _same_kind(frames)
+    given = {"real": real, "synthetic": synthetic, "control": control}
+    sources = {name: source for name, source in given.items() if source is not None}
+    reading = Reading(checked_bins(bins), missing, 3 * MOST_ROWS, drop, read_as or {})
+    raws, left_out = _opened(sources, columns, drop)
+    reading.check(list(raws["real"]))
     if missing == "drop":
-        frames = {name: _complete(name, frame) for name, frame in frames.items()}
-    for name, frame in frames.items():
-        gaps = [str(c) for c in frame.columns if frame[c].isna().any()]
+        raws = {name: _complete(name, raw) for name, raw in raws.items()}
+    for name, raw in raws.items():
+        gaps = [column.name for column in raw.values() if column.gaps.any()]
         if missing == "refuse" and gaps:
             raise InputError(
                 f"the {name} file has missing values in {_listed(gaps)}: leave those rows out with "
                 "missing = 'drop', make them a value of their own with missing = 'category', or "
                 "drop the column"
             )
-    order = list(frames["real"].columns)
-    together = pd.concat([f[order] for f in frames.values()], ignore_index=True)
-    table = read_table(
-        together,
-        bins=bins,
-        missing=missing,
-        max_values=3 * MOST_ROWS,
-        count_above=3 * MOST_ROWS,
-    )
-    sizes = {name: len(frame) for name, frame in frames.items()}
+    read = [_together(name, raws, reading) for name in raws["real"]]
+    as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
+    table = held("the files", [column for column, _, _ in read], as_read)
+    sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+    notes = [note for _, _, notes in read for note in notes]
     found = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
         np.column_stack([_coarse(table, j) for j in range(table.columns)]).astype(np.int32),
+        (*_lines([readings for _, readings, _ in read], list(raws["real"])), *left_out, *notes),
     )
     _refuse_itself(found)
     return found
 
 
-def _frame(
+Raw: TypeAlias = "dict[str, RawColumn]"
+
+
+def _opened(
+    sources: Mapping[str, Source], columns: Sequence[str] | None, drop: Sequence[str]
+) -> tuple[dict[str, Raw], list[str]]:
+    """Read the files as they stand; say what was left out of them unasked."""
+    names = {name: _names(name, source) for name, source in sources.items()}
+    for column in drop:
+        if not any(column in there for there in names.values()):
+            raise InputError(f"the real file: {unknown_column(column, names['real'])}")
+    found: dict[str, Raw] = {}
+    left_out: list[str] = []
+    for name, source in sources.items():
+        here = [column for column in drop if column in names[name]]
+        if columns is None and has_index(names[name]) and names[name][0] not in drop:
+            left_out.append(f"Left out of the {name} file: its first column, an index")
+        found[name] = {column.name: column for column in _raw(name, source, columns, here)}
+    _same_columns(found)
+    order = list(found["real"])
+    return {name: {c: raw[c] for c in order} for name, raw in found.items()}, left_out
+
+
+def _names(name: str, source: Source) -> list[str]:
+    """Give the names of a file's columns; what cannot be opened is refused when it is read."""
+    if isinstance(source, Table):
+        return list(source.names)
+    if not (is_frame(source) or isinstance(source, str | Path)):
+        return []
+    try:
+        return column_names(source)
+    except InputError as error:
+        raise type(error)(f"the {name} file: {error}") from error
+
+
+def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
-) -> pd.DataFrame:
-    """Read a file as it stands, each cell a text, a number or None."""
+) -> list[RawColumn]:
+    """Read a file as it stands."""
     try:
         if isinstance(source, Table):
             kept = source.select(c for c in columns or source.names if c not in drop)
-            raw = [
+            return [
                 RawColumn(n, list(labels), codes.astype(np.int64))
                 for n, labels, codes in zip(kept.names, kept.labels, kept.codes.T, strict=True)
             ]
-        else:
-            raw = open_source(source, columns, drop, MOST_ROWS)[1]
+        return open_source(source, columns, drop, MOST_ROWS)[1]
     except InputError as error:
         raise type(error)(f"the {name} file: {error}") from error
-    return pd.DataFrame({c.name: np.array([*c.distinct, None], object)[c.codes] for c in raw})
 
 
-def _same_columns(frames: Mapping[str, pd.DataFrame]) -> None:
+def _together(
+    column: str, raws: Mapping[str, Raw], reading: Reading
+) -> tuple[RawColumn, dict[str, ColumnReading], list[str]]:
+    """Read a column of all files as the real file has it; give it, and how it was read in each."""
+    read_as, bins = reading.read_as.get(column), reading.bins.get(column)
+    is_binned = bins is not None and bins.common is None
+    kind = "numbers" if is_binned and read_as is None else None
+    readings: dict[str, ColumnReading] = {}
+    like: Spelled | None = None
+    people: dict[str, dict[Value, int]] = {}
+    notes: list[str] = []
+    place: dict[Value | None, int] = {}
+    codes: list[NDArray[np.int64]] = []
+    for name, raw in raws.items():
+        tally = ValueTally(column)
+        tally.add(raw[column])
+        try:
+            found = spelled(column, tally.values, read_as, like=like, kind=kind)
+        except InputError as error:
+            raise InputError(f"the {name} file: {error}") from error
+        readings[name] = reading_of(tally, found)
+        meant = tally.meaning(list(found.values)).merged()
+        people[name] = dict(zip(meant.values, meant.counts, strict=True))
+        if like is not None and read_as is None:
+            pair = ("real", name)
+            note = require_overlap(column, pair, people["real"], people[name], binned=is_binned)
+            notes += [note] * bool(note)
+        like = like or found
+        places = [place.setdefault(value, len(place)) for value in found.values]
+        places.append(place.setdefault(None, len(place)) if tally.missing else -1)  # place -1
+        codes.append(np.array(places)[tally.places(raw[column])][raw[column].codes])
+    return RawColumn(column, list(place), np.concatenate(codes)), readings, notes
+
+
+def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]) -> Iterator[str]:
+    """Say what was read as what, and how each file writes what is read otherwise."""
+    real = {n: one["real"] for n, one in zip(names, readings, strict=True)}
+    yield f"Columns read as {described(real)}"
+    for file in readings[0]:
+        if said := respellings({n: one[file] for n, one in zip(names, readings, strict=True)}):
+            yield f"In the {file} file {said}"
+
+
+def _same_columns(raws: Mapping[str, Raw]) -> None:
     """Refuse files whose columns differ, naming those that do."""
-    known = list(map(str, frames["real"].columns))
-    for name, frame in frames.items():
-        there = list(map(str, frame.columns))
+    known = list(raws["real"])
+    for name, raw in raws.items():
+        there = list(raw)
         lacking = [c for c in known if c not in there]
         strange = [c for c in there if c not in known]
         if lacking or strange:
@@ -177,25 +268,10 @@ def _same_columns(frames: Mapping[str, pd.DataFrame]) -> None:
             )
 
 
-def _same_kind(frames: Mapping[str, pd.DataFrame]) -> None:
-    """Refuse a column that is numbers in one file and text in another."""
-    for column in frames["real"].columns:
-        kinds = {
-            name: bool(pd.to_numeric(values, errors="coerce").notna().all())
-            for name, frame in frames.items()
-            if len(values := frame[column].dropna())
-        }
-        if len(set(kinds.values())) > 1:
-            said = [f"{'numbers' if is_number else 'text'} in the {name} file"
-                    for name, is_number in kinds.items()]  # fmt: skip
-            raise InputError(
-                f"column `{column}` is {', '.join(said)}: write its values the same way in all"
-            )
-
-
-def _complete(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    kept = frame.dropna()
-    if kept.empty:
+def _complete(name: str, raw: Raw) -> Raw:
+    """Leave out the rows with missing values."""
+    kept = {column.name: column for column in complete(list(raw.values()))}
+    if not len(next(iter(kept.values())).codes):
         raise InputError(f"every row of the {name} file has a missing value: drop a column instead")
     return kept
 

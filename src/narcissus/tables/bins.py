@@ -107,13 +107,20 @@ class Bins:
         -------
         The bin of each number, shape (rows,), counted from zero, and the bins' labels.
         """
+        settled = self.settled(numbers, counts)
+        return settled.place(numbers), settled.labels
+
+    def settled(
+        self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
+    ) -> SettledBins:
+        """Settle the bins by finite numbers, so that others can be put into them; see `apply`."""
         if self.above is not None:
             cut = number_label(self.above)
-            return (numbers > self.above).astype(np.int32), (f"at most {cut}", f"above {cut}")
+            edges = np.array([np.nextafter(self.above, np.inf)])
+            return SettledBins((f"at most {cut}", f"above {cut}"), 0, edges)
         whole = bool((numbers == np.floor(numbers)).all())
         if self.width is not None:
-            # Rounding first: 0.3 / 0.1 is below 3 in floating point.
-            bins = np.floor(np.round(numbers / self.width, 9))
+            bins = _multiples(numbers, self.width)
             low, high = bins.min(), bins.max()
             if high - low >= _MOST_BINS:
                 raise InputError(
@@ -123,7 +130,7 @@ class Bins:
             # Twelve digits: 3 * 0.1 should read "0.3".
             starts = [float(f"{m * self.width:.12g}") for m in np.arange(low, high + 2)]
             labels = tuple(_between(a, b, whole) for a, b in pairwise(starts))
-            return (bins - low).astype(np.int32), labels
+            return SettledBins(labels, int(low), None, self.width)
         if self.edges is not None:
             edges = np.array(self.edges, dtype=np.float64)
         else:
@@ -135,7 +142,41 @@ class Bins:
         labels += [f"{number_label(edges[-1])} and above"]
         first = 0 if bins.min() == 0 else 1
         last = len(labels) if bins.max() == len(edges) else len(labels) - 1
-        return (bins - first).astype(np.int32), tuple(labels[first:last])
+        return SettledBins(tuple(labels[first:last]), first, edges)
+
+
+@dataclass(frozen=True)
+class SettledBins:
+    """The bins of a column, as its own numbers settled them.
+
+    Attributes
+    ----------
+    labels
+        Of the bins.
+    first
+        The number of the first bin that is kept.
+    edges
+        Where a new bin starts; None for bins of equal ``width``.
+    """
+
+    labels: tuple[str, ...]
+    first: int
+    edges: NDArray[np.float64] | None
+    width: float = 1.0
+
+    def place(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the bin of each finite number, -1 where there is none, shape (rows,)."""
+        if self.edges is None:
+            found = _multiples(numbers, self.width)
+        else:
+            found = np.searchsorted(self.edges, numbers, side="right")
+        found = found - self.first
+        return np.where((found < 0) | (found >= len(self.labels)), -1, found).astype(np.int32)
+
+
+def _multiples(numbers: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    # Rounding first: 0.3 / 0.1 is below 3 in floating point.
+    return np.floor(np.round(numbers / width, 9))
 
 
 def _quantiles(
@@ -150,6 +191,8 @@ def _quantiles(
 
 def number_label(number: float) -> str:
     """Give a number as a label: '3' for 3.0, otherwise the shortest text that means it."""
+    if isinstance(number, int):
+        return str(number)
     if number == np.floor(number) and abs(number) < 1e15:
         return str(int(number))
     return repr(float(number))

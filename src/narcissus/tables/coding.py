@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.tables.bins import Bins, number_label
+from narcissus.tables.bins import Bins, SettledBins, number_label
+from narcissus.tables.spelling import (
+    ColumnReading,
+    ReadAs,
+    Spelled,
+    Value,
+    number_in,
+    respelt,
+    spelled,
+)
 from narcissus.tables.tally import ValueTally
 
 MISSING_LABEL = "(missing)"
 OTHER_LABEL = "(other)"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -34,14 +40,22 @@ class Coding:
         one (-1 where nobody lacks a value).
     values
         The numbers behind the labels if the column is ordered, else None.
+    spelled
+        How the values were read; None before that is known.
+    settled
+        The bins of its numbers, if it has any.
     """
 
     labels: tuple[str, ...]
     codes: NDArray[np.int32]
     values: NDArray[np.float64] | None
+    spelled: Spelled | None = None
+    settled: SettledBins | None = None
 
 
-def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
+def coding_of(
+    tally: ValueTally, bins: Bins | None, max_values: int, read_as: ReadAs | None = None
+) -> Coding:
     """Give every value of a column the code of a label, or say why the column cannot be used.
 
     Parameters
@@ -52,6 +66,8 @@ def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
         How to bin them; None does not.
     max_values
         Most labels of a column.
+    read_as
+        How to read its values, if that is declared.
 
     Raises
     ------
@@ -60,6 +76,10 @@ def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
     """
     if not tally.values:
         raise InputError(f"column `{tally.name}` has no value at all: drop it")
+    of_numbers = bins is not None and bins.common is None
+    kind = "numbers" if of_numbers and read_as is None else None
+    known = spelled(tally.name, tally.values, read_as, kind=kind)
+    tally = tally.meaning(known.values)
     if bins is not None and bins.common is not None:
         coded = _coded_common(tally, bins.common, max_values)
     elif bins is not None and bins.codes:
@@ -82,14 +102,16 @@ def coding_of(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
             f"column `{tally.name}` has {len(labels):,} bins, more than `max_values` = "
             f"{max_values}: take wider ones"
         )
-    return Coding(labels, np.append(coded.codes, np.int32(missing)), values)
+    codes = np.append(coded.codes, np.int32(missing))
+    return replace(coded, labels=labels, codes=codes, values=values, spelled=known)
 
 
-def mixed(tally: ValueTally, bins: Bins | None = None) -> str:
+def mixed(tally: ValueTally, coding: Coding, bins: Bins | None = None) -> str:
     """Say that a column mostly of numbers is read as text, or nothing; bins say it themselves."""
-    texts = [i for i, value in enumerate(tally.values) if not is_number(value)]
-    present = len(tally.values)
-    if bins is not None or not texts or 2 * (present - len(texts)) < present:
+    if bins is not None or coding.spelled is None or coding.spelled.kind != "numbers":
+        return ""
+    texts = [i for i, value in enumerate(coding.spelled.values) if isinstance(value, str)]
+    if not texts:
         return ""
     place = min(texts, key=lambda i: tally.first[i])
     strange = sum(tally.counts[i] for i in texts)
@@ -98,6 +120,56 @@ def mixed(tally: ValueTally, bins: Bins | None = None) -> str:
         f"({tally.values[place]!r} in row {tally.first[place] + 1:,}), so all are taken as "
         "categories without order or distance"
     )
+
+
+def reading_of(
+    tally: ValueTally, spelled: Spelled | None, settled: SettledBins | None = None
+) -> ColumnReading:
+    """Say how the values of a column were read."""
+    assert spelled is not None
+    codes = () if spelled.kind in ("texts", "truth values") else spelled.codes
+    shown = respelt(tally.values, spelled.values)
+    return ColumnReading(spelled.kind, tuple(codes), shown, settled)
+
+
+def codes_by_labels(
+    name: str,
+    found: Sequence[Any],
+    labels: Sequence[str],
+    settled: SettledBins | None = None,
+) -> NDArray[np.int32]:
+    """Give what another file or program writes the codes of a table, whatever its spelling.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    found
+        Different values as they stand there, none of them missing.
+    labels
+        Of the column of the table.
+    settled
+        Its bins, if it has any: numbers are put into them.
+
+    Returns
+    -------
+    Shape (values,); -1 for what the table does not have.
+    """
+    codes = {label: code for code, label in enumerate(labels)}
+    own = [label for label in labels if label.strip("()") not in ("missing", "other")]
+    like = spelled(name, own, kind="numbers" if settled is not None else None)
+    meant = zip(reversed(own), reversed(like.values), strict=True)
+    place = {value: codes[label] for label, value in meant}
+    read = spelled(name, found, like=like).values
+    at = [
+        codes.get(str(raw).strip(), place.get(value, -1))
+        for raw, value in zip(found, read, strict=True)
+    ]
+    if settled is not None:
+        for i, value in enumerate(read):
+            if at[i] < 0 and not isinstance(value, str):
+                at[i] = int(settled.place(np.array([value], dtype=np.float64))[0])
+    return np.array(at, dtype=np.int32)
 
 
 def _another(label: str, labels: Sequence[str]) -> str:
@@ -136,38 +208,37 @@ def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
         codes[alike] = len(labels)
         text = meant if isinstance(meant, str) else number_label(meant)
         labels = (*labels, _another(text, labels))
-    return Coding(labels, codes, None if found else inner.values)
+    return Coding(labels, codes, None if found else inner.values, settled=inner.settled)
 
 
 def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
     """Keep the values that most people have, and make one of all others."""
-    numbers = _as_numbers(tally)
-    each = [str(value) for value in tally.values] if numbers is None else numbers.tolist()
-    people: Counter[Any] = Counter()
-    for value, times in zip(each, tally.counts, strict=True):
+    people: Counter[Value] = Counter()
+    for value, times in zip(tally.values, tally.counts, strict=True):
         people[value] += times
-    if numbers is None:
+    if _as_numbers(tally) is None:
         _require_repeated(tally, len(people))
-    kept = sorted(sorted(people, key=lambda value: (-people[value], value))[:common])
+    kept = sorted(sorted(people, key=lambda v: (-people[v], *_order(v)))[:common], key=_order)
     if len(kept) == len(people):
         return _coded(tally, None, max_values)
     place = {value: code for code, value in enumerate(kept)}
-    labels = tuple(value if isinstance(value, str) else number_label(value) for value in kept)
-    codes = np.array([place.get(value, len(kept)) for value in each], dtype=np.int32)
+    labels = tuple(map(label_of, kept))
+    codes = np.array([place.get(value, len(kept)) for value in tally.values], dtype=np.int32)
     return Coding((*labels, _another(OTHER_LABEL, labels)), codes, None)
 
 
-def _meant(value: Any) -> str | float:
+def _meant(value: Any) -> Value:
     """Give what a value is compared by: a number, however it is written, or its text."""
-    return float(value) if is_number(value) else str(value)
+    number = number_in(value)
+    return str(value).strip() if number is None else number
 
 
-def _as_numbers(tally: ValueTally) -> NDArray[np.float64] | None:
+def _as_numbers(tally: ValueTally) -> list[int | float] | None:
     """Give the values as finite numbers, or None where they are not all numbers."""
-    if not all(is_number(value) for value in tally.values):
+    numbers = [value for value in tally.values if not isinstance(value, str)]
+    if len(numbers) < len(tally.values):
         return None
-    numbers = np.array([float(value) for value in tally.values])
-    if not np.isfinite(numbers).all():
+    if not np.isfinite(np.array(numbers, dtype=np.float64)).all():
         raise InputError(
             f"column `{tally.name}` holds infinite values: replace them, or drop the rows or the "
             "column"
@@ -175,41 +246,44 @@ def _as_numbers(tally: ValueTally) -> NDArray[np.float64] | None:
     return numbers
 
 
-def is_number(value: Any) -> bool:
-    """Say whether a value, or the text of one, is a number; infinite ones are."""
-    if isinstance(value, str):
-        return _NUMBER.fullmatch(value) is not None
-    is_truth = isinstance(value, bool | np.bool_)
-    return isinstance(value, int | float | Decimal | np.number) and not is_truth
-
-
 def _culprits(tally: ValueTally) -> str:
     """Name values that keep a column of numbers from being one, or nothing."""
     strange = [
         (first, repr(value))
         for value, first in zip(tally.values, tally.first, strict=True)
-        if not (isinstance(value, str) and _NUMBER.fullmatch(value))
+        if isinstance(value, str)
     ]
     shown = [said for _, said in sorted(strange)]
     return f": it holds {', '.join(shown[:3])}{', ...' * (len(shown) > 3)}"
 
 
 def _coded_text(tally: ValueTally, max_values: int) -> Coding:
-    texts = np.array([str(v) for v in tally.values], dtype=object)
-    labels, codes = np.unique(texts, return_inverse=True)
-    _require_repeated(tally, len(labels))
-    if len(labels) > max_values:
-        mostly = sum(1 for v in tally.values if isinstance(v, str) and _NUMBER.fullmatch(v))
+    """Code texts, and numbers among them before all others."""
+    found = sorted(set(tally.values), key=_order)
+    place = {value: code for code, value in enumerate(found)}
+    _require_repeated(tally, len(found))
+    if len(found) > max_values:
         hint = ""
-        if 2 * mostly > len(tally.values):
+        if 2 * sum(not isinstance(v, str) for v in tally.values) > len(tally.values):
             hint = f" (most are numbers, but not all{_culprits(tally)})"
         raise InputError(
-            f"column `{tally.name}` has {len(labels):,} different texts, more than "
+            f"column `{tally.name}` has {len(found):,} different texts, more than "
             f"`max_values` = {max_values}{hint}: keep the most common ones (bins with "
             "common = 20; all others become one value), group them into fewer, drop the column, or "
             "raise `max_values`"
         )
-    return Coding(tuple(labels.tolist()), codes.astype(np.int32), None)
+    codes = np.array([place[value] for value in tally.values], dtype=np.int32)
+    return Coding(tuple(map(label_of, found)), codes, None)
+
+
+def _order(value: Value) -> tuple[bool, Value]:
+    """Sort numbers by size, before texts."""
+    return isinstance(value, str), value
+
+
+def label_of(value: Value) -> str:
+    """Return the label of a value that is read: a text is its own."""
+    return value if isinstance(value, str) else number_label(value)
 
 
 def _require_repeated(tally: ValueTally, texts: int) -> None:
@@ -223,23 +297,28 @@ def _require_repeated(tally: ValueTally, texts: int) -> None:
 
 
 def _coded_numbers(
-    tally: ValueTally, numbers: NDArray[np.float64], bins: Bins | None, max_values: int
+    tally: ValueTally, numbers: list[int | float], bins: Bins | None, max_values: int
 ) -> Coding:
     if bins is not None:
+        given = np.array(numbers, dtype=np.float64)
         try:
-            codes, labels = bins.apply(numbers, np.array(tally.counts))
+            settled = bins.settled(given, np.array(tally.counts))
         except InputError as error:
             raise InputError(f"`bins` of column `{tally.name}`: {error}") from error
-        return Coding(labels, codes, np.arange(len(labels), dtype=np.float64))
-    values, codes = np.unique(numbers, return_inverse=True)
-    if len(values) > max_values:
+        order = np.arange(len(settled.labels), dtype=np.float64)
+        return Coding(settled.labels, settled.place(given), order, settled=settled)
+    found = sorted(set(numbers))  # not as floats: whole numbers may have more digits
+    values = np.array(found, dtype=np.float64)
+    if len(found) > max_values:
         raise InputError(
             f"column `{tally.name}` has {len(values):,} different numbers, more than "
             f"`max_values` = {max_values}: bin it, by equal widths (width = "
             f"{number_label(round_width(values))}), at chosen edges (edges = [...]), into groups "
             "of equal size (quantiles = 5) or in two (above = ...); or drop it"
         )
-    return Coding(tuple(number_label(v) for v in values.tolist()), codes.astype(np.int32), values)
+    place = {value: code for code, value in enumerate(found)}
+    codes = np.array([place[value] for value in numbers], dtype=np.int32)
+    return Coding(tuple(map(number_label, found)), codes, values)
 
 
 def round_width(values: NDArray[np.float64]) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.packing import tallied_columns
+from narcissus.tables.spelling import ColumnReading
 from narcissus.tables.table import Table
 
 MOST_CELLS = 250_000_000
@@ -26,7 +27,7 @@ class CountedTable(Table):
 
     Parameters
     ----------
-    names, labels, ordered, values, notes
+    names, labels, ordered, values, notes, readings
         As of a `Table`.
     records
         Shape (records, columns), all different; cell (i, j) is a position in ``labels[j]``.
@@ -48,6 +49,7 @@ class CountedTable(Table):
         counts: NDArray[np.int64],
         values: tuple[NDArray[np.float64] | None, ...] = (),
         notes: Mapping[str, str] | None = None,
+        readings: Mapping[str, ColumnReading] | None = None,
     ) -> None:
         for name, value in (
             ("names", names),
@@ -55,6 +57,7 @@ class CountedTable(Table):
             ("ordered", ordered),
             ("values", values),
             ("notes", dict(notes or {})),
+            ("readings", dict(readings or {})),
         ):
             object.__setattr__(self, name, value)
         given, times = np.asarray(records), np.asarray(counts)
@@ -134,7 +137,7 @@ class CountedTable(Table):
             records,
             counts,
             tuple(self.values[j] for j in keep),
-            {name: self.notes[name] for j in keep if (name := self.names[j]) in self.notes},
+            *self._told_of(keep),
         )
 
     def __repr__(self) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.tables.bins import Bins
-from narcissus.tables.coding import Coding, coding_of, mixed
+from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.counted import CountedTable
 from narcissus.tables.packing import Distinct
 from narcissus.tables.parts import Parts
+from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
@@ -32,19 +33,23 @@ class Reading:
         Most labels of a column.
     dropped
         Columns that are left out.
+    read_as
+        How to read the values of columns, by name, where that is declared.
     """
 
     bins: Mapping[str, Bins]
     missing: str
     max_values: int
     dropped: Sequence[str]
+    read_as: Mapping[str, ReadAs] = field(default_factory=dict[str, ReadAs])
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse bins of columns that are not there."""
-        for column in [name for name in self.bins if name not in names]:
-            is_dropped = column in self.dropped
-            reason = "it is dropped" if is_dropped else unknown_column(column, names)
-            raise InputError(f"`bins` names the column `{column}`: {reason}")
+        """Refuse bins of columns that are not there, and what says how to read these."""
+        for argument, named in (("bins", self.bins), ("read_as", self.read_as)):
+            for column in [name for name in named if name not in names]:
+                is_dropped = column in self.dropped
+                reason = "it is dropped" if is_dropped else unknown_column(column, names)
+                raise InputError(f"`{argument}` names the column `{column}`: {reason}")
 
     def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
         """Say what becomes of the values of each column, or why the table cannot be used."""
@@ -52,11 +57,18 @@ class Reading:
             _refuse_missing(name, tallies)
         if self.missing == "drop" and tallies[0].rows == 0:
             raise InputError(f"every row of {name} has a missing value: drop a column instead")
-        return [coding_of(tally, self.bins.get(tally.name), self.max_values) for tally in tallies]
+        return [
+            coding_of(tally, self.bins.get(name), self.max_values, self.read_as.get(name))
+            for tally in tallies
+            for name in (tally.name,)
+        ]
 
-    def notes(self, tallies: Sequence[ValueTally]) -> dict[str, str]:
+    def notes(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> dict[str, str]:
         """Say which columns mostly of numbers are read as text, by name."""
-        found = {tally.name: mixed(tally, self.bins.get(tally.name)) for tally in tallies}
+        found = {
+            tally.name: mixed(tally, coding, self.bins.get(tally.name))
+            for tally, coding in zip(tallies, codings, strict=True)
+        }
         return {name: text for name, text in found.items() if text}
 
 
@@ -116,7 +128,11 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
         records=records,
         counts=counts,
         values=tuple(coding.values for coding in codings),
-        notes=reading.notes(tallies),
+        notes=reading.notes(tallies, codings),
+        readings={
+            t.name: reading_of(t, c.spelled, c.settled)
+            for t, c in zip(tallies, codings, strict=True)
+        },
     )
 
 

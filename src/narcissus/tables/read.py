@@ -13,9 +13,11 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
+from narcissus.tables.coding import reading_of
 from narcissus.tables.counting import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
+from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table
 from narcissus.tables.tally import RawColumn, ValueTally
 
@@ -29,6 +31,7 @@ def read_table(
     drop: Sequence[str] = (),
     bins: Mapping[str, Bins] | None = None,
     missing: MissingPolicy = "refuse",
+    read_as: Mapping[str, ReadAs] | None = None,
     max_rows: int = 200_000_000,
     max_values: int = 200,
     count_above: int = 2_000_000,
@@ -54,6 +57,10 @@ def read_table(
         What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
         "(missing)"; a column with that value has no distances any more (``ordered`` is false).
+    read_as
+        How to read columns, by name, where their values do not settle it: "text" as they stand,
+        "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
+        "month-first". What is not named is read by the rules of `narcissus.tables.spelling`.
     max_rows
         Refuse tables with more rows, or with more than 20 times as many cells: in a Parquet file
         before they are read.
@@ -86,18 +93,18 @@ def read_table(
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
     one_of("missing", missing, ("refuse", "drop", "category"))
-    binning = _checked_bins(bins)
+    binning = checked_bins(bins)
     if isinstance(source, Table):
-        return _selected(source, chosen, dropped, binning)
-    reading = Reading(binning, missing, most, dropped)
+        return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
+    reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
     try:
         name, raw = open_source(source, chosen, dropped, min(limit, above))
     except TooLargeError:  # to be held; what is too large to be counted is refused here
         return count_records(open_parts(source, chosen, dropped, limit), reading, observer)
-    return _held(name, raw, reading)
+    return held(name, raw, reading)
 
 
-def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
+def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
     """Give the table of columns that are there as a whole."""
     reading.check([column.name for column in raw])
     if reading.missing == "drop":
@@ -113,16 +120,22 @@ def _held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
         ordered=tuple(c.values is not None for c in codings),
         codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
         values=tuple(c.values for c in codings),
-        notes=reading.notes(tallies),
+        notes=reading.notes(tallies, codings),
+        readings={
+            t.name: reading_of(t, c.spelled, c.settled)
+            for t, c in zip(tallies, codings, strict=True)
+        },
     )
 
 
 def _selected(
-    table: Table, chosen: list[str] | None, dropped: list[str], bins: Mapping[str, Bins]
+    table: Table, chosen: list[str] | None, dropped: list[str], ways: Mapping[str, object]
 ) -> Table:
     """Give the kept columns of a table that was read before."""
-    if bins:
-        raise InputError("`bins` are for numbers: a Table has its values in bins already")
+    if ways:
+        raise InputError(
+            "`bins` and `read_as` say how to read a file: a Table has its values in bins already"
+        )
     return table.select(table.names[j] for j in kept_columns(table.names, chosen, dropped))
 
 
@@ -144,7 +157,8 @@ def _names(argument: str, names: Sequence[str]) -> list[str]:
     return [str(name) for name in names]
 
 
-def _checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
+def checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
+    """Refuse what is no `Bins`."""
     checked = dict(bins or {})
     for name, way in checked.items():
         if not isinstance(way, Bins):

@@ -119,6 +119,14 @@ def kept_columns(
     return [place[name] for name in kept]
 
 
+def has_index(names: Sequence[str]) -> bool:
+    """Say whether only the first column has no name: then it is an index that was written along.
+
+    pandas calls it "Unnamed: 0" when it reads it again.
+    """
+    return len(names) > 1 and names[0] in ("", "Unnamed: 0") and "" not in names[1:]
+
+
 def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> None:
     """Refuse columns without a name, unless they are dropped, or with the same one."""
     for position, name in enumerate(names, start=1):
@@ -165,8 +173,9 @@ def chooser(
     """Give what checks the names of a table's columns and says which are kept."""
 
     def chosen(names: list[str]) -> list[int]:
-        check_names(name, names, drop)
-        return kept_columns(names, choose, drop)
+        left = [*drop, names[0]] if choose is None and has_index(names) else drop
+        check_names(name, names, left)
+        return kept_columns(names, choose, left)
 
     return chosen
 
@@ -211,6 +220,8 @@ def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[Ra
                 f"({error}): drop it"
             ) from error
         values: list[Any] = np.asarray(distinct, dtype=object).tolist()
+        if getattr(distinct, "dtype", None) in (np.float32, np.float16):
+            values = [float(str(value)) for value in np.asarray(distinct)]  # 0.1, not 0.10000000149
         if (codes < 0).any():
             codes = np.where(codes < 0, len(values), codes)
             values.append(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
+from narcissus.tables.spelling import ColumnReading
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class Table:
         Left out, it is derived from the labels: numbers where they all are, else positions.
     notes
         By column, what a reader should know of how it was read; not part of the digest.
+    readings
+        By column, how it was read; not part of the digest.
 
     Raises
     ------
@@ -50,6 +53,7 @@ class Table:
     codes: NDArray[np.int32]
     values: tuple[NDArray[np.float64] | None, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    readings: Mapping[str, ColumnReading] = field(default_factory=dict[str, ColumnReading])
 
     def __post_init__(self) -> None:
         given = np.asarray(self.codes)
@@ -159,8 +163,14 @@ class Table:
             tuple(self.ordered[j] for j in keep),
             self.codes[:, keep],
             tuple(self.values[j] for j in keep),
-            {name: self.notes[name] for j in keep if (name := self.names[j]) in self.notes},
+            *self._told_of(keep),
         )
+
+    def _told_of(self, columns: Sequence[int]) -> tuple[dict[str, str], dict[str, ColumnReading]]:
+        """Give what is known of how some columns were read."""
+        names = [self.names[j] for j in columns]
+        notes = {name: self.notes[name] for name in names if name in self.notes}
+        return notes, {name: self.readings[name] for name in names if name in self.readings}
 
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {self.columns} columns: {', '.join(self.names)})"

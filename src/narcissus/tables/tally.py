@@ -106,6 +106,21 @@ class ValueTally:
         found.missing, found.gaps, found.rows = self.missing, self.gaps, self.rows
         return found
 
+    def meaning(self, values: list[Any]) -> ValueTally:
+        """Give the same tally with what its values mean in their place; two may mean the same."""
+        found = self.only(range(len(self.values)))
+        found.values = values
+        return found
+
+    def merged(self) -> ValueTally:
+        """Give the same tally with each value once."""
+        places: dict[Any, list[int]] = {}
+        for place, value in enumerate(self.values):
+            places.setdefault(value, []).append(place)
+        found = self.only([same[0] for same in places.values()])
+        found.counts = [sum(self.counts[i] for i in same) for same in places.values()]
+        return found
+
     def require_room(self) -> None:
         """Refuse more different values than are kept while a table is counted.
 

@@ -57,7 +57,7 @@ def test_sizes(columns):
         ({"ill": ["maybe"]}, "column 'ill' of the file has values that were not in the data: "
          "'maybe'"),
         ({"ill": [None]}, "column 'ill' of the file has values that were not in the data: 'None'"),
-        ({"job": [1.0]}, "column 'job' of the file has values that were not in the data: '1.0'"),
+        ({"job": [1.5]}, "column 'job' of the file has values that were not in the data: '1.5'"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(columns, changes, said):

@@ -100,10 +100,10 @@ WRONG = {
     "is empty": WRITES.format(b""),
     "has no rows": WRITES.format(b"a,b\n"),
     "lacks the columns 'b'": WRITES.format(b"a\nx\n"),
-    "were not in the data: ''": WRITES.format(b",a,b\n0,x,1\n"),
+    "were not in the data: ''": WRITES.format(b"a,,b\nx,0,1\n"),
     "columns 'a' twice": WRITES.format(b"a,b,a\nx,1,x\n"),
-    "column 'b' of what the program": WRITES.format(b"a,b\nx,1\nx,1.0\n"),
-    "not in the data: '1.0', '7'": WRITES.format(b"a,b\nx,1\nx,1.0\ny,7\n"),
+    "column 'b' of what the program": WRITES.format(b"a,b\nx,1\nx,1.5\n"),
+    "not in the data: '1.5', '7'": WRITES.format(b"a,b\nx,1\nx,1.5\ny,7\n"),
     "has 3 cells in line 3, but 2 in the first": WRITES.format(b"a,b\nx,1\nx,1,2\n"),
     "not a CSV in UTF-8": WRITES.format(b"a,b\nx,\xff\n"),
     "ended with exit code 3. It said last:\n  one\n  two": (
@@ -120,6 +120,14 @@ def test_what_is_wrong_is_said_with_the_program(place, plain, rows, said):
     assert said in str(caught.value)
     assert "the program `" in str(caught.value)
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [b"a,b\nx,1\ny,2\n", b",a,b\n0,x,1.0\n1,y,02\n", b'\xef\xbb\xbf"b"," a"\n" 1", x\n2.00,"y"\n'],
+)
+def test_a_value_is_the_same_however_the_program_writes_it(place, plain, rows, written):
+    assert released(program(WRITES.format(written)), plain, rows).rows.tolist() == [[0, 1], [1, 2]]
 
 
 def test_more_or_fewer_rows_in_another_order_of_columns_are_fine(place, plain, rows):

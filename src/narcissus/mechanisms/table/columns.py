@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from narcissus._pandas import pd
 from narcissus.errors import InputError
+from narcissus.tables.coding import codes_by_labels
+from narcissus.tables.sources import has_index
 
 Codes = NDArray[np.int32]
 
@@ -60,8 +62,9 @@ class Columns:
         Parameters
         ----------
         frame
-            Must have every column, in any order, with values whose text is one of the labels;
-            names are compared by their text as well.
+            Must have every column, in any order, with values that are those of the labels, however
+            they are written (`narcissus.tables.spelling`); names are compared by their text. A
+            first column without a name is an index, and left out.
         of
             Whose rows these are, for errors: 'the release'.
 
@@ -71,6 +74,8 @@ class Columns:
             A column or value is missing in the table or in the frame; each is named.
         """
         found = [str(name) for name in frame.columns]
+        if has_index(found):
+            frame, found = frame.iloc[:, 1:], found[1:]
         if missing := [name for name in self.names if name not in found]:
             raise InputError(f"{of} lacks the columns {', '.join(map(repr, missing))}")
         if strange := [name for name in found if name not in self.names]:
@@ -85,12 +90,14 @@ class Columns:
         )
 
     def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
-        known = {label: number for number, label in enumerate(self.labels[column])}
-        numbers = values.astype(str).map(known).where(values.notna())
-        if numbers.isna().any():
-            strange: Sequence[str] = sorted({str(value) for value in values[numbers.isna()]})
+        name, labels = self.names[column], self.labels[column]
+        place, distinct = pd.factorize(values)
+        found = np.append(codes_by_labels(name, list(distinct), labels), np.int32(-1))
+        numbers = found[place]  # the last is that of a missing value
+        if (numbers < 0).any():
+            strange: Sequence[str] = sorted({str(value) for value in values[numbers < 0]})
             raise InputError(
-                f"column '{self.names[column]}' of {of} has values that were not in the data: "
+                f"column '{name}' of {of} has values that were not in the data: "
                 f"{', '.join(map(repr, strange[:5]))}" + (" ..." if len(strange) > 5 else "")
             )
-        return np.asarray(numbers, dtype=np.int32)
+        return numbers

@@ -214,7 +214,11 @@ class _Runner:
                 raise InputError(
                     f"{of} has {len(row)} cells in line {number}, but {len(head)} in the first"
                 )
-        return rows_of(pd.DataFrame(rows, columns=head, dtype=str), self.columns, of=of)
+        return rows_of(
+            pd.DataFrame(rows, columns=[name.strip() for name in head], dtype=str),
+            self.columns,
+            of=of,
+        )
 
 
 def _filled(part: str, values: Mapping[str, str]) -> str:

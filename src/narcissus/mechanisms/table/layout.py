@@ -11,6 +11,7 @@ from narcissus.mechanisms.marginals import MarginalQueries
 from narcissus.mechanisms.patterns import Grouping
 from narcissus.mechanisms.queries import ChosenQueries
 from narcissus.mechanisms.table.columns import Columns
+from narcissus.tables.coding import codes_by_labels
 
 Sets = Sequence[Sequence[str]]
 """Tables by the names of their columns."""
@@ -83,12 +84,14 @@ def _grouping(columns: Columns, name: str, given: Mapping[str, Any]) -> Grouping
     labels = columns.labels[column]
     group_of: dict[str, int] = {}
     for number, (group, values) in enumerate(groups.items()):
-        for value in (f"{v:g}" if isinstance(v, float) else str(v) for v in values):
-            if value not in labels:
+        for given_value, code in zip(values, codes_by_labels(str(of), values, labels), strict=True):
+            if code < 0:
+                value = str(given_value)
                 hint = did_you_mean(value, labels)
                 raise InputError(
                     f"`coarser.{name}`: `{of}` has no value '{value}' (in '{group}'){hint}"
                 )
+            value = labels[code]
             if value in group_of:
                 raise InputError(f"`coarser.{name}` has the value '{value}' twice")
             group_of[value] = number

@@ -52,6 +52,8 @@ class SyntheticKind:
         files, threat = _files(settings, folder), _threat(settings)
         people = min(files.real, threat.people) + min(files.control, threat.people)
         attacks = _ATTACKS + 6 * len(threat.secrets(files))
+        for line in files.reading:
+            options.observer.note(line)
         agree(
             _SECONDS * people * files.synthetic * files.table.columns * attacks,
             f"{people:,} people held against {files.synthetic:,} rows",
@@ -75,7 +77,10 @@ class SyntheticKind:
             grade="not assessed" if verdict == "not assessed" else "sampled",
             assumptions=() if verdict == "not assessed" else ASSUMPTIONS,
             results=results,
-            assessed=[f"{risk.name}, by {len(risk.tried)} attacks" for risk in results.risks],
+            assessed=[
+                *(f"{risk.name}, by {len(risk.tried)} attacks" for risk in results.risks),
+                *files.reading,
+            ],
             not_assessed=[*not_assessed(results), *_remarks(files)],
             not_covered=NOT_COVERED,
             digests={**{name: _digest(files, name) for name in parts}, **digests},
@@ -99,6 +104,7 @@ def _files(study: SyntheticStudy, folder: Path) -> GivenFiles:
         drop=data.drop,
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
+        read_as=data.read_as,
     )
 
 

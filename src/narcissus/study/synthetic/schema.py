@@ -5,13 +5,14 @@ The descriptions here are the documentation of the study file (`narcissus schema
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from narcissus.study.sections import Approval, SeededRun
 from narcissus.study.table.schema import BinsSpec, Strictly
 from narcissus.synthetic.risks import RiskName
+from narcissus.tables.spelling import ReadAs
 
 Columns = Annotated[list[str], Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -36,6 +37,18 @@ class FilesSpec(Strictly):
         default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
     )
+    read_as: dict[str, ReadAs] = Field(
+        default={},
+        description="How to read columns whose values do not settle it: as 'text', as 'numbers' "
+        "(with a decimal point), with a 'decimal-comma', as dates 'day-first' or 'month-first'. "
+        "A column that is named is not asked whether its values overlap between the files.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not given: earlier studies do not have it."""
+        written: dict[str, Any] = write(self)
+        return {k: v for k, v in written.items() if k != "read_as" or v}
 
 
 class AttackerSpec(Strictly):

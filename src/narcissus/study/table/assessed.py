@@ -10,6 +10,8 @@ from narcissus.attacks.table.eliminated import decides
 from narcissus.results import NotAssessed
 from narcissus.study.results.table import SettingNumbers
 from narcissus.study.table.experiment import Experiment
+from narcissus.tables import Table
+from narcissus.tables.spelling import described, respellings
 
 NOT_COVERED = [
     "Columns that the attacker is assumed not to know but might learn elsewhere: the threat model "
@@ -44,7 +46,17 @@ def assessed(experiment: Experiment) -> list[str]:
             f"All {table.rows:,} rows of the table, counted as they were read: "
             f"{len(table.counts):,} distinct records of {table.columns} columns"
         )
-    return items
+    return [*items, *reading_lines(table)]
+
+
+def reading_lines(table: Table) -> list[str]:
+    """Say what was read as what, where a file writes it otherwise or a column is no plain one."""
+    said = respellings(table.readings)
+    kinds = {reading.kind for reading in table.readings.values()}
+    if not said and kinds <= {"numbers", "texts"}:
+        return []
+    lines = [f"Columns read as {described(table.readings)}"]
+    return [*lines, f"In the table {said}"] if said else lines
 
 
 def not_assessed(experiment: Experiment) -> list[NotAssessed]:

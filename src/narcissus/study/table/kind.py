@@ -20,7 +20,7 @@ from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import TableResults
 from narcissus.study.results.table_attacks import OwnRelease
-from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed, stuck
+from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed, reading_lines, stuck
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
 from narcissus.study.table.experiment import Experiment
@@ -72,6 +72,8 @@ class TableKind:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
+        for line in reading_lines(experiment.table):
+            options.observer.note(line)
         digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
         again = options.internal is not None or study.release is not None
         experiment, trials = play_trials(experiment, plan, identity, options, executor, again=again)

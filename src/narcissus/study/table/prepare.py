@@ -57,6 +57,7 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         drop=data.drop,
         bins=bins_of(study),
         missing=data.missing,
+        read_as=data.read_as,
         observer=observer,
         **({} if data.max_rows is None else {"max_rows": data.max_rows}),
     )

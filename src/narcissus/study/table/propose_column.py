@@ -16,8 +16,10 @@ from narcissus.errors import InputError
 from narcissus.tables import Bins
 from narcissus.tables import names as said
 from narcissus.tables.bins import number_label
-from narcissus.tables.coding import coding_of, is_number, round_width
+from narcissus.tables.coding import coding_of, round_width
 from narcissus.tables.sketch import ColumnSketch, share_of_most
+from narcissus.tables.spelling import spelled
+from narcissus.tables.tally import ValueTally
 
 FEW = 30
 """Values of a column up to which it is taken as it is."""
@@ -94,9 +96,15 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
     wanted
         Whether it is to be kept if it can be, however much it looks like an identifier.
     """
-    drop = "" if wanted else _identifies(column)
-    bins, reason = ({}, "") if drop else _bins(column)
     labels, guess = 0, 1.0
+    bins: Way = {}
+    reason, tally = "", column.tally
+    try:
+        tally = tally.meaning(spelled(column.name, tally.values).values).merged()
+        drop = "" if wanted else _identifies(column, tally)
+        bins, reason = ({}, "") if drop else _bins(column, tally)
+    except InputError as error:
+        drop = _shortly(str(error), column.name)
     if not drop:
         try:
             coding = coding_of(column.tally, as_bins(bins), MOST_LABELS)
@@ -105,7 +113,7 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
             labels, guess = len(coding.labels), most / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
-    missing, like = column.tally.missing, _missing_like(column, bins)
+    missing, like = column.tally.missing, _missing_like(column.name, tally, bins)
     return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
 
 
@@ -120,9 +128,9 @@ def _shortly(message: str, name: str) -> str:
     return re.split(r": drop|; drop|: replace|, so there| \(most are|: bin it|: keep", text)[0]
 
 
-def _identifies(column: ColumnSketch) -> str:
+def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
     """Say why a column tells who somebody is rather than what they are like, or nothing."""
-    values, people = column.tally.values, column.people
+    values, people = tally.values, column.people
     different = len(values)
     if different < 3:
         return ""
@@ -132,7 +140,7 @@ def _identifies(column: ColumnSketch) -> str:
         return f"looks like an identifier by its name: {shown}"
     if share < NEARLY_ALL:
         return ""
-    numbers = [float(value) for value in values if is_number(value)]
+    numbers = [float(value) for value in values if not isinstance(value, str)]
     looks = "" if 2 * len(numbers) > different else "nearly everybody has another text"
     if len(numbers) == different:
         looks = _counts_people(np.array(numbers))
@@ -151,10 +159,9 @@ def _counts_people(numbers: NDArray[np.float64]) -> str:
     return ""
 
 
-def _bins(column: ColumnSketch) -> tuple[Way, str]:
+def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
     """Propose bins, and give the reason; none where all values can stand for themselves."""
-    tally = column.tally
-    numeric = [i for i, value in enumerate(tally.values) if is_number(value)]
+    numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
     texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
     if len(tally.values) <= FEW and not texts:
         return {}, ""
@@ -165,12 +172,11 @@ def _bins(column: ColumnSketch) -> tuple[Way, str]:
         return _number_bins(numbers, counts, [str(tally.values[i]) for i in texts])
     if len(tally.values) <= FEW:
         return {}, ""
-    return _common(column, are_names=are_names)
+    return _common(column, tally, are_names=are_names)
 
 
-def _common(column: ColumnSketch, *, are_names: bool) -> tuple[Way, str]:
+def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
     """Propose to keep the values that many have and to make one of the others."""
-    tally = column.tally
     many = sum(times >= CROWD * column.people for times in tally.counts)
     common = min(COMMON, max(2, many))
     why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
@@ -235,15 +241,14 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
     return sorted(set(found))  # pyright: ignore[reportReturnType]
 
 
-def _missing_like(column: ColumnSketch, bins: Way) -> tuple[MissingLike, ...]:
+def _missing_like(column: str, tally: ValueTally, bins: Way) -> tuple[MissingLike, ...]:
     """Name texts that look as if they said that there is no value, where many people have them."""
     if "codes" in bins:
         return ()
     found = [
-        MissingLike(column.name, value, times)
-        for value, times in zip(column.tally.values, column.tally.counts, strict=True)
+        MissingLike(column, value, times)
+        for value, times in zip(tally.values, tally.counts, strict=True)
         if isinstance(value, str)
-        and not is_number(value)
         and times >= OFTEN
         and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
     ]

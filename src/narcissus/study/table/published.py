@@ -7,6 +7,7 @@ nothing in the other columns, and the count in the column ``count`` (empty where
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,18 @@ from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQuerie
 from narcissus.mechanisms.table.releases import CellRule
 from narcissus.mechanisms.table.rounding import RoundedTo
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.prepare import bins_of
 from narcissus.study.table.schema import TableStudy
-from narcissus.tables import Table, read_table
+from narcissus.tables import Table
+from narcissus.tables.coding import MISSING_LABEL, codes_by_labels
+from narcissus.tables.counting import complete
 from narcissus.tables.sources import open_source
+from narcissus.tables.spelling import examples
 from narcissus.tables.tally import RawColumn
 
 Floats = NDArray[np.float64]
 COUNT = "count"
 """The column of a file of counts that holds them."""
+_MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values are other spellings
 
 
 def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
@@ -74,22 +78,14 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
 
 
 def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
-    """Read rows, in the same bins as the table."""
-    released = read_table(
-        path, columns=list(table.names), bins=bins_of(study), missing=study.data.missing
-    )
-    columns: list[NDArray[np.int32]] = []
-    for c, name in enumerate(table.names):
-        known = {label: number for number, label in enumerate(table.labels[c])}
-        strange = [label for label in released.labels[c] if label not in known]
-        if strange:
-            raise InputError(
-                f"column `{name}` of {path.name} has values that were not in the data: "
-                f"{', '.join(strange[:5])}" + (" ..." if len(strange) > 5 else "")
-            )
-        place = np.array([known[label] for label in released.labels[c]], dtype=np.int32)
-        columns.append(place[released.codes[:, c]])
+    """Read rows, as the table was read: its values, however they are written, in its bins."""
+    _, raw = open_source(str(path), list(table.names), (), 200_000_000)
+    if study.data.missing == "drop":
+        raw = complete(raw)
+    columns = [_codes(raw[c], table, c, path, missing=True) for c in range(table.columns)]
     rows = np.stack(columns, axis=1)
+    if len(rows) == 0:
+        raise InputError(f"every row of {path.name} has a missing value")
     rows.setflags(write=False)
     return Microdata(rows)
 
@@ -108,7 +104,7 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
     if strange := [name for name in by_name if name not in (*table.names, COUNT)]:
         raise InputError(f"{path.name} has columns that were not in the data: {', '.join(strange)}")
     counts = _numbers(by_name[COUNT], path)
-    found = [_codes(by_name.get(n), table.labels[c], path) for c, n in enumerate(table.names)]
+    found = [_codes(by_name.get(n), table, c, path) for c, n in enumerate(table.names)]
     codes = np.stack([np.broadcast_to(one, counts.shape) for one in found], axis=1)
     cells, seen = np.full(queries.cells, np.nan), np.zeros(queries.cells, dtype=bool)
     given = codes >= 0
@@ -178,19 +174,48 @@ def _tables(
     return found
 
 
-def _codes(column: RawColumn | None, labels: tuple[str, ...], path: Path) -> NDArray[np.int64]:
-    """Give the values of a column as numbers, -1 where a cell's table has not got it."""
+def _codes(
+    column: RawColumn | None, table: Table, place: int, path: Path, *, missing: bool = False
+) -> NDArray[np.int32]:
+    """Give the values of a column as codes of the table.
+
+    An empty cell is the table's missing value, or -1 where a cell's table has not got the column.
+    """
     if column is None:
-        return np.array([-1])
-    known = {label: number for number, label in enumerate(labels)}
-    texts = [None if value is None else str(value).strip() for value in column.distinct]
-    if strange := [text for text in texts if text is not None and text not in known]:
+        return np.array([-1], dtype=np.int32)
+    name, labels = table.names[place], table.labels[place]
+    reading = table.readings.get(name)
+    there = [value for value in column.distinct if value is not None]
+    codes = codes_by_labels(name, there, labels, reading.settled if reading else None)
+    empty = labels.index(MISSING_LABEL) if missing and MISSING_LABEL in labels else -1
+    if (other := _other(labels)) is not None:
+        codes = np.where(codes < 0, np.int32(other), codes)
+    strange = [str(value) for value, code in zip(there, codes, strict=True) if code < 0]
+    if missing and empty < 0 and column.gaps.any():
+        strange.append("nothing")
+    if strange:
         raise InputError(
-            f"column `{column.name}` of {path.name} has values that were not in the data: "
+            f"column `{name}` of {path.name} has values that were not in the data: "
             f"{', '.join(strange[:5])}" + (" ..." if len(strange) > 5 else "")
         )
-    places = np.array([-1 if text is None else known[text] for text in texts], dtype=np.int64)
-    return places[column.codes]
+    by_value = dict(zip(there, codes.tolist(), strict=True))
+    at = [empty if value is None else by_value[value] for value in column.distinct]
+    found = np.array(at, dtype=np.int32)[column.codes]
+    if other is not None:
+        shares = (np.mean(found == other), np.mean(table.codes[:, place] == other))
+        if shares[0] > shares[1] + _MORE_OTHERS:
+            raise InputError(
+                f"column `{name}`: {shares[0]:.0%} of the rows of {path.name} have none of the "
+                f"values that are common in the data, where {shares[1]:.0%} are, such as "
+                f"{examples(there)} beside {examples(labels)}: write them alike, or drop the column"
+            )
+    return found
+
+
+def _other(labels: Sequence[str]) -> int | None:
+    """Give the code of what is made of all rare values, where a column has that."""
+    found = [place for place, label in enumerate(labels) if label.strip("()") == "other"]
+    return max(found, key=lambda place: len(labels[place])) if found else None
 
 
 def _numbers(column: RawColumn, path: Path) -> Floats:

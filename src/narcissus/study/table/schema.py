@@ -22,6 +22,7 @@ from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, PlayedRun
 from narcissus.study.signatures import Option
+from narcissus.tables.spelling import ReadAs
 
 DEFAULT_TRIALS = 100
 DEFAULT_TRAINING = 10
@@ -94,6 +95,11 @@ class DataSpec(Strictly):
         default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
     )
+    read_as: dict[str, ReadAs] = Field(
+        default={},
+        description="How to read columns whose values do not settle it: as 'text', as 'numbers' "
+        "(with a decimal point), with a 'decimal-comma', as dates 'day-first' or 'month-first'.",
+    )
     max_rows: int | None = Field(
         default=None,
         gt=0,
@@ -112,9 +118,10 @@ class DataSpec(Strictly):
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out a limit that is not given: earlier studies have none."""
+        """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k != "max_rows" or v is not None}
+        later = {"max_rows": None, "read_as": {}}
+        return {k: v for k, v in written.items() if k not in later or v != later[k]}
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSpec:

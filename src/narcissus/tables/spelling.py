@@ -1,0 +1,385 @@
+"""Spelling: one value for what files write in several ways, by declared rules.
+
+* Blanks around a text are left out.
+* A column is of **numbers** if at least half of its different values are; the others are codes.
+  "9", "9.0", "09" and 9 are one number. Whole numbers keep all their digits. Thousands may be set
+  apart by blanks, apostrophes, or the mark that is not the decimal one. That is the point, unless
+  more values are numbers with a comma.
+* A column is of **truth values** if it holds only true and false, in any case, and perhaps 1 and 0.
+* A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020, and
+  3/31/2020 or 31/3/2020, of which all together settle whether the month or the day comes first.
+* Any other column is of **texts**.
+
+The first file decides what a column is; every other file is read as that, as it writes its values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from narcissus._validation import one_of
+from narcissus.errors import InputError
+from narcissus.tables.bins import SettledBins, number_label
+
+ReadAs = Literal["text", "numbers", "decimal-comma", "day-first", "month-first"]
+"""How a column is read where its values do not say, or say it wrongly."""
+Value = int | float | str
+"""A number, or the text of anything else."""
+Kind = Literal["numbers", "truth values", "dates", "texts"]
+
+LABELS: Any = "as they are"
+"""Values that were read before."""
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_GROUPED = (
+    r"[+-]?(?:\d{{1,3}}(?:(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*)?"
+    r"|\d+)?(?:{1}\d*)?(?:[eE][+-]?\d+)?"
+)
+_MARKED = {
+    ".": re.compile(_GROUPED.format(",", r"\.")),
+    ",": re.compile(_GROUPED.format(r"\.", ",")),
+}
+_GAPS = str.maketrans("", "", "'’ \u00a0\u2009\u202f")
+_TRUTH: dict[str | float, str] = {"true": "True", "false": "False", 1: "True", 0: "False"}
+_TIME = r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d\d?)\2(\d\d?){_TIME}")
+_YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
+_MIDNIGHT = re.compile(r"00:00(:00(\.0+)?)?")
+_ZEROS = re.compile(r"0\d")
+_NO_FRACTION = re.compile(r"\.0+(?!\d)")
+_UNSETTLED = "day or month first"
+_MOST_DIGITS = 1e38  # of 128 bits; beyond, whole numbers are floating ones
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """The values of a column of one file, whatever their spelling.
+
+    Attributes
+    ----------
+    kind
+        What the column is.
+    values
+        The value behind each of those found, in their order: a number or a text.
+    """
+
+    kind: Kind
+    values: list[Value]
+
+    @property
+    def codes(self) -> list[str]:
+        """The texts among numbers and dates that are none, sorted."""
+        if self.kind == "dates":
+            return sorted({str(v) for v in self.values if not _YEAR_FIRST.fullmatch(str(v))})
+        return sorted({v for v in self.values if isinstance(v, str)})
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How a column was read.
+
+    Attributes
+    ----------
+    kind
+        What it is.
+    codes
+        The texts among its numbers or dates.
+    respelt
+        A value as the file writes it and as it was read, where they differ; else nothing.
+    settled
+        The bins of its numbers, if it has any.
+    """
+
+    kind: Kind
+    codes: tuple[str, ...] = ()
+    respelt: tuple[str, str] | None = None
+    settled: SettledBins | None = None
+
+
+def spelled(
+    name: str,
+    found: Sequence[Any],
+    read_as: ReadAs | None = None,
+    like: Spelled | None = None,
+    kind: Kind | None = None,
+) -> Spelled:
+    """Read the different values of a column.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    found
+        Its different values as a file has them, none of them missing.
+    read_as
+        How to read it, if that is declared.
+    like
+        The column of the first file, if this is another one's: then that says what it is.
+    kind
+        What the column is, if that is known and ``read_as`` does not say it.
+
+    Raises
+    ------
+    InputError
+        It can be read in two ways that differ; the message says what settles it.
+    """
+    if read_as == LABELS:
+        numbers = any(not isinstance(value, str) for value in found)
+        return Spelled("numbers" if numbers else "texts", list(found))
+    if read_as is not None:
+        one_of("read_as", read_as, get_args(ReadAs))
+    raw = [_cleaned(value) for value in found]
+    kind = like.kind if like is not None else kind or _kind(raw, read_as)
+    reference = set(like.values) if like is not None else set[Value]()
+    if kind == "numbers":
+        return Spelled(kind, _numbers(name, raw, read_as, reference))
+    if kind == "truth values":
+        return Spelled(kind, [_truth(value) for value in raw])
+    if kind == "dates":
+        return Spelled(kind, _dates(name, raw, read_as, reference))
+    texts = [_text(value) for value in raw]
+    return Spelled(kind, _known_texts(texts, set() if read_as == "text" else reference))
+
+
+def exact(value: Any) -> int | float:
+    """Return a number without loss: whole ones as integers, however many digits they have.
+
+    Parameters
+    ----------
+    value
+        A number, or the plain text of one.
+    """
+    number = float(value)
+    if abs(number) < 2**53:
+        return int(number) if number.is_integer() else number
+    if not abs(number) < _MOST_DIGITS:
+        return number
+    whole = value if isinstance(value, int) else Decimal(str(value))
+    return int(whole) if whole == int(whole) else number
+
+
+def number_in(value: Any, mark: str = ".") -> int | float | None:
+    """Return the number that a value is, or whose text it is; None where it is none.
+
+    Parameters
+    ----------
+    value
+        As it stands in a file.
+    mark
+        The decimal mark of texts, "." or ",".
+    """
+    if isinstance(value, str):
+        text = value.replace("\u2212", "-")
+        if mark == "." and _PLAIN.fullmatch(text):
+            return exact(text)
+        if not any(c.isdigit() for c in text) or not _MARKED[mark].fullmatch(text):
+            return None
+        text = text.translate(_GAPS).replace("," if mark == "." else ".", "").replace(",", ".")
+        return exact(text) if _PLAIN.fullmatch(text) else None
+    is_truth = isinstance(value, bool | np.bool_)
+    if is_truth or not isinstance(value, int | float | Decimal | np.number):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    return exact(value) if isinstance(value, int | float | Decimal) else None
+
+
+def _cleaned(value: Any) -> Any:
+    """Take blanks off a text; bytes are one in UTF-8."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return value.strip().removeprefix("\ufeff") if isinstance(value, str) else value
+
+
+def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:
+    """Decide what a column is."""
+    if read_as is not None:
+        is_dates = read_as in ("day-first", "month-first")
+        return "texts" if read_as == "text" else "dates" if is_dates else "numbers"
+    truths = [_truth(value) in ("True", "False") for value in raw]
+    if all(truths) and any(number_in(value) is None for value in raw):
+        return "truth values"
+    if 2 * sum(map(_is_date, raw)) >= max(1, len(raw)):
+        return "dates"
+    return "numbers" if 2 * sum(map(_is_any_number, raw)) >= max(1, len(raw)) else "texts"
+
+
+def _is_any_number(value: Any) -> bool:
+    return number_in(value) is not None or number_in(value, ",") is not None
+
+
+def _truth(value: Any) -> str:
+    """Return "True" or "False" for what means it, and any other value as a text."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    number = number_in(value)
+    if number is None:
+        return _TRUTH.get(str(value).casefold(), _text(value))
+    return _TRUTH.get(number, _text(value))
+
+
+def _text(value: Any) -> str:
+    number = None if isinstance(value, str) else number_in(value)
+    return str(value) if number is None else number_label(number)
+
+
+def _known_texts(texts: list[str], reference: set[Value]) -> list[Value]:
+    """Take a number that the first file does not have as a text for the one that it means there."""
+    meant: dict[int | float, list[Value]] = {}
+    for known in reference:
+        if (number := number_in(known)) is not None:
+            meant.setdefault(number, []).append(known)
+    found: list[Value] = []
+    for text in texts:
+        number = None if text in reference else number_in(text)
+        same = meant.get(number, []) if number is not None else []
+        found.append(same[0] if len(same) == 1 else text)
+    return found
+
+
+def _numbers(
+    name: str, raw: Sequence[Any], read_as: ReadAs | None, reference: set[Value]
+) -> list[Value]:
+    """Read numbers and codes, in the way in which most are numbers."""
+    if reference and reference - {0, 1} == set() and {_truth(v) for v in raw} <= {"True", "False"}:
+        return [int(_truth(value) == "True") for value in raw]
+    ways = [_one_way(partial(number_in, mark=mark), raw) for mark in (".", ",")]
+    has_comma = any(isinstance(value, str) and "," in value for value in raw)
+    counts = [sum(not isinstance(v, str) for v in way) for way in ways]
+    if not has_comma:
+        return ways[int(counts[1] > counts[0])]
+    if read_as in ("numbers", "decimal-comma"):
+        return ways[read_as == "decimal-comma"]
+    if counts[0] != counts[1]:
+        return ways[int(counts[1] > counts[0])]
+    return _settled(name, raw, ways, reference, ("numbers", "decimal-comma"))
+
+
+def _one_way(read: Any, raw: Sequence[Any]) -> list[Value]:
+    """Read what can be read, and keep the rest as texts."""
+    found = [read(value) for value in raw]
+    return [_text(v) if number is None else number for v, number in zip(raw, found, strict=True)]
+
+
+def _settled(
+    name: str,
+    raw: Sequence[Any],
+    ways: Sequence[list[Value]],
+    reference: set[Value],
+    names: tuple[ReadAs, ReadAs],
+) -> list[Value]:
+    """Choose between two ways to read the same, by the values of the first file."""
+    differ = [place for place, pair in enumerate(zip(*ways, strict=True)) if pair[0] != pair[1]]
+    hits = [sum(way[place] in reference for place in differ) for way in ways]
+    if not differ or hits[0] > hits[1]:
+        return ways[0]
+    if hits[1] > hits[0]:
+        return ways[1]
+    place = differ[0]
+    first, second = (_shown(way[place]) for way in ways)
+    raise InputError(
+        f"column `{name}`: {_text(raw[place])!r} may be {first} or {second}, and no other value "
+        f"settles it: {remedy(name, *names)}"
+    )
+
+
+def remedy(name: str, *ways: str) -> str:
+    """Name the options and the key that settle how a column is read, and how to leave it out."""
+    commands = " or ".join(f"--read-as {name}={way}" for way in ways)
+    keys = " or ".join(f'read_as = {{"{name}" = "{way}"}}' for way in ways)
+    return (
+        f"say how to read it ({commands}; in a study, under [data], {keys}), or leave it out "
+        f'(--drop {name}; drop = ["{name}"])'
+    )
+
+
+def _shown(value: Value) -> str:
+    return value if isinstance(value, str) else number_label(value)
+
+
+def _is_date(value: Any) -> bool:
+    return bool(_day(value, "day-first") or _day(value, "month-first"))
+
+
+def _day(value: Any, first: str) -> str:
+    """Return a date as 2020-03-31, with the time if it has one other than midnight; or nothing."""
+    if isinstance(value, date | np.datetime64):  # a datetime is a date
+        value = str(value)
+    if not isinstance(value, str):
+        return ""
+    if match := _YEAR_FIRST.fullmatch(value):
+        year, _, month, day, time = match.groups()
+    elif match := _YEAR_LAST.fullmatch(value):
+        day, mark, month, year, time = match.groups()
+        if mark != "." and first == _UNSETTLED:
+            return f"{int(day)}/{int(month)}/{year} {time or ''}".rstrip()
+        if mark != "." and first == "month-first":
+            day, month = month, day
+    else:
+        return ""
+    try:
+        said = date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""
+    if time is None or _MIDNIGHT.fullmatch(time):
+        return said
+    return f"{said} {time}:00" if len(time) == 5 else f"{said} {_NO_FRACTION.sub('', time)}"
+
+
+def _dates(
+    name: str, raw: Sequence[Any], read_as: ReadAs | None, reference: set[Value]
+) -> list[Value]:
+    """Read dates and codes, day or month first as the column settles it."""
+    orders: tuple[ReadAs, ReadAs] = ("day-first", "month-first")
+    *ways, open_ = (
+        _one_way(lambda v, o=order: _day(v, o) or None, raw) for order in (*orders, _UNSETTLED)
+    )
+    if read_as in orders:
+        return ways[orders.index(read_as)]
+    counts = [sum(bool(_day(value, order)) for value in raw) for order in orders]
+    if counts[0] != counts[1]:
+        return ways[int(counts[1] > counts[0])]
+    if not reference or (reference.issuperset(open_) and ways[0] != ways[1]):
+        return open_ if ways[0] != ways[1] else ways[0]
+    return _settled(name, raw, ways, reference, orders)
+
+
+def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | None:
+    """Return a text that is not written as it is read, and what it is read as.
+
+    One that begins with zeros if there is any, since these may mean something; else the shortest.
+    """
+    pairs = zip(found, map(_shown, values), strict=True)
+    differ = [(raw, value) for raw, value in pairs if isinstance(raw, str) and raw != value]
+    return min(differ, key=lambda p: (not _ZEROS.match(p[0]), len(p[0]), p[0]), default=None)
+
+
+def described(readings: Mapping[str, ColumnReading]) -> str:
+    """Say in a line which columns were read as what; each kind once."""
+    groups: dict[str, list[str]] = {}
+    for name, reading in readings.items():
+        beside = " with codes" if reading.codes else ""
+        said = f"{name} ({', '.join(reading.codes[:5])})" if beside else name
+        groups.setdefault(reading.kind + beside, []).append(said)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items())
+
+
+def respellings(readings: Mapping[str, ColumnReading]) -> str:
+    """Say in a line how a file writes what is read otherwise; nothing where it does not."""
+    found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
+    shown = [f"{raw!r} is read as {value} ({name})" for name, (raw, value) in found.items()]
+    more = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
+    return ", ".join(shown[:5]) + more
+
+
+def examples(values: Iterable[Value], most: int = 3) -> str:
+    """Quote a few values."""
+    shown = [repr(_shown(value)) for value, _ in zip(values, range(most + 1), strict=False)]
+    return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

@@ -1,0 +1,154 @@
+"""One value however it is written: each rule, where it does not decide, and what is lost."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from narcissus.errors import InputError
+from narcissus.tables.spelling import (
+    ColumnReading,
+    described,
+    exact,
+    examples,
+    number_in,
+    respellings,
+    respelt,
+    spelled,
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "values"),
+    [
+        (["9", "9.0", "09", " 9", "+9", "9e0", 9, 9.0, np.int64(9), Decimal("9.00")], "numbers",
+         [9] * 10),
+        (["N", "1.0", "2"], "numbers", ["N", 1, 2]),
+        (["*", "a", "b", "1.0"], "texts", ["*", "a", "b", "1.0"]),
+        (["1,234.5", "1,000", "12"], "numbers", [1234.5, 1000, 12]),
+        (["1.234,5", "1.000", "12"], "numbers", [1234.5, 1000, 12]),
+        (["1 234", "1\u00a0234,5", "0,25"], "numbers", [1234, 1234.5, 0.25]),
+        (["1'234", "1’234.5"], "numbers", [1234, 1234.5]),
+        (["1.234", "2.5"], "numbers", [1.234, 2.5]),
+        (["1.234.567", "1.234"], "numbers", [1234567, 1234]),
+        (["\u22125", "-5.0"], "numbers", [-5, -5]),
+        (["TRUE", "false", "True", True, np.bool_(0)], "truth values",
+         ["True", "False", "True", "True", "False"]),
+        (["TRUE", "0", 1], "truth values", ["True", "False", "True"]),
+        (["0", "1"], "numbers", [0, 1]),
+        (["yes", "No"], "texts", ["yes", "No"]),
+        (["2020-03-31", "31.3.2020", "2020/3/31", "3/31/2020"], "dates", ["2020-03-31"] * 4),
+        ([datetime.date(2020, 3, 31), pd.Timestamp("2020-03-31"), "2020-03-31T00:00:00"], "dates",
+         ["2020-03-31"] * 3),
+        (["2020-03-31 12:30", pd.Timestamp("2020-03-31 12:30")], "dates",
+         ["2020-03-31 12:30:00"] * 2),
+        (["31/03/2020", "1/2/2020"], "dates", ["2020-03-31", "2020-02-01"]),
+        (["03/31/2020", "1/2/2020"], "dates", ["2020-03-31", "2020-01-02"]),
+        (["01/02/2020", "1/2/2020"], "dates", ["1/2/2020", "1/2/2020"]),  # whichever, one value
+        (["2020-02-30", "2020-02-31"], "texts", ["2020-02-30", "2020-02-31"]),
+        (["10.0.0.1", "10.0.0.2"], "texts", ["10.0.0.1", "10.0.0.2"]),
+        ([b"caf\xc3\xa9 ", "café"], "texts", ["café", "café"]),
+        ([1.5, "a", "b"], "texts", ["1.5", "a", "b"]),
+    ],
+)  # fmt: skip
+def test_a_value_is_what_it_means(found, kind, values):
+    read = spelled("x", found)
+    assert read.kind == kind
+    assert read.values == values
+    assert [type(v) is str for v in read.values] == [type(v) is str for v in values]
+
+
+def test_the_first_file_says_what_a_column_is_and_settles_what_is_open():
+    dollars = spelled("x", ["1234", "20500", "7"])
+    assert spelled("x", ["1,234", "7"], like=dollars).values == [1234, 7]
+    euros = spelled("x", ["1.234", "20.5", "7"])
+    assert spelled("x", ["1,234", "7"], like=euros).values == [1.234, 7]
+    days = spelled("x", ["2020-02-01", "2020-02-03"])
+    assert spelled("x", ["1/2/2020", "3/2/2020"], like=days).values == days.values
+    assert spelled("x", ["2/1/2020", "2/3/2020"], like=days).values == days.values
+    assert spelled("x", ["TRUE", "false"], like=spelled("x", [0, 1])).values == [1, 0]
+    truth = spelled("x", ["TRUE", "false"])
+    assert spelled("x", [1, "0"], like=truth).values == ["True", "False"]
+    words = spelled("x", ["N", "A", "B", "1"])
+    assert spelled("x", ["N", "1.0", "02"], like=words).values == ["N", "1", "02"]
+    codes = spelled("x", ["N", 1, 2])
+    assert spelled("x", ["N", "M", "*", "1.0"], like=codes).values == ["N", "M", "*", 1]
+
+
+@pytest.mark.parametrize(
+    ("found", "like", "ways"),
+    [
+        (["1,234", "5,678"], None, ("numbers", "decimal-comma")),
+        (["1,234"], ["9", "8"], ("numbers", "decimal-comma")),
+        (["1/2/2020"], ["2021-01-01"], ("day-first", "month-first")),
+    ],
+)
+def test_what_nothing_settles_is_refused_until_it_is_said(found, like, ways):
+    known = None if like is None else spelled("x", like)
+    with pytest.raises(InputError, match=r"may be .* and no other value settles it") as caught:
+        spelled("x", found, like=known)
+    read = [spelled("x", found, way, like=known).values for way in ways]
+    assert read[0] != read[1]
+    for way in ways:
+        assert f"--read-as x={way}" in str(caught.value)
+        assert f'read_as = {{"x" = "{way}"}}' in str(caught.value)
+
+
+def test_a_column_declared_as_text_stays_as_it_stands():
+    found = ["02139", "2139", " 9", "9.0", "TRUE", "1,5", 2139, 9.0]
+    assert spelled("zip", found, "text").values == [
+        "02139", "2139", "9", "9.0", "TRUE", "1,5", "2139", "9",
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="`read_as` must be one of text, numbers"):
+        spelled("zip", found, "texts")
+
+
+@given(st.integers(-(2**63), 2**64 - 1))
+def test_whole_numbers_keep_every_digit(number):
+    for text in (
+        str(number),
+        f"{number}.0",
+        f"{number:+}",
+        f" {number}",
+        f"{number:_}".replace("_", " "),
+    ):
+        assert spelled("x", [text]).values == [number]
+    assert exact(number) == exact(str(number)) == number
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_other_numbers_are_the_floats_that_their_text_means(number):
+    assert float(exact(repr(number))) == number
+    assert exact(number) == exact(repr(number))
+
+
+def test_what_is_no_number():
+    for value in ("", ".", "-", "e5", "1_000", "1,23,456", "0x1", "1e", None, True, "1 2"):
+        assert number_in(value) is None, value
+    assert number_in("inf") == np.inf
+    assert number_in(np.float64(2)) == 2
+
+
+def test_codes_are_the_texts_beside():
+    assert spelled("x", ["N", "1", "2", "*"]).codes == ["*", "N"]
+    assert spelled("x", ["2020-01-01", "2020-01-02", "?"]).codes == ["?"]
+
+
+def test_lines_say_what_was_read_as_what():
+    found = {
+        "a": ColumnReading("numbers", ("N",), ("1.0", "1")),
+        "b": ColumnReading("numbers", ()),
+        "c": ColumnReading("dates", (), ("1.2.2020", "2020-02-01")),
+    }
+    assert described(found) == "numbers with codes: a (N); numbers: b; dates: c"
+    assert respellings(found) == "'1.0' is read as 1 (a), '1.2.2020' is read as 2020-02-01 (c)"
+    assert respellings({"b": found["b"]}) == ""
+    assert respelt(["10.0", "9.0", "8"], [10, 9, 8]) == ("9.0", "9")
+    assert respelt([9.0, "x"], [9, "x"]) is None
+    many = {f"c{i}": found["a"] for i in range(7)}
+    assert respellings(many).endswith("and the like in 2 more columns")
+    assert examples([1, "a", 2.5, 3]) == "'1', 'a', '2.5', ..."
