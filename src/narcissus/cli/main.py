@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from narcissus._isolation import isolate
 from narcissus._version import __version__
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError
@@ -123,6 +124,7 @@ def main(argv: list[str] | None = None) -> Any:
     """Run the command line; errors that are ours print one message and exit with 2."""
     is_ours = argv is None  # this process, which somebody else may have who gives arguments
     if is_ours:
+        isolate()
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
         with interruptible(to_the_end=is_ours):
