@@ -15,6 +15,8 @@ from narcissus._files import (
     open_text,
     parsing,
     read_bytes,
+    require_own_folder,
+    write_atomically,
 )
 from narcissus.errors import InputError, TooLargeError
 
@@ -138,3 +140,32 @@ def test_digests_are_those_of_the_bytes_and_of_the_digests_in_order(tmp_path, fi
     assert files_digest([tmp_path / "b", tmp_path / "a"]) == f"sha256:{wanted}"
     with pytest.raises(InputError, match="it is a pipe"):
         file_digest(fifo)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are Unix's")
+@pytest.mark.parametrize("mask", [0, 0o022, 0o777])
+def test_a_private_file_is_for_its_user_alone(tmp_path, mask):
+    """A file that was there for everybody, too; the mask never decides."""
+    path = tmp_path / "rows.csv"
+    path.write_text("old")
+    path.chmod(0o666)
+    before = os.umask(mask)
+    try:
+        write_atomically(path, "new", private=True)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are Unix's")
+def test_rows_of_people_go_to_a_folder_of_the_users(tmp_path, monkeypatch):
+    require_own_folder(tmp_path / "new" / "rows.csv")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    with pytest.raises(InputError, match="shared is open to others: choose"):
+        require_own_folder(shared / "new" / "rows.csv")
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(InputError, match="belongs to another user"):
+        require_own_folder(tmp_path / "rows.csv")

@@ -173,17 +173,44 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
     return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file (text as UTF-8) so that it is either the old or the new one, never half."""
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file (text as UTF-8) so that it is either the old or the new one, never half.
+
+    A private one is for this user alone from its first moment, whatever the umask says.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    mode = 0o600 if private else 0o666
     try:
         partial.unlink(missing_ok=True)  # of a process that was killed; or a link to elsewhere
-        with partial.open("xb") as file:
+        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(content.encode() if isinstance(content, str) else content)
+        if private:
+            partial.chmod(mode)  # a mask could have taken more away
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def require_own_folder(path: Path) -> None:
+    """Refuse to put what is about single people where other users could swap or read it.
+
+    Raises
+    ------
+    InputError
+        The folder of ``path``, or the first above it that exists, belongs to another user, or
+        others can write to it.
+    """
+    folder = next((place for place in path.absolute().parents if place.exists()), None)
+    if folder is None or sys.platform == "win32":
+        return
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
+        whose = "belongs to another user" if found.st_uid != os.geteuid() else "is open to others"
+        raise InputError(
+            f"{path} would be about single people, and the folder {folder} {whose}: choose a "
+            "folder that is yours alone"
+        )
 
 
 def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:

@@ -16,7 +16,9 @@ from typing import Any
 
 import click
 
+from narcissus._isolation import isolate
 from narcissus._version import __version__
+from narcissus._visible import show_visibly
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError
 
@@ -123,6 +125,10 @@ def main(argv: list[str] | None = None) -> Any:
     """Run the command line; errors that are ours print one message and exit with 2."""
     is_ours = argv is None  # this process, which somebody else may have who gives arguments
     if is_ours:
+        isolate()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
+                show_visibly(stream)
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
         with interruptible(to_the_end=is_ours):
@@ -149,7 +155,8 @@ def _run(argv: list[str] | None) -> int:
         if (why := _interruption(error)) is not None:
             raise why from None
         if isinstance(error, NarcissusError | OSError | MemoryError):
-            click.echo(f"error: {_said(error)}", err=True)
+            # What a stranger's name breaks into lines begins no line of its own.
+            click.echo("error: " + _said(error).replace("\n", "\n  "), err=True)
             return USAGE
         import traceback
 

@@ -168,7 +168,7 @@ def _write_canaries(path: Path, found: MembershipAudit) -> None:
     columns: dict[str, Any] = {"score": one.scores, "member": one.members.astype(int)}
     if (one.priors != 0.5).any():
         columns["prior"] = one.priors
-    write_atomically(path, pd.DataFrame(columns).to_csv(index=False))
+    write_atomically(path, pd.DataFrame(columns).to_csv(index=False), private=True)
 
 
 def _text(found: MembershipAudit, seed: int) -> list[str]:

@@ -73,8 +73,22 @@ priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a pers
 
 
 def records(text: str) -> Option:
-    """Take the file for what is about single records."""
-    return file("--records", "FILE", text)
+    """Take the file for what is about single records, in a folder of the user's."""
+    return click.option(
+        "--records",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help=text,
+        callback=_in_own_folder,
+    )
+
+
+def _in_own_folder(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    from narcissus._files import require_own_folder
+
+    if path is not None:
+        require_own_folder(path)
+    return path
 
 
 def plot(text: str) -> Option:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, cast
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from narcissus._visible import Unguarded, visible
 from narcissus.observer import SILENT, Observer
 
 
@@ -40,7 +41,7 @@ class BarObserver:
     def start(self, what: str, total: int, done: int = 0) -> None:
         """Begin a bar; work of an earlier run counts as done but not for the speed."""
         self.finish()
-        self._task = self._bars.add_task(what, total=total, completed=done)
+        self._task = self._bars.add_task(visible(what), total=total, completed=done)
 
     def advance(self, steps: int = 1) -> None:
         """Move the bar."""
@@ -55,7 +56,7 @@ class BarObserver:
 
     def note(self, message: str) -> None:
         """Write a line above the bar."""
-        self._bars.console.print(message, markup=False, highlight=False)
+        self._bars.console.print(visible(message), markup=False, highlight=False)
 
 
 class LineObserver:
@@ -94,7 +95,7 @@ class LineObserver:
 
     def note(self, message: str) -> None:
         """Write a line."""
-        print(message, file=self._stream, flush=True)
+        print(visible(message), file=self._stream, flush=True)
 
 
 @contextmanager
@@ -116,12 +117,14 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
         yield LineObserver(out)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(file=out), transient=False) as bars:
+    with Progress(
+        *columns, console=Console(file=cast("IO[str]", Unguarded(out))), transient=False
+    ) as bars:
         yield BarObserver(bars)

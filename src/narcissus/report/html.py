@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
@@ -15,7 +16,7 @@ from narcissus.report.svg import svg_of
 from narcissus.report.words import meaning_of, words_in
 from narcissus.study.record import Record
 
-EN_DASH, WORD_JOINER = "\N{EN DASH}", "\N{WORD JOINER}"
+EN_DASH = "\N{EN DASH}"
 _TEMPLATES: dict[type[Block], str] = {
     Text: "text.html",
     Facts: "facts.html",
@@ -122,7 +123,7 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     )
     if "<image " in text or "<img " in text:  # pixels inside the page; all text is escaped
         text = text.replace("default-src 'none';", "default-src 'none'; img-src data:;", 1)
-    return text
+    return visible(text, keep="\n\t" + WORD_JOINER)
 
 
 def render_html(record: Record) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
@@ -191,7 +192,7 @@ def _numbers(verdict: Verdict) -> Iterator[str]:
 
 def _finish(lines: Sequence[str]) -> str:
     """Join lines; spaces that held words together have done their work."""
-    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    text = "\n".join(visible(line.rstrip(), keep=WORD_JOINER) for line in lines) + "\n"
     return text.replace(NO_BREAK, " ")
 
 

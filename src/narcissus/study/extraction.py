@@ -149,7 +149,9 @@ class ExtractionKind:
             observer=options.observer,
         )
         if options.internal is not None:
-            write_atomically(options.internal, json.dumps(evidence.to_dict(), indent=1) + "\n")
+            write_atomically(
+                options.internal, json.dumps(evidence.to_dict(), indent=1) + "\n", private=True
+            )
         files = {
             "data": folder / settings.data,
             "program": folder / settings.program,

@@ -1,41 +1,45 @@
-"""The store of finished trials: an SQLite file in the results folder.
+"""The store of finished trials: one append-only file in the results folder.
 
-Each finished trial is committed as it ends, with a checksum, so that a run that was killed loses
-at most the trials in flight. A store knows which study it belongs to and is used by one run at a
-time. A damaged store gives up what is intact and is kept aside.
+Each trial is one block, written as it ends: a mark, two lengths, a checksum, the key, the payload.
+A run that was killed leaves at most one half block behind. No other file is read, followed or
+removed, so that a folder from a stranger can hold wrong trials and nothing worse. Checksums are
+keyed by the study: a block shows by itself whose it is.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import sqlite3
+import os
 import stat
+import struct
+import sys
 import tempfile
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import Arrays, pack, unpack
+from narcissus._arrays import MOST_UNPACKED, Arrays, pack, unpack
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
 
-FILE = "trials.sqlite"
+FILE = "trials.store"
 RESULTS = ("record.json", "report.html")
 
-PAGE, HEADER = 4096, 100  # bytes of a page and of the file's header, as SQLite has them
-LEAST_ROW = 256  # bytes; a packed trial is larger
-# what could compute without end, or act, when it is read or written
-_STRANGE = (
-    "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'"
-)
+MARK = b"\x89NTR"
+_HEAD = struct.Struct("<4sHQ")  # the mark, bytes of the key, bytes of the payload
+_SUM = 16  # bytes of a checksum, between head and key
+_PIECE = 2**20  # bytes that are read at a time
+# What is read of a file that was made to be read for ever; what then is left counts as lost.
+_REREAD, _MOST_WORK = 4, 2**26  # times its size, and bytes
 
 Payload = Arrays
-Found = tuple[str | None, list[tuple[str, int, bytes]], int]  # identity, intact trials, lost ones
 
 
 class TrialStore:
@@ -68,21 +72,23 @@ class TrialStore:
     ) -> None:
         self.folder = Path(folder)
         self.path = self.folder / FILE
-        self._identity = json.dumps(identity, sort_keys=True, default=str)
+        self._identity = json.dumps(identity, sort_keys=True, default=str).encode()
+        self._secret = blake2b(self._identity).digest()
         _require_writable(self.folder)
-        self._refuse_strange()
-        if restart:
-            self._refuse_busy()
-            self._remove()
-        elif not self.path.exists() and (self.folder / RESULTS[0]).exists():
+        if not (restart or os.path.lexists(self.path)) and (self.folder / RESULTS[0]).exists():
             raise StoreError(
                 f"{self.folder} holds the results of another run but no trials: "
                 "choose another folder with --out, or start over with --restart"
             )
-        self._db = self._open(observer)
+        self._file = self._open_locked()
+        try:
+            self._found = self._read(observer, restart=restart)
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> TrialStore:
-        """Give the store itself."""
+        """Return the store itself."""
         return self
 
     def __exit__(
@@ -96,212 +102,249 @@ class TrialStore:
 
     def close(self) -> None:
         """Close the file; finished trials stay in it."""
-        with suppress(sqlite3.Error):
-            self._db.close()
+        with suppress(OSError):
+            self._file.close()
 
     def put(self, key: str, payload: Payload) -> None:
-        """Store one finished trial, durably."""
+        """Append one finished trial; a later one of the same key takes its place."""
         blob = pack(payload)
-        try:
-            with self._db:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO trials VALUES (?, ?, ?)", (key, zlib.crc32(blob), blob)
-                )
-        except sqlite3.Error as error:
-            raise StoreError(f"cannot write to {self.path}: {error}") from error
+        start = self._append(key.encode(), blob, self._secret)
+        self._found.places[key] = (start, len(blob))
 
     def keys(self) -> set[str]:
-        """Give the keys of all finished trials."""
-        return {key for (key,) in self._db.execute("SELECT key FROM trials")}
+        """Keys of all finished trials."""
+        return set(self._found.places)
 
     def get(self, key: str) -> dict[str, NDArray[np.generic]]:
-        """Give one finished trial."""
-        row = self._db.execute("SELECT payload FROM trials WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            raise KeyError(key)
+        """Return one finished trial."""
+        start, length = self._found.places[key]
+        self._file.seek(start)
         try:
-            return unpack(row[0])
+            return unpack(self._file.read(length))
         except Exception as error:  # whatever NumPy and zipfile meet in bytes of somebody else
             raise self.forged(
                 f"trial {key} is no trial ({type(error).__name__}), though its checksum fits"
             ) from error
 
     def forged(self, why: str) -> StoreError:
-        """Give the error for trials whose checksum fits and that no run of ours wrote."""
+        """Error for trials whose checksum fits and that no run of ours wrote."""
         return StoreError(
             f"{self.path} was not written by this study: {why}; choose another "
             "folder with --out, or start over with --restart"
         )
 
-    def _open(self, observer: Observer) -> sqlite3.Connection:
-        """Open the file; where it is damaged, save what is intact into a new one."""
-        if not self.path.exists():
-            return self._create()
-        db = sqlite3.connect(self.path, timeout=0.5, isolation_level="DEFERRED")
+    def _open_locked(self) -> io.FileIO:
+        """Open the file, made for this user alone, and hold a lock on it."""
+        self._refuse_strange()
+        flags = os.O_RDWR | os.O_CREAT
+        for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+            flags |= getattr(os, name, 0)
         try:
-            _set_up(db)
-            if db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                db.close()
-                return self._create()  # a run that was killed before its first write
-            if db.execute(_STRANGE).fetchone() != (0,):
-                db.close()
-                raise self.forged("it holds more than tables")
-            (found,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
-            if db.execute("SELECT count(*) FROM trials").fetchone() == (0,):
-                found = self._adopt(db)  # no trial was played: it is whoever's comes first
-            intact = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            damaged = not intact or any(
-                zlib.crc32(blob) != crc
-                for crc, blob in db.execute("SELECT crc, payload FROM trials")
+            file = open(  # noqa: SIM115 (held as long as the store)
+                self.path, "r+b", buffering=0, opener=lambda path, _: os.open(path, flags, 0o600)
             )
-        except (sqlite3.DatabaseError, TypeError) as error:
-            db.close()  # its lock would keep the salvage out
-            if "locked" in str(error):
-                raise self._busy() from error
-            return self._salvage(observer)
-        if damaged:
-            db.close()
-            return self._salvage(observer)
-        try:
-            self._refuse_other(found)
-        except StoreError:
-            db.close()
-            raise
-        return db
-
-    def _adopt(self, db: sqlite3.Connection) -> str:
-        with db:
-            db.execute("UPDATE meta SET value = ? WHERE name = 'identity'", (self._identity,))
-        return self._identity
-
-    def _busy(self) -> StoreError:
-        return StoreError(
-            f"{self.folder} is in use by another run: wait for it, or choose another folder "
-            "with --out"
-        )
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if not _lock(file):
+            file.close()
+            raise StoreError(
+                f"{self.folder} is in use by another run: wait for it, or choose another folder "
+                "with --out"
+            )
+        return file
 
     def _refuse_strange(self) -> None:
-        """Refuse what is no plain file: a link would have us write to wherever it leads."""
-        for path in self.folder.glob(f"{FILE}*"):
-            if not stat.S_ISREG(path.lstat().st_mode):
+        """Refuse what is not a file of its own: a link would have us write to wherever it leads."""
+        with suppress(FileNotFoundError):
+            found = self.path.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
                 raise StoreError(
-                    f"{path} is a link, a folder or a pipe, and no file that a run has left there: "
-                    "remove it, or choose another folder with --out"
+                    f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
+                    "there: remove it, or choose another folder with --out"
                 )
 
-    def _refuse_busy(self) -> None:
-        """Refuse to start over what another run is still writing."""
-        if not self.path.exists():
-            return
-        db = sqlite3.connect(self.path, timeout=0.5)
-        try:
-            db.execute("PRAGMA user_version").fetchone()
-        except sqlite3.DatabaseError as error:
-            if "locked" in str(error):
-                raise self._busy() from error
-        finally:
-            db.close()
+    def _read(self, observer: Observer, *, restart: bool) -> _Found:
+        """Index the file's trials, and leave it so that the next one can be appended."""
+        if restart:
+            for name in RESULTS:
+                (self.folder / name).unlink(missing_ok=True)
+            return self._begin()
+        found = _scan(self._file, self._secret)
+        if found.identity not in {self._identity, None} and found.more:
+            raise self._of_another(found.identity)
+        if found.identity != self._identity and not found.places:
+            if found.lost:
+                observer.note(
+                    "the store of trials was damaged: 0 intact trials were kept, all will be "
+                    f"played again; the damaged file is {self._keep_aside()}"
+                )
+            return self._begin()
+        self._file.truncate(found.end)  # half a block, of a run that was killed
+        if found.lost:
+            observer.note(
+                f"the store of trials was damaged: {len(found.places)} intact trials were kept, "
+                "the others are lost and will be played again"
+            )
+        return found
 
-    def _refuse_other(self, found: str) -> None:
-        if found == self._identity:
-            return
-        old, new = json.loads(found), json.loads(self._identity)
-        differ = sorted(k for k in {*old, *new} if old.get(k) != new.get(k))
-        raise StoreError(
-            f"{self.folder} belongs to another study (different: {', '.join(differ)}): "
+    def _begin(self) -> _Found:
+        self._file.truncate(0)
+        self._found = _Found(identity=self._identity)
+        self._append(b"", self._identity, b"")
+        return self._found
+
+    def _append(self, key: bytes, payload: bytes, secret: bytes) -> int:
+        """Write one block at the end; return where its payload starts."""
+        head = _HEAD.pack(MARK, len(key), len(payload))
+        checksum = blake2b(head + key, digest_size=_SUM, key=secret)
+        checksum.update(payload)
+        left = memoryview(head + checksum.digest() + key + payload)
+        end = self._found.end + len(left)
+        try:
+            self._file.seek(self._found.end)
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            with suppress(OSError):  # a disk that is full: no half block stays behind
+                self._file.truncate(self._found.end)
+            raise self._unwritable(error) from error
+        self._found.end = end
+        return end - len(payload)
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot write to {self.path}: {error.strerror or error}")
+
+    def _of_another(self, found: bytes | None) -> StoreError:
+        try:
+            old, new = json.loads(found or b""), json.loads(self._identity)
+            differ = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            differ = "all that it says of itself"
+        return StoreError(
+            f"{self.folder} belongs to another study (different: {differ}): "
             "choose another folder with --out, or start over with --restart"
         )
 
-    def _create(self) -> sqlite3.Connection:
+    def _keep_aside(self) -> Path:
+        """Copy a file in which nothing of ours is left beside it; return where."""
+        number = 1
+        while os.path.lexists(aside := self.folder / f"trials.damaged-{number}.store"):
+            number += 1
         try:
-            return _create(self.path, self._identity)
-        except sqlite3.Error as error:
-            if "locked" in str(error) or "already exists" in str(error):  # another was quicker
-                raise self._busy() from error
-            raise StoreError(f"cannot write to {self.path}: {error}") from error
-
-    def _salvage(self, observer: Observer) -> sqlite3.Connection:
-        """Move the damaged file aside and copy what is intact."""
-        aside = _unused(self.path)
-        self.path.rename(aside)
-        for suffix in ("-wal", "-shm"):
-            extra = self.path.with_name(self.path.name + suffix)
-            if extra.exists():
-                extra.rename(aside.with_name(aside.name + suffix))
-        identity, rows, lost = max(
-            _intact(aside), self._intact_repaired(aside), key=lambda found: len(found[1])
-        )
-        if identity is not None:
-            try:
-                self._refuse_other(identity)
-            except StoreError:
-                aside.rename(self.path)
-                raise
-        elif rows:
-            # Nobody can tell whose trials these are: they must not mix with this study's.
-            lost, rows = lost + len(rows), []
-        db = self._create()
-        with db:
-            db.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?)", rows)
-        observer.note(
-            f"the store of trials was damaged: {len(rows)} intact trials were kept, "
-            f"{lost or 'an unknown number'} lost and will be played again; "
-            f"the damaged file is {aside}"
-        )
-        return db
-
-    def _intact_repaired(self, aside: Path) -> Found:
-        """Read a copy of a damaged file whose header is made good.
-
-        The header is the same for all stores but for the number of pages, so that one that was
-        overwritten, or that counts pages which were cut off, need not cost the rest.
-        """
-        model = self.path.with_name("trials.sqlite.model")
-        copy = self.path.with_name("trials.sqlite.repaired")
-        try:
-            _create(model, self._identity).close()
-            data = bytearray(aside.read_bytes())
-            header = bytearray(model.read_bytes()[:HEADER])
-            data += bytes(-len(data) % PAGE)
-            header[28:32] = (len(data) // PAGE).to_bytes(4, "big")
-            header[92:96] = header[24:28]  # the count is valid
-            data[:HEADER] = header
-            copy.write_bytes(data)
-            return _intact(copy)
-        except (OSError, sqlite3.Error):
-            return None, [], 0
-        finally:
-            for path in self.folder.glob("trials.sqlite.model*"):
-                path.unlink()
-            for path in self.folder.glob("trials.sqlite.repaired*"):
-                path.unlink()
-
-    def _remove(self) -> None:
-        for path in self.folder.glob("trials.sqlite*"):
-            path.unlink()
-        for name in RESULTS:
-            (self.folder / name).unlink(missing_ok=True)
+            with open(aside, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as copy:
+                self._file.seek(0)
+                while piece := self._file.read(_PIECE):
+                    copy.write(piece)
+        except OSError as error:
+            raise StoreError(f"cannot write to {aside}: {error.strerror or error}") from error
+        return aside
 
 
-def _create(path: Path, identity: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=0.5, isolation_level="DEFERRED")
+@dataclass
+class _Found:
+    """What a file of trials holds."""
+
+    identity: bytes | None = None
+    places: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """Where each trial's payload starts, and its bytes."""
+    end: int = 0
+    """Where the last intact block ends."""
+    lost: bool = False
+    """Whether more is damaged than half a block at the end."""
+    more: bool = False
+    """Whether anything follows the identity."""
+
+
+def _scan(file: io.FileIO, secret: bytes) -> _Found:
+    """Look at all blocks; after a damaged one go on at the next mark."""
+    found, size = _Found(), os.fstat(file.fileno()).st_size
+    first = _block(file, 0, size, b"")
+    if first is not None and not first[0]:
+        _, start, length = first
+        file.seek(start)
+        found.identity, found.end = file.read(length), start + length
+    found.more = found.end < size
+    place, work = found.end, _MOST_WORK + _REREAD * size
+    while place < size and work > 0:
+        block = _block(file, place, size, secret)
+        if block is not None:
+            key, start, length = block
+            found.places[key.decode(errors="replace")] = (start, length)
+            found.lost = found.lost or place > found.end
+            place = found.end = start + length
+            continue
+        claimed = _claimed(file, place, size)
+        work -= claimed + _PIECE // 16
+        is_half, place = claimed == size - place, _next_mark(file, place + 1, size)
+        found.lost = found.lost or not is_half or place < size
+    return found
+
+
+def _head(file: io.FileIO, place: int) -> tuple[bytes, int, int] | None:
+    """Read a block's head: its bytes, the key's and the payload's length."""
+    file.seek(place)
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size or not head.startswith(MARK):
+        return None
+    _, key, payload = _HEAD.unpack(head)
+    return head, key, payload
+
+
+def _claimed(file: io.FileIO, place: int, size: int) -> int:
+    """Bytes of the file, from ``place`` on, that a block there says it has."""
+    head = _head(file, place)
+    if head is not None:
+        return min(size - place, _HEAD.size + _SUM + head[1] + head[2])
+    file.seek(place)
+    start = file.read(_HEAD.size)
+    return len(start) if len(start) < _HEAD.size and MARK.startswith(start[: len(MARK)]) else 1
+
+
+def _block(file: io.FileIO, place: int, size: int, secret: bytes) -> tuple[bytes, int, int] | None:
+    """Check the block at ``place``: its key, where its payload starts, its length; else None."""
+    found = _head(file, place)
+    if found is None:
+        return None
+    head, of_key, length = found
+    start = place + _HEAD.size + _SUM + of_key
+    if start + length > size or length > 2 * MOST_UNPACKED:
+        return None
+    stored, key = file.read(_SUM), file.read(of_key)
+    checksum, left = blake2b(head + key, digest_size=_SUM, key=secret), length
+    while left and (piece := file.read(min(left, _PIECE))):
+        checksum.update(piece)
+        left -= len(piece)
+    return (key, start, length) if checksum.digest() == stored else None
+
+
+def _next_mark(file: io.FileIO, place: int, size: int) -> int:
+    """Find the next place that could begin a block; ``size`` where there is none."""
+    while place < size:
+        file.seek(place)
+        piece = file.read(_PIECE)
+        if (at := piece.find(MARK)) >= 0:
+            return place + at
+        if len(piece) < len(MARK):
+            break
+        place += len(piece) - len(MARK) + 1
+    return size
+
+
+def _lock(file: io.FileIO) -> bool:
+    """Take the lock of a file, which the system gives up with the process; False if it is taken."""
     try:
-        db.execute(f"PRAGMA page_size = {PAGE}")
-        _set_up(db)
-        with db:
-            db.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)")
-            db.execute("CREATE TABLE trials (key TEXT PRIMARY KEY, crc INTEGER, payload BLOB)")
-            db.execute("INSERT INTO meta VALUES ('identity', ?)", (identity,))
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
+        if sys.platform == "win32":
+            import msvcrt
 
+            file.seek(2**40)  # far from anything that is written
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
 
-def _set_up(db: sqlite3.Connection) -> None:
-    db.execute("PRAGMA locking_mode = EXCLUSIVE")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _require_writable(folder: Path) -> None:
@@ -311,49 +354,3 @@ def _require_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise StoreError(f"cannot write to the results folder {folder}: {error}") from error
-
-
-def _unused(path: Path) -> Path:
-    number = 1
-    while (aside := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
-        number += 1
-    return aside
-
-
-def _intact(path: Path) -> Found:
-    """Read what can be read from a damaged file: identity, intact trials, number of lost ones."""
-    identity: str | None = None
-    rows: list[tuple[str, int, bytes]] = []
-    lost = 0
-    try:
-        db = sqlite3.connect(path)
-    except sqlite3.Error:
-        return identity, rows, lost
-    with suppress(sqlite3.Error, TypeError):
-        (identity,) = db.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
-    last = _last_rowid(db)
-    # One query each, so that one bad page costs only its own rows; where the last one cannot be
-    # told, as many as the file could hold.
-    for rowid in range(1, (path.stat().st_size // LEAST_ROW if last is None else last) + 1):
-        try:
-            row = db.execute(
-                "SELECT key, crc, payload FROM trials WHERE rowid = ?", (rowid,)
-            ).fetchone()
-        except sqlite3.Error:
-            lost += 1
-            continue
-        if row is None:
-            continue
-        if isinstance(row[2], bytes) and zlib.crc32(row[2]) == row[1]:
-            rows.append(row)
-        else:
-            lost += 1
-    db.close()
-    return identity, rows, 0 if last is None else lost
-
-
-def _last_rowid(db: sqlite3.Connection) -> int | None:
-    with suppress(sqlite3.Error, TypeError):
-        (last,) = db.execute("SELECT max(rowid) FROM trials").fetchone()
-        return last or 0
-    return None

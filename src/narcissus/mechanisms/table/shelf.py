@@ -64,7 +64,7 @@ class Shelf:
         if self._brought is None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(self.folder / name, content)
+                write_atomically(self.folder / name, content, private=True)
             except OSError as error:
                 raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
         elif len(content) <= SENT_BACK:

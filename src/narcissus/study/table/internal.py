@@ -42,7 +42,7 @@ def write_internal(
     keys = experiment.keys()[: count * settings]
     for rows in soon(executor, _Again(experiment), keys, observer):
         writer.writerows(rows)
-    write_atomically(path, text.getvalue())
+    write_atomically(path, text.getvalue(), private=True)
 
 
 @dataclass(frozen=True)

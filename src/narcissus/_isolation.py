@@ -1,0 +1,76 @@
+"""The current folder decides nothing: no modules, no settings and no caches of libraries.
+
+numba takes its settings, its folder for compiled code among them (pickles), from
+``.numba_config.yaml`` in the current folder, and matplotlib from ``matplotlibrc``; neither can be
+told not to. Both look while they are imported, so that they are imported from elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+FROM_ELSEWHERE = ("numba", "matplotlib")
+
+
+class _FromElsewhere(MetaPathFinder):
+    """Finds what others find, and has it executed from the root folder."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find one of the packages; None for all others."""
+        if fullname not in FROM_ELSEWHERE:
+            return None
+        for finder in [f for f in sys.meta_path if f is not self]:
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None and spec.loader is not None:
+                loader: Any = spec.loader
+                loader.exec_module = _elsewhere(loader.exec_module)
+                return spec
+        return None
+
+
+def isolate() -> None:
+    """Keep the current folder out of imports and of libraries' settings, for this whole process.
+
+    To be called first, and in processes of our own alone: it changes how modules are found.
+    """
+    with suppress(OSError):  # a folder that is gone
+        here, ours = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        sys.path[:] = [p for p in sys.path if p not in {"", "."} and (p != here or p == ours)]
+    if not any(isinstance(finder, _FromElsewhere) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _FromElsewhere())
+
+
+def _elsewhere(execute: Any) -> Any:
+    def wrapped(module: ModuleType) -> None:
+        with _away():
+            execute(module)
+        if (config := sys.modules.get("numba.core.config")) is not None:
+            # It is read again whenever something is compiled.
+            config._config_fname = os.devnull  # pyright: ignore[reportAttributeAccessIssue]
+
+    return wrapped
+
+
+@contextmanager
+def _away() -> Generator[None]:
+    """Stand in the root folder for a moment."""
+    back: int | str
+    back = os.open(".", getattr(os, "O_PATH", os.O_RDONLY)) if os.name == "posix" else os.getcwd()
+    try:
+        os.chdir(os.path.abspath(os.sep))
+        try:
+            yield
+        finally:
+            os.chdir(back)
+    finally:
+        if isinstance(back, int):
+            os.close(back)

@@ -1,0 +1,79 @@
+"""What strangers wrote, as a person may see it: nothing that moves the cursor, turns or hides text.
+
+Titles, keys, names of columns, values and paths are written by others. A terminal obeys escape
+sequences in them, a browser and a terminal obey marks of direction, and characters without width
+make two names look like one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import IO, TextIO
+
+WORD_JOINER = "\N{WORD JOINER}"
+"""Ours, in ranges of numbers: it only keeps a line from being broken."""
+
+_SUSPECT = re.compile(r"[^\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u05ff\u3400-\u9fff]")
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Replace each character that is not seen, or that acts, by its escape (``\\u202e``).
+
+    These are the controls (line ends, tabs and escapes included), the marks of format and of
+    direction, the separators of lines, and what Unicode has not assigned. The escapes are those of
+    JSON, so that JSON stays what it says.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    keep
+        Characters that stay as they are, such as the line ends of text that is ours.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2J\u202eb\n")
+    'a\\u001b[2J\\u202eb\\n'
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        one = found[0]
+        if one in keep or unicodedata.category(one) not in _HIDDEN:
+            return one
+        if one in "\n\r\t":
+            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[one]
+        units = one.encode("utf-16-be", errors="surrogatepass")
+        return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+    return _SUSPECT.sub(shown, text)
+
+
+def show_visibly(stream: TextIO) -> None:
+    """Let nothing hidden through a stream of this process, and nothing fail for its encoding.
+
+    Libraries that draw on it, as bars of progress do, are given `unguarded` instead.
+    """
+    write = stream.write
+
+    def guarded(text: str, /) -> int:
+        write(visible(text, keep="\n\t" + WORD_JOINER))
+        return len(text)
+
+    if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+        reconfigure(errors="backslashreplace")
+    stream.write = guarded  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Unguarded:
+    """A stream without the guard of `show_visibly`, for bars of progress: they move the cursor."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        """Return what the stream has; to write, the method of its class."""
+        if name == "write":
+            return lambda text: type(self._stream).write(self._stream, text)  # pyright: ignore[reportUnknownLambdaType]
+        return getattr(self._stream, name)
