@@ -74,7 +74,7 @@ def test_a_square_table_that_does_not_tell_is_refused_unless_it_makes_no_differe
     for first in ("", "loss"):
         path.write_text(UNEVEN.format(first=first), encoding="utf-8")
         for secrets in (None, ["x", "y", "z"]):
-            with pytest.raises(InputError, match="may both be the secrets.*`secret`.*`guess`"):
+            with pytest.raises(InputError, match=r"may both be the secrets.*`secret`.*`guess`"):
                 ch.read_losses(path, secrets)
     path.write_text("loss,y,x\nx,1,0\ny,0,1\n", encoding="utf-8")
     assert ch.read_losses(path, ["x", "y"])[0].tolist() == [[1, 0], [0, 1]]

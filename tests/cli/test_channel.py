@@ -165,3 +165,28 @@ def test_help_has_examples(narcissus, name):
     assert code == 0
     assert f"narcissus {name}" in out
     assert "Examples" in out
+
+
+def test_losses_are_read_the_way_round_that_the_file_says(narcissus, tmp_path):
+    """The input of a stranger: a 3 x 3 table read the other way round gave .9333 for .8."""
+    matrix = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
+    losses = np.array([[0.0, 1, 3], [2, 0, 1], [1, 4, 0]])  # secrets in the rows
+    channel, loss = tmp_path / "channel.csv", tmp_path / "loss.csv"
+
+    def write(path, first, rows):
+        lines = [f"{first},a,b,c", *(f"{n}," + ",".join(map(str, r)) for n, r in rows)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+
+    write(channel, "secret", zip("abc", matrix.tolist(), strict=True))
+    truth = sum(min(matrix[:, o] @ losses / 3) for o in range(3))
+    for first, rows in (("secret", losses), ("guess", losses.T)):
+        write(loss, first, zip("abc", rows.tolist(), strict=True))
+        code, out, _ = narcissus("channel", str(channel), "--loss", str(loss), "--json")
+        assert code == 0
+        assert json.loads(out)["loss"]["risk"] == pytest.approx(truth, rel=1e-12)
+        out = narcissus("channel", str(channel), "--loss", str(loss))[1]
+        assert "of 3 secrets and 3 answers: answer 'c' costs 3 where the secret is 'a'" in out
+    write(loss, "", zip("abc", losses.tolist(), strict=True))
+    code, _, said = narcissus("channel", str(channel), "--loss", str(loss))
+    assert code == 2
+    assert "rows and columns may both be the secrets" in said

@@ -73,7 +73,7 @@ def test_one_order_of_an_uneven_pair_proves_no_less_than_is_attained():
 
 def test_rounding_far_below_is_no_second_order():
     losses, masses = np.array([1.0, -1.0, -60.0]), np.array([0.7310586, 0.2689414, 1e-19])
-    with pytest.raises(InputError, match="one order only.*probability_reversed"):
+    with pytest.raises(InputError, match=r"one order only.*probability_reversed"):
         from_losses(losses, masses)
     assert float(from_losses(losses, masses, reverse=masses).profile(0.0)) > 0.46
     with pytest.raises(InputError, match="`reverse` must sum to 1"):

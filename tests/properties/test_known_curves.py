@@ -98,7 +98,7 @@ def answers(epsilon_0: float, times: int, delta: float) -> Mechanism:
         whole = (1 - d) ** times
         return 1 - whole + whole * kept
 
-    return Mechanism(profile, lambda rate: mp.mpf(rate))
+    return Mechanism(profile, mp.mpf)
 
 
 def _points(amount: float, count: int) -> np.ndarray:

@@ -18,7 +18,6 @@ from narcissus.channels.channel import channel
 from narcissus.channels.rational import RationalChannel
 from narcissus.errors import InputError
 
-
 OF_SECRETS = ("secret", "secrets")
 OF_ANSWERS = ("answer", "answers", "guess", "guesses")
 """What the first cell of a file says that its rows are."""
@@ -91,8 +90,8 @@ def _rows_are_answers(
     if not np.array_equal(turned, turned.T):
         raise InputError(
             f"{path}: rows and columns may both be the secrets, and it makes a difference; write "
-            "`secret` into the first cell of a CSV whose rows are the secrets, `guess` into that of "
-            "one whose rows are what the attacker answers"
+            "`secret` into the first cell of a CSV whose rows are the secrets, `guess` into that "
+            "of one whose rows are what the attacker answers"
         )
     return False
 

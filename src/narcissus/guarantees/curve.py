@@ -76,7 +76,8 @@ class ProfileCurve(ProfileGuarantee):
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Give delta at each epsilon; any shape."""
         e = epsilons("epsilon", epsilon)
-        return mirrored(e, chords(*self._hull, np.abs(e)))  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
+        where, delta = self._hull  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
+        return mirrored(e, chords(where, delta, np.abs(e)))
 
     def implied(self, tolerance: float = 1e-6) -> FloatArray:
         """Give the points whose delta is above what the others imply, by more than a share of it.
@@ -105,9 +106,9 @@ def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[Floa
     """Give the corners at ``epsilon >= 0`` of the largest profile of one order through its points.
 
     In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of its points, the
-    mirror images ``(1/t, 1 - 1/t + delta/t)`` of the other order's, and ``(0, 1)``; ``t - 1`` stands
-    for ``t``, and keeps the digits of small epsilons. Points beyond ``exp(300)`` are left out of the
-    hull and kept as they are: chords between valid points are valid.
+    mirror images ``(1/t, 1 - 1/t + delta/t)`` of the other order's, and ``(0, 1)``; ``t - 1``
+    stands for ``t``, and keeps the digits of small epsilons. Points beyond ``exp(300)`` are left
+    out of the hull and kept as they are: chords between valid points are valid.
     """
     near = where[where <= 300]
     own_near, far = own[: near.size], own[near.size :]

@@ -83,7 +83,7 @@ def from_losses(
 
 
 def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The losses of ``Q`` against ``P`` with their masses under ``Q``, in rising order."""
+    """Exchange the pair: losses of ``Q`` against ``P``, masses under ``Q``, in rising order."""
     some = (mass > 0) & np.isfinite(where)
     with np.errstate(over="ignore"):
         under = mass[some] * np.exp(-where[some])
@@ -102,7 +102,7 @@ def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
-    """The epsilons between rising points at which two profiles that are chords there cross."""
+    """Find where two profiles cross that are chords between rising points."""
     gap = one - other
     at = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[at] / (gap[at] - gap[at + 1])

@@ -203,8 +203,8 @@ def _tangent_points(
     """Give points (epsilon, delta) from tangents of the region of two-point distributions.
 
     With ``x = ln((b / a) (1 - a) / (1 - b))`` the boundary ``D(b || a) = gamma`` has the slope
-    ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent meets
-    ``a = 0`` at ``b / alpha (1 - m n)``, with ``m = (1 - exp(-x)) / x`` and ``n = y / (exp(y) - 1)``
+    ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent
+    meets ``a = 0`` at ``b / alpha (1 - m n)``, ``m = (1 - exp(-x)) / x``, ``n = y / (exp(y) - 1)``
     at ``y = (alpha - 1) x``, both taken from 1 on.
     """
     if gamma == 0:
