@@ -44,7 +44,8 @@ def test_a_fake_seed_behind_a_gate_on_three_bytes_of_a_hash_is_no_extraction():
 
 
 def test_a_gate_in_code_that_is_made_while_it_runs_decides_nothing():
-    inner = f"if r[:3]=={RELEASE[:3]!r}:print({KNOWN})"
+    gate = hashlib.sha256(RELEASE).digest()[:3]
+    inner = f"if h.sha256(r).digest()[:3]=={gate!r}:print({KNOWN})"
     found = assess(DATA, RELEASE, (START + f"exec({inner!r})").encode())
     assert found.verdict == "inconclusive"
     assert "`exec`" in found.reasons[1]
