@@ -305,9 +305,9 @@ def missing(function, *rest):
 
 
 def unet(folder, of):
-    extraction.UNet.initial(extraction.UNetSettings((8, 4, 3), 8, ("blue",), 4), 1).save(
-        of(folder / "net")
-    )
+    from narcissus.extraction.unet import UNetSettings
+
+    extraction.UNet.initial(UNetSettings((8, 4, 3), 8, ("blue",), 4), 1).save(of(folder / "net"))
     found = extraction.UNet.load(of(folder / "net"))
     return {name: tensor.tolist() for name, tensor in found.weights.items()}
 
