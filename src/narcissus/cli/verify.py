@@ -287,9 +287,9 @@ def _is_missing(key: str, value: Any) -> bool:
 def _same(old: Any, new: Any, tally: Tally) -> bool:
     if isinstance(old, str) and isinstance(new, str):
         return tally.text(old, new)
-    kinds = {type(old), type(new)}
+    kinds: set[type] = {type(old), type(new)}
     if float in kinds and kinds <= {int, float}:
-        return tally.number(old, new)
+        return tally.number(cast("float", old), cast("float", new))
     tally.same += 1
     return len(kinds) == 1 and old == new
 

@@ -202,6 +202,7 @@ def make_record(
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
         results=outcome.results,
+        portable_digest="",
         digest="",
     )
     portable = portable_digest_of(record.to_dict())
