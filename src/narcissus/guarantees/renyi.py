@@ -21,7 +21,7 @@ from narcissus.guarantees.base import (
 )
 from narcissus.guarantees.curve import ProfileCurve
 
-_ROUNDED = 1e-9  # far above what rounding moves a divergence by, relatively
+_ROUNDED = 1e-13, 4e-16  # above what rounding moves a divergence by, relatively, and by its order
 _SERIES = 24  # terms, each at most a fifth of the one before
 
 
@@ -74,7 +74,7 @@ def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> Fl
     rate = np.where(inner, p, 0.5)
     low = special.logit(rate)
     high = np.maximum(low, 40.0)
-    limit = gamma * (1 + _ROUNDED)
+    limit = gamma * (1 + _ROUNDED[0] + _ROUNDED[1] * alpha)
     for _ in range(64):
         middle = (low + high) / 2
         q = np.maximum(special.expit(middle), rate)
