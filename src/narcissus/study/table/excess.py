@@ -190,6 +190,8 @@ def apart(
         square = less**2 * squares + 2 * less * allowed * n * guess + n * allowed**2
         people = PeopleSums(n * trial, square, n, -less - allowed, -allowed)
     values = scores.shares - criterion.allowed(guess, scores.fresh)
+    if (values < trial - 1e-9).any():  # more on fresh people than the best guess: not of ours
+        return None
     most = Envelope(np.full(len(trials), 1.0 - allowed))
     found = enclosed_limits(
         values, Envelope(trial, people), most, confidence=confidence, people=n

@@ -115,12 +115,7 @@ def _best(
         shares = np.clip([float(t[f"{name}/share"]) for t in trials[: attack.trials]], 0, 1)
         low = mean_limits(shares, confidence=joint, people=experiment.targets).low
         found[name] = (low or 0.0, attack.share)
-    best = max(found, key=found.__getitem__, default=None)
-    if best is None or attacks[best].uses != "prior":
-        return best
-    # it ignores the release: it is no more than a guess, where others get more
-    more = [name for name, one in attacks.items() if one.share > attacks[best].share]
-    return max(more, key=found.__getitem__, default=best)
+    return max(found, key=found.__getitem__, default=None)
 
 
 def _noise(setting: Setting) -> NoiseResult | None:
