@@ -7,7 +7,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.tables import Bins
-from narcissus.tables.coding import coding_of, mixed
+from narcissus.tables.coding import codes_by_labels, coding_of, mixed
 from narcissus.tables.tally import RawColumn, ValueTally
 
 
@@ -113,3 +113,21 @@ def test_common_texts_identify_nobody():
         "(other)",
         "((other))",
     )
+
+
+def test_whole_numbers_of_64_bits_are_told_apart():
+    coding = coding_of(tally(("9007199254740993", 1), ("9007199254740992", 2)), None, 200)
+    assert coding.labels == ("9007199254740992", "9007199254740993")
+    assert coding.codes.tolist() == [1, 0, -1]
+
+
+def test_another_file_has_the_codes_of_the_table_whatever_its_spelling():
+    found = ["9.0", "010", 9, "x", "(missing)", " N"]
+    codes = codes_by_labels("x", found, ("9", "10", "N", "(missing)"))
+    assert codes.tolist() == [0, 1, 0, -1, 3, 2]
+    settled = coding_of(tally(("1", 9), ("2", 9), ("3", 9), ("4", 9)), Bins(quantiles=2), 9).settled
+    assert codes_by_labels("x", ["1.0", "7", "03"], settled.labels, settled).tolist() == [0, 1, 1]
+    tens = coding_of(tally(("12", 9), ("30", 9)), Bins(width=10), 9).settled
+    assert codes_by_labels("x", ["9", "25.5", "40", "10 to 19"], tens.labels, tens).tolist() == [
+        -1, 1, -1, 0,
+    ]  # fmt: skip

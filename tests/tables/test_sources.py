@@ -8,7 +8,7 @@ import pytest
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
-from narcissus.tables.sources import open_source
+from narcissus.tables.sources import has_index, open_source
 
 GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
 
@@ -91,3 +91,10 @@ def test_packaged_tables_by_name():
         read_table("statsmodels:fiar")
     with pytest.raises(InputError, match="packaged tables are written 'statsmodels:NAME'"):
         read_table("statmodels:fair")
+
+
+def test_a_first_column_without_a_name_is_an_index():
+    assert has_index(["", "a"])
+    assert has_index(["Unnamed: 0", "a"])
+    for names in (["a", ""], ["", "", "a"], [""], ["a", "Unnamed: 0"]):
+        assert not has_index(names)
