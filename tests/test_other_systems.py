@@ -43,7 +43,8 @@ for module, names in ATTRIBUTES.items():
 """
 IMPORTS = """
 import narcissus
-own = {"_jail", "_serving", "_guard", "__main__", "_launch", "_burglars"}  # started as programs of their own
+# started as programs of their own
+own = {"_jail", "_serving", "_guard", "__main__", "_launch", "_burglars"}
 missing = []
 for found in pkgutil.walk_packages(narcissus.__path__, "narcissus."):
     if found.name.rpartition(".")[2] in own:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.cli.verify import Tally, differences
+from narcissus.cli.verify import Likeness, differences
 from narcissus.study.record import digest_of, portable_digest_of
 
 GAME = """
@@ -265,7 +265,7 @@ def test_a_text_may_round_a_number_the_other_way_and_differ_in_nothing_else(old,
     ],
 )
 def test_numbers_are_the_same_within_a_billionth_and_counts_exactly(old, new, same):
-    tally = Tally()
+    tally = Likeness()
     assert (list(differences([old], [new], tally=tally)) == []) is same
     assert tally.same + tally.numbers == 1
 

@@ -124,11 +124,11 @@ def played(study: str, environment: Mapping[str, str]) -> dict[str, object]:
 
 def compare(study: str, first: dict[str, object], other: dict[str, object]) -> str:
     """Say how far two records are apart; refuse two that are not of the same study."""
-    from narcissus.cli.verify import Tally, differences
+    from narcissus.cli.verify import Likeness, differences
 
     left_out = {"provenance", "digest", "portable_digest"}
     one, two = ({k: v for k, v in r.items() if k not in left_out} for r in (first, other))
-    tally = Tally()
+    tally = Likeness()
     found = list(differences(one, two, tally=tally))
     if found:
         raise DiffersError(f"{study}:\n  " + "\n  ".join(found[:20]))

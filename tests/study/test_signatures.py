@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+
+import pytest
+from typing_extensions import TypeAliasType
 
 from narcissus._options import FilledIn, Level, OfRoom, Swept
 from narcissus.study.signatures import (
     REQUIRED,
+    _words,
     described,
+    in_a_file,
     marked,
     options_of,
     summary_of,
@@ -109,3 +114,13 @@ def test_a_type_that_is_not_there_checks_nothing():
         raise NotImplementedError
 
     assert options_of(maker)["size"].hint is Any
+
+
+@pytest.mark.parametrize("name", ["NDArray", "Other"])
+def test_an_array_is_left_out_also_where_it_is_the_name_of_a_type(name):
+    """As `numpy.typing.NDArray` is from NumPy 2.5 on; other names of types are said in words."""
+    T = TypeVar("T")
+    alias = TypeAliasType(name, list[T], type_params=(T,))
+    left = in_a_file((alias[float], list[float]))
+    assert left == ([list[float]] if name == "NDArray" else [alias[float], list[float]])
+    assert _words(alias[float])[0].startswith("list of")

@@ -107,7 +107,7 @@ def command(
             loaded, written, workers=workers, engine=player, policy=policy, yes=yes, quiet=quiet
         )
     old = _compared(written.to_dict(), earlier=earlier)
-    tally = Tally()
+    tally = Likeness()
     found = list(_of_itself(written))
     found += differences(old, _compared(again, earlier=earlier), recorded_only=earlier, tally=tally)
     if not found:
@@ -183,7 +183,7 @@ def _of_itself(written: Record) -> Iterator[str]:
 
 
 @dataclass
-class Tally:
+class Likeness:
     """What was compared, and how far numbers that count as the same are apart."""
 
     same: int = 0
@@ -240,14 +240,19 @@ def _next_to(one: str, other: str) -> bool:
 
 
 def differences(
-    old: Any, new: Any, place: str = "", *, recorded_only: bool = False, tally: Tally | None = None
+    old: Any,
+    new: Any,
+    place: str = "",
+    *,
+    recorded_only: bool = False,
+    tally: Likeness | None = None,
 ) -> Iterator[str]:
     """Yield where two values differ, with both; numbers that are no whole ones beyond 1e-9.
 
     What the first records of a format lack is passed over. With ``recorded_only`` all that the old
     one does not hold is: null, an empty list, a grade that was not recorded.
     """
-    tally = Tally() if tally is None else tally
+    tally = Likeness() if tally is None else tally
     if isinstance(old, dict) and isinstance(new, dict):
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
@@ -284,7 +289,7 @@ def _is_missing(key: str, value: Any) -> bool:
     return value in (None, []) or ("grade" in key and value == "not assessed")
 
 
-def _same(old: Any, new: Any, tally: Tally) -> bool:
+def _same(old: Any, new: Any, tally: Likeness) -> bool:
     if isinstance(old, str) and isinstance(new, str):
         return tally.text(old, new)
     kinds: set[type] = {type(old), type(new)}
