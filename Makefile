@@ -78,12 +78,12 @@ define tried
 	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]'
 	$(BIN)/uv pip freeze -q -p build/versions/$(1) --exclude-editable > build/versions/$(1).txt
 	$(BIN)/uv pip install -q -p build/versions/$(1) -c build/versions/$(1).txt --group test -r requirements/build.in
-	PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2
+	PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2 $(3)
 endef
 
 versions: $(DEV_STAMP) ## run the tests with the lowest and with the newest versions of every dependency and extra
 	$(BIN)/pip install -q uv
-	$(call tried,lowest-direct,3.11)
+	$(call tried,lowest-direct,3.11,-W ignore::DeprecationWarning)  # old ones warn of what newer ones of others will drop
 	$(call tried,highest,$(NEWEST))
 
 platforms:            ## see that the locked versions have wheels for Linux (x86-64, ARM), macOS and Windows

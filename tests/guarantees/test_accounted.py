@@ -100,7 +100,7 @@ def test_what_transforms_lose_is_within_its_limit_and_no_profile_is_below_exact_
         law = np.convolve(law, exact)
     losses = (np.arange(law.size) + step._lower_loss * times) * step._discretization
     never = 1 - (1 - Fraction(step._infinity_mass)) ** times
-    lost = _lost(step, times, whole)
+    lost = _lost(step, times, whole, whole._pmf_remove.size)
     assert 0 < lost < 1e-10
     curve = from_privacy_loss(whole, adjacency="add-remove", points=50, rounding=lost)
     for epsilon in np.linspace(0, losses[-1], 30):

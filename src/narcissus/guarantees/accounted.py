@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from scipy import fft
 
 from narcissus._optional import optional
+from narcissus._outwards import upper
 from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency, Secret
@@ -104,14 +106,16 @@ def from_event(
     parts = [(fresh().compose(one), times) for one, times in _parts(accounting.dp_event, event, 1)]
     if any(one._contains_non_dp_event for one, _ in parts):
         return ProfileCurve((0.0,), (1.0,), adjacency=adjacency)
-    whole = fresh()._pld
-    for one, times in parts:
-        whole = whole.compose(one._pld if times == 1 else one._pld.self_compose(times))
+    composed = [one._pld if times == 1 else one._pld.self_compose(times) for one, times in parts]
+    # Where several are joined, tails are cut where noise says: its limit must not hang on that.
+    size = sum(max(pmf.size for pmf in _both(one)) for one in composed)
+    whole = reduce(lambda one, other: one.compose(other), composed) if composed else fresh()._pld
     # a delta is a sum over all losses
-    lost = 4 * _EPS * max(pmf.size for pmf in _both(whole))
+    lost = 4 * _EPS * size
     for one, times in parts:
-        lost += max(_lost(pmf, times, whole) for pmf in _both(one._pld))
-    return from_privacy_loss(whole, adjacency=adjacency, rounding=lost)
+        lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
+    # Of one figure: a step's own masses are rounded otherwise by another processor.
+    return from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
 
 
 def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
@@ -127,7 +131,7 @@ def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
         yield event, times
 
 
-def _lost(pmf: Any, times: int, whole: Any) -> float:
+def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
     """Limit what rounding takes off a delta in composing so many of one step.
 
     Each term of a transform of N masses, which sum to 1, is right to ``c = 4 eps log2 N`` (Higham
@@ -141,7 +145,7 @@ def _lost(pmf: Any, times: int, whole: Any) -> float:
     """
     step = pmf.to_dense_pmf()
     mass = np.asarray(step._probs, dtype=np.float64)
-    points = fft.next_fast_len(max(one.size for one in (*_both(whole), step)), real=True)
+    points = fft.next_fast_len(max(size, step.size), real=True)
     powers = float((np.abs(fft.fft(mass, points)) ** (times - 1)).sum())
     spread = min(powers, math.sqrt(points) * float(np.linalg.norm(mass)))
     transforms = (times + 5) * 4 * _EPS * math.log2(2 * points) * spread
