@@ -125,6 +125,7 @@ def test_an_event_without_privacy_limits_nothing():
         from_privacy_loss(None, adjacency="replace-one", rounding=-1)
 
 
+ROUNDING = 1e-9
 PEER = {0.001: 0.003362672498143038, 0.01: 0.025364156570907626, 0.1: 0.1791760941857824}
 """True positive rates at false ones: ``1 - riskcal.calibration.dpsgd.get_beta_for_dpsgd(1.1, 0.01,
 1000, alpha, grid_step=1e-3)``, riskcal 1.5.1 with dp-accounting 0.6.0; its advantage below is
@@ -142,7 +143,8 @@ def test_membership_under_dp_sgd_is_of_an_added_record_as_peers_have_it(asked):
     inside, value = asked["membership"], asked["value"]
     assert (inside.adjacency, inside.secret) == ("add-remove", "membership")
     assert (value.adjacency, value.secret) == ("replace-one", "value")
-    assert float(inside.profile(0.0)) == pytest.approx(0.14041346227565965, abs=1e-12)
+    # ours adds what rounding can take off a delta
+    assert 0 < float(inside.profile(0.0)) - 0.14041346227565965 < ROUNDING
     assert float(value.profile(0.0)) == pytest.approx(0.236487, abs=1e-6)
     for rate, peer in PEER.items():
         found = float(inside.power(rate))
@@ -159,8 +161,8 @@ def test_membership_under_dp_sgd_is_of_an_added_record_as_peers_have_it(asked):
     ]
     worse = np.maximum(*orders)
     found = inside.profile(epsilon)
-    assert (found >= worse - 1e-12).all()
-    assert np.allclose(found, worse, rtol=1e-4, atol=1e-12)
+    assert (found >= worse).all()
+    assert np.allclose(found, worse, rtol=1e-4, atol=ROUNDING)
     assert (orders[0] > 1.005 * orders[1])[1:].all()  # so one order alone would not do
 
 
