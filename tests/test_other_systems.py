@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -129,4 +130,16 @@ def test_a_study_and_a_table_with_the_line_ends_and_the_mark_of_windows_are_the_
     unix, windows = (tmp_path / name for name in ("unix", "windows"))
     assert load_study(unix / "table.toml").digest == load_study(windows / "table.toml").digest
     one, other = (read_table(place / "people.csv") for place in (unix, windows))
+    assert one.digest == other.digest
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows reads its own paths")
+def test_a_path_of_windows_is_read(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "people.csv").write_text(PEOPLE)
+    text = TABLE.replace("people.csv", "data/people.csv")
+    (tmp_path / "unix.toml").write_text(text)
+    text = text.replace('"data/people.csv"', "'data\\people.csv'")
+    (tmp_path / "windows.toml").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    one, other = (load_study(tmp_path / f"{name}.toml") for name in ("unix", "windows"))
     assert one.digest == other.digest

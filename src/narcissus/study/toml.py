@@ -6,6 +6,7 @@ key is looked up in the text afterwards, for messages only.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -105,7 +106,7 @@ def read_document(path: Path | str) -> Document:
     """
     path = Path(path)
     try:
-        text = read_bytes(path, largest=LARGEST).decode("utf-8").replace("\r\n", "\n")
+        text = read_bytes(path, largest=LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
         with parsing(path, "valid TOML"):
             data = tomllib.loads(text)
         _check_values(path, data)
@@ -116,7 +117,21 @@ def read_document(path: Path | str) -> Document:
         if not path.exists() and path.parent.is_dir():
             hint = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
         raise StudyError(f"{error}{hint}") from error
-    return Document(str(path), path.resolve().parent, data, dict(_lines_of_keys(text)))
+    folder = path.resolve().parent
+    return Document(str(path), folder, _with_slashes(data, folder), dict(_lines_of_keys(text)))
+
+
+def _with_slashes(value: Any, folder: Path) -> Any:
+    r"""Read ``data\people.csv``, as Windows writes it, where that file is there and no other."""
+    if isinstance(value, dict):
+        return {key: _with_slashes(inner, folder) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_slashes(inner, folder) for inner in value]
+    if isinstance(value, str) and "\\" in value and "\0" not in value and len(value) < 1000:
+        there = value.replace("\\", "/")
+        if not os.path.lexists(folder / value) and os.path.lexists(folder / there):
+            return there
+    return value
 
 
 def _check_values(path: Path, data: Any) -> None:
