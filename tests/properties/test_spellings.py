@@ -160,7 +160,7 @@ def shuffled(frame, rng):
 
 
 def drawn(seed):
-    """Draw three files of few values: equal rows, gaps, codes beside numbers, common values that tie."""
+    """Draw three files of few values: equal rows, gaps, codes, common values that tie."""
     rng = np.random.default_rng(seed)
     names = ["b", "a", "11", "é", "2", "A"]
     for _ in range(3):
