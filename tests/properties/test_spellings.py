@@ -15,6 +15,7 @@ import pytest
 from narcissus import read_table
 from narcissus.audits import audit, audit_synthetic
 from narcissus.errors import InputError
+from narcissus.tables import Bins
 
 ROWS = 60
 
@@ -222,6 +223,36 @@ def test_a_table_respelt_is_the_same_table(name, tmp_path):
 def test_the_order_of_the_rows_of_a_counted_table_does_not_matter():
     one, other = (read_table(f, count_above=1) for f in (REAL, RESPELLINGS["rows"](REAL)))
     assert one.digest == other.digest
+
+
+@pytest.mark.parametrize("mechanism", ["bootstrap", "marginals"])
+@pytest.mark.parametrize("people", ["prior", "rows"])
+def test_the_order_of_the_rows_of_a_table_does_not_matter(people, mechanism):
+    noise = {"k": 2, "epsilon": 1.0} if mechanism == "marginals" else {}
+    frame = pd.concat([REAL, OTHER, REAL.iloc[::2]], ignore_index=True).drop(columns="seen")
+
+    def played(frame, **counted):
+        record = audit(
+            read_table(frame, bins={"age": Bins(width=10), "income": Bins(above=1000)}, **counted),
+            unknown=["decile"],
+            mechanism={"name": mechanism, **noise},
+            people=people,
+            targets=40,
+            trials=2,
+            workers=1,
+            rng=1,
+        ).record.to_dict()
+        assert record["results"]["guess"]["held_out"]
+        return record["results"]
+
+    plain = played(frame)
+    assert played(frame.sample(frac=1, random_state=5)) == plain
+    assert played(frame[::-1], count_above=1) == plain
+
+
+def test_rows_in_order_are_those_of_the_table_sorted():
+    table = read_table(REAL.iloc[[*range(ROWS), 3, 3]])
+    assert table.in_order.tolist() == sorted(table.codes.tolist()) != table.codes.tolist()
 
 
 def play(release):
