@@ -47,4 +47,4 @@ def test_divisions_are_disjoint_and_take_every_column(people, width):
 def test_a_given_division_is_the_only_one(people):
     files = read_files(people(30, 1), people(30, 2))
     ways = ways_to_link(files, ((0,), (2, 3)), np.random.default_rng(1))
-    assert list(ways) == ["age with town, ill, rare meetings", "age with town, ill"]
+    assert list(ways) == ["age with job, town, rare meetings", "age with job, town"]

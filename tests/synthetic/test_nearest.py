@@ -24,6 +24,9 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
 
     real, synthetic = some(40), some(25)
     files = read_files(real, synthetic)
+    # the files' rows stand in the order of their values
+    order = sorted(real)
+    real, synthetic = (frame.sort_values(order) for frame in (real, synthetic))
     both = pd.concat([real, synthetic])
     span = {c: np.ptp(both[c]) for c in ("few", "many")}
     columns = [0, 1, 2, 3]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
+from narcissus.synthetic.keys import keys_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counting import Reading, complete
@@ -48,7 +49,8 @@ class GivenFiles:
     Attributes
     ----------
     table
-        The columns of all rows: those of ``real``, then ``synthetic``, then ``control``.
+        The columns, by name, of all rows: those of ``real``, then ``synthetic``, then ``control``,
+        each in the order of their codes.
     real, synthetic, control
         How many rows each has; ``control`` is 0 where there is none.
     coarse
@@ -99,7 +101,8 @@ def read_files(
     those of all rows together.
 
     A value is the same however a file writes it (`narcissus.tables.spelling`). A first column
-    without a name is left out.
+    without a name is left out. Columns are put in the order of their names, rows of each file in
+    that of their values: what is drawn from them depends on nothing else.
 
     Parameters
     ----------
@@ -144,6 +147,8 @@ def read_files(
     as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
     table = held("the files", [column for column, _, _ in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+    file_of = np.repeat(np.arange(len(sizes)), list(sizes.values()))
+    table = replace(table, codes=table.codes[np.lexsort((keys_of(table.codes), file_of))])
     notes = [note for _, _, notes in read for note in notes]
     found = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
@@ -176,7 +181,7 @@ def _opened(
             left_out.append(f"Left out of the {name} file: its first column, an index")
         found[name] = {column.name: column for column in _raw(name, source, columns, here)}
     _same_columns(found)
-    order = list(found["real"])
+    order = sorted(found["real"])
     return {name: {c: raw[c] for c in order} for name, raw in found.items()}, left_out
 
 

@@ -106,19 +106,25 @@ def coding_of(
     return replace(coded, labels=labels, codes=codes, values=values, spelled=known)
 
 
-def mixed(tally: ValueTally, coding: Coding, bins: Bins | None = None) -> str:
-    """Say that a column mostly of numbers is read as text, or nothing; bins say it themselves."""
+def mixed(
+    tally: ValueTally, coding: Coding, bins: Bins | None = None, *, of_files: bool = False
+) -> str:
+    """Say that a column mostly of numbers is read as text, or nothing; bins say it themselves.
+
+    A row is named where the column is one file's, not that of several (``of_files``).
+    """
     if bins is not None or coding.spelled is None or coding.spelled.kind != "numbers":
         return ""
     texts = [i for i, value in enumerate(coding.spelled.values) if isinstance(value, str)]
     if not texts:
         return ""
-    place = min(texts, key=lambda i: tally.first[i])
+    place = min(texts, key=lambda i: str(tally.values[i]) if of_files else tally.first[i])
+    where = "" if of_files else f" in row {tally.first[place] + 1:,}"
     strange = sum(tally.counts[i] for i in texts)
     return (
         f"most of its values are numbers, but {strange:,} of {tally.rows:,} cells are not "
-        f"({tally.values[place]!r} in row {tally.first[place] + 1:,}), so all are taken as "
-        "categories without order or distance"
+        f"({tally.values[place]!r}{where}), so all are taken as categories without order or "
+        "distance"
     )
 
 

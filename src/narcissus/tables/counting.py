@@ -14,7 +14,7 @@ from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.counted import CountedTable
 from narcissus.tables.packing import Distinct
 from narcissus.tables.parts import Parts
-from narcissus.tables.spelling import ReadAs
+from narcissus.tables.spelling import LABELS, ReadAs
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
@@ -66,8 +66,8 @@ class Reading:
     def notes(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> dict[str, str]:
         """Say which columns mostly of numbers are read as text, by name."""
         found = {
-            tally.name: mixed(tally, coding, self.bins.get(tally.name))
-            for tally, coding in zip(tallies, codings, strict=True)
+            t.name: mixed(t, c, self.bins.get(t.name), of_files=self.read_as.get(t.name) == LABELS)
+            for t, c in zip(tallies, codings, strict=True)
         }
         return {name: text for name, text in found.items() if text}
 

@@ -57,7 +57,7 @@ def require_overlap(
     """
     people = dict(other)
     if shared := [value for value in people if value in first]:
-        people.pop(max(shared, key=lambda value: people[value]))
+        people.pop(max(shared, key=lambda value: (people[value], str(value))))
     total = sum(people.values())
     if total < FEWEST:
         return ""

@@ -132,6 +132,12 @@ class Table:
         """How many people have each of the `records`, shape (records,); None: one each."""
         return None
 
+    @property
+    def in_order(self) -> NDArray[np.integer]:
+        """The `records` by their codes: the same in whatever order a file has its rows."""
+        counted = self.counts is not None  # then they are in order
+        return self.records if counted else self.codes[np.lexsort(self.codes.T[::-1])]
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of names, labels and codes, in hexadecimal."""

@@ -63,7 +63,7 @@ def test_a_threshold_moves_the_verdict(assessed):
 def test_groups_are_people_with_one_value(assessed):
     given, found = assessed
     said = results(assessed, columns=["job"])
-    jobs = given.table.codes[found.halves.scored, 1]
+    jobs = given.table.codes[found.halves.scored, given.table.index("job")]
     for risk, numbers in zip(found.risks, said.risks, strict=True):
         assert [g.group for g in numbers.groups] == ["clerk", "cook", "nurse"]
         assert sum(g.real.people for g in numbers.groups) == risk.real.size

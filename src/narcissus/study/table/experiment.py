@@ -147,8 +147,10 @@ class Experiment:
     @cached_property
     def seats(self) -> tuple[Seat, ...]:
         """The game of each setting, with the attacks; one that raises ends the run."""
+        everybody = self.targets == self.table.rows  # then nobody is drawn
+        rows = self.table.records if everybody else self.table.in_order
         world = (
-            RealRows(self.table.records, self.targets, self.table.counts)
+            RealRows(rows, self.targets, self.table.counts)
             if self.real_rows
             else People(self.prior, self.targets)
         )

@@ -56,7 +56,7 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
         return None
     rng = child(experiment.entropy, HELD_OUT)
     some = min(table.rows, LOOKED_UP)
-    drawn = RealRows(table.records, some, table.counts).draw(1, rng).data[0]
+    drawn = RealRows(table.in_order, some, table.counts).draw(1, rng).data[0]
     rows = drawn[rng.permutation(some)]
     most = TESTED if experiment.factored else max(1, min(TESTED, ENTRIES // queries.values))
     tested = min(len(rows) // 3, most)
