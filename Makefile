@@ -131,21 +131,21 @@ format: $(DEV_STAMP)  ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 
 EXTRAS := examples parquet accounting fast learn games compress dask
-COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --prerelease=disallow --generate-hashes --no-header --no-annotate
 
 lock:                 ## resolve the locked versions anew
-	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv
+	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv 'pip>=25'  # an older one does not report SPDX expressions
 	$(COMPILE) $(addprefix --extra ,$(EXTRAS)) --group dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) -c requirements/dev.lock --extra examples --extra parquet pyproject.toml -o requirements/run.lock
 	$(COMPILE) -c requirements/dev.lock --group mutants -o requirements/mutants.lock
 	$(COMPILE) -c requirements/dev.lock --group paper -o requirements/paper.lock
 	$(COMPILE) -c requirements/dev.lock --group site -o requirements/site.lock
 	$(COMPILE) -c requirements/dev.lock requirements/build.in -o requirements/build.lock
-	$(BIN)/uv pip compile -q --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
+	$(BIN)/uv pip compile -q --prerelease=disallow --python-platform x86_64-manylinux_2_28 --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --index $(TORCH_INDEX) \
 		--index-strategy unsafe-best-match -c requirements/dev.lock --extra language \
 		pyproject.toml requirements/torch.in -o requirements/torch.lock
-	$(BIN)/python requirements/sbom.py
+	$(BIN)/python requirements/sbom.py --licences
 
 clean:                ## remove the environment and what was built
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache

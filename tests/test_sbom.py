@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+from importlib import metadata
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "requirements"
@@ -28,9 +29,47 @@ def test_every_pin_is_a_component_with_its_scope():
     assert len({c["bom-ref"] for c in SBOM["components"]}) == len(SBOM["components"])
 
 
-def test_every_component_has_its_hashes():
+def test_every_component_has_its_hashes_and_a_licence():
     for part in SBOM["components"]:
-        found = {p["name"]: p["value"] for p in part["properties"]}
-        assert re.fullmatch(
-            r"[0-9a-f]{64}( [0-9a-f]{64})*", found["narcissus:distributions:sha256"]
-        )
+        assert part["hashes"]
+        assert all(h["alg"] == "SHA-256" for h in part["hashes"])
+        assert all(re.fullmatch("[0-9a-f]{64}", h["content"]) for h in part["hashes"])
+        [licence] = part["licenses"]
+        assert licence.get("expression") or licence["license"]["name"]
+    hashes = {h["content"] for part in SBOM["components"] for h in part["hashes"]}
+    locks = "".join(path.read_text() for path in FOLDER.glob("*.lock"))
+    assert hashes == set(re.findall("sha256:([0-9a-f]{64})", locks))
+
+
+def test_the_licences_are_those_of_what_is_installed():
+    licence_of = runpy.run_path(str(FOLDER / "sbom.py"))["licence_of"]
+    looked = 0
+    for part in SBOM["components"]:
+        try:
+            found = metadata.metadata(part["name"]).json
+        except metadata.PackageNotFoundError:
+            continue
+        if found["version"] == part["version"]:
+            licence = licence_of(found)
+            assert part["licenses"] in ([licence], [{"license": licence}]), part["name"]
+            looked += 1
+    assert looked > 10
+
+
+def test_the_words_of_a_licence_that_is_a_whole_text_are_its_class():
+    licence_of = runpy.run_path(str(FOLDER / "sbom.py"))["licence_of"]
+    classes = ["License :: OSI Approved :: BSD License", "Topic :: Text"]
+    for text in ("Copyright (c) 1999\n...", "UNKNOWN", None, "x" * 60):
+        assert licence_of({"license": text, "classifier": classes}) == {"name": "BSD License"}
+    assert licence_of({}) == {"name": "not stated"}
+
+
+def test_no_release_is_a_preliminary_one():
+    """Every version that any lock pins is a final one; a local label may follow."""
+    pins = [
+        (path.name, name, version)
+        for path in FOLDER.glob("*.lock")
+        for name, version in re.findall(r"^(\S+)==([^\s;]+)", path.read_text(), re.MULTILINE)
+    ]
+    assert len(pins) > 100
+    assert not [pin for pin in pins if not re.fullmatch(r"[0-9.]+(\.?post\d+)?(\+\w+)?", pin[2])]

@@ -8,8 +8,9 @@ import io
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,11 @@ from narcissus.errors import InputError, NarcissusError, TooLargeError
 
 LARGEST = 2**30
 """Most bytes of a table, a channel or an array that are read, uncompressed (1 GiB)."""
+
+WORTH = 100
+"""How many times its size on disk a packed text may unpack to."""
+SMALL = 2**24
+"""What it may unpack to in any case, in bytes: a short text of one letter packs a thousandfold."""
 
 LONGEST_LINE = 2**20
 """Longest line of a text table, in bytes."""
@@ -67,9 +73,23 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
             f"cannot read {path}: it is a pipe or a device, not a file: write what comes out of "
             "it to a file first"
         )
+    if found.st_dev in _systems():
+        raise InputError(
+            f"cannot read {path}: it is a view of the running system, not a file: reading it may "
+            "never end"
+        )
     if found.st_size > largest:
         raise _too_large(path, f"{found.st_size:,} bytes", largest)
     return found.st_size
+
+
+def _systems() -> set[int]:
+    """Devices of the file systems whose files are made up while they are read, as /proc/kmsg is."""
+    found = set[int]()
+    for place in ("/proc", "/sys"):
+        with suppress(OSError):
+            found.add(os.stat(place).st_dev)
+    return found - {os.stat(os.sep).st_dev}
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
@@ -160,10 +180,13 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
     """Open a text table (UTF-8; unpacked where its name ends in .gz) that is watched while read.
 
     Reading stops with an error once there are more than ``largest`` bytes, unpacked, a line of
-    more than `LONGEST_LINE`, or a zero byte.
+    more than `LONGEST_LINE`, or a zero byte. A packed file is refused first if it unpacks to more
+    than `WORTH` times its size.
     """
-    file_size(path, largest=largest)
+    size = file_size(path, largest=largest)
     is_packed = path.name.lower().endswith(".gz")
+    if is_packed:
+        _require_worth(path, min(largest, max(SMALL, WORTH * size)))
     try:
         # Closed with the stream that is given back.
         source: Any = gzip.open(path, "rb") if is_packed else path.open("rb")  # noqa: SIM115
@@ -171,6 +194,22 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     watched = io.BufferedReader(_Watched(source, path, largest), 2**16)
     return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")
+
+
+def _require_worth(path: Path, largest: int) -> None:
+    """Unpack a file once without looking at it, which is quick, before it is parsed, which is not.
+
+    What is no complete gzip file is left to whoever reads it to say.
+    """
+    left = largest
+    with suppress(OSError, EOFError, zlib.error), gzip.open(path, "rb") as file:
+        while left >= 0 and (data := file.read(2**20)):
+            left -= len(data)
+    if left < 0:
+        raise TooLargeError(
+            f"{path} unpacks to more than {largest:,} bytes of text; at most {WORTH} times its "
+            f"size are read (or {SMALL:,} bytes): unpack it first if it is what you expect"
+        )
 
 
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:

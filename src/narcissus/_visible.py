@@ -7,6 +7,7 @@ make two names look like one.
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from typing import IO, TextIO
@@ -48,6 +49,24 @@ def visible(text: str, *, keep: str = "") -> str:
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
     return _SUSPECT.sub(shown, text)
+
+
+SHOW_VALUES = "NARCISSUS_SHOW_VALUES"
+"""The variable of the environment that lets messages quote cells of the data: any text."""
+
+
+def values_shown() -> bool:
+    """Decide whether messages may quote cells of the data."""
+    return bool(os.environ.get(SHOW_VALUES))
+
+
+def cell(value: object) -> str:
+    """Quote a cell of a table of people for a message, or say that it is there.
+
+    Messages end in logs and in records, and a cell may be somebody's secret: it is quoted where
+    `SHOW_VALUES` is set (``--show-values``) alone. A message names the row and the column.
+    """
+    return repr(value) if values_shown() else "a value that --show-values shows"
 
 
 def show_visibly(stream: TextIO) -> None:

@@ -7,6 +7,12 @@ import gzip
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def values_shown(monkeypatch):
+    """Let messages quote cells, so that tests see which; that they do not is in test_visible."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 @pytest.fixture
 def write(tmp_path):
     """Give a function that writes a file and gives its path."""

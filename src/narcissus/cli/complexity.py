@@ -49,16 +49,17 @@ METHODS = ("zlib", "bz2", "lzma")
 @options.quiet
 def command(*, file: Path, given: Path | None, as_json: bool, quiet: bool) -> None:
     """Bound the complexity of a file, alone and given another."""
+    from narcissus._files import read_bytes
     from narcissus.cli.progress import progress
     from narcissus.extraction import conditional_complexity, mutual_information
 
-    data = file.read_bytes()
+    data = read_bytes(file)
     with progress(quiet=quiet) as observer:
         if given is None:
             information = None
             alone = conditional_complexity(data, observer=observer)
         else:
-            information = mutual_information(data, given.read_bytes(), observer=observer)
+            information = mutual_information(data, read_bytes(given), observer=observer)
             alone = information.alone
     tests, by_counting = _random_looking(data)
     if as_json:

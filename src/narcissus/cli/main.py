@@ -6,6 +6,7 @@ input; 3 could not assess; 4 internal error; 130 interrupted (Ctrl-C), 143 SIGTE
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -18,7 +19,7 @@ import click
 
 from narcissus._isolation import isolate
 from narcissus._version import __version__
-from narcissus._visible import show_visibly
+from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError
 
@@ -51,6 +52,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
+LEAST_MEMORY = 2**29
+"""Least address space, in bytes, with which the libraries load."""
 
 
 class PipeClosedError(Exception):
@@ -114,6 +117,12 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "--version", prog_name="narcissus")
+@click.option(
+    "--show-values",
+    is_flag=True,
+    expose_value=False,
+    help="Let messages quote cells of the data, here or behind the command. Logs keep them.",
+)
 def cli() -> None:
     """Measure what an attacker can really reconstruct from a data release.
 
@@ -126,13 +135,15 @@ def main(argv: list[str] | None = None) -> Any:
     is_ours = argv is None  # this process, which somebody else may have who gives arguments
     if is_ours:
         isolate()
+        _require_streams()
+        _require_memory()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
                 show_visibly(stream)
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
         with interruptible(to_the_end=is_ours):
-            code = _run(argv)
+            code = _run(list(sys.argv[1:] if argv is None else argv))
     except (Interrupted, KeyboardInterrupt) as error:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT
         farewell(number)
@@ -140,9 +151,59 @@ def main(argv: list[str] | None = None) -> Any:
     sys.exit(code)
 
 
-def _run(argv: list[str] | None) -> int:
+def _require_streams() -> None:
+    """Fill up the standard streams that are closed: what is opened next would take their place.
+
+    A closed standard output ends the process: whoever closed it will not see the verdict.
+    """
+    given: list[Any] = [sys.stdin, sys.stdout, sys.stderr]
+    if None not in given:
+        return
+    for number, stream in enumerate(given):
+        if stream is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.set_inheritable(number, True)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end)
+    if given[1] is None:
+        click.echo("error: standard output is closed: lead it to a file, or to /dev/null", err=True)
+        sys.exit(USAGE)
+
+
+def _require_memory() -> None:
+    """End where NumPy and SciPy could not be loaded: they wait for ever, or die wordlessly."""
     try:
-        code = cli.main(args=argv, prog_name="narcissus", standalone_mode=False)
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit not in {resource.RLIM_INFINITY, -1} and limit < LEAST_MEMORY:
+        click.echo(
+            f"error: this process may have {limit // 2**20} MiB of memory (`ulimit -v`); at least "
+            f"{LEAST_MEMORY // 2**20} MiB are needed",
+            err=True,
+        )
+        sys.exit(USAGE)
+
+
+@contextmanager
+def _values_shown(words: list[str]) -> Generator[None]:
+    """Take ``--show-values`` out of the words, wherever it stands, and obey it."""
+    before = os.environ.get(SHOW_VALUES)
+    if "--show-values" in words:
+        words.remove("--show-values")
+        os.environ[SHOW_VALUES] = "1"  # worker processes inherit it
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(SHOW_VALUES, None)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        with _values_shown(words):
+            code = cli.main(args=words, prog_name="narcissus", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return USAGE
@@ -183,5 +244,7 @@ def _said(error: Exception) -> str:
         return "there is not enough memory for this"
     if not isinstance(error, OSError):
         return str(error)
-    place = f": {error.filename}" if error.filename else ""
-    return f"{error.strerror or error}{place}"
+    if error.filename:
+        return f"{error.strerror or error}: {error.filename}"
+    where = "cannot write what is printed: " if error.errno == errno.ENOSPC else ""
+    return f"{where}{error.strerror or error}"

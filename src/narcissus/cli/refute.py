@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from narcissus._files import LARGEST
 from narcissus._outwards import lower, upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import option_names, print_json
@@ -15,8 +17,12 @@ from narcissus.cli.questions import asked
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from narcissus.evidence import Refutation
     from narcissus.evidence.refutation import Chosen
+    from narcissus.tables.tally import RawColumn
 
 HELP = """Find the largest epsilon that the counts of an audit refute.
 
@@ -188,40 +194,88 @@ def _noise(found: Refutation) -> str:
 def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
     """Read the columns ``score`` and ``member``, and the pairs, of a CSV file."""
     import numpy as np
-    import pandas as pd
 
-    try:
-        table = pd.read_csv(path)
-    except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise InputError(f"`--scores`: {path} is not a CSV table ({error})") from error
-    lacking = [name for name in ("score", "member") if name not in table.columns]
-    if lacking:
-        raise InputError(
-            f"`--scores`: {path} lacks the column `{lacking[0]}`; it needs `score` and `member`, "
-            f"and has {', '.join(map(str, table.columns))}"
-        )
-    if table.empty:
-        raise InputError(f"`--scores`: {path} has no rows")
+    from narcissus.tables.text import text_parts
+
+    names: list[str] = []
+
+    def choose(found: list[str]) -> list[int]:
+        lacking = [name for name in ("score", "member") if name not in found]
+        if lacking or len(set(found)) < len(found):
+            wrong = f"lacks the column `{lacking[0]}`" if lacking else "has two columns of one name"
+            raise InputError(
+                f"`--scores`: {path} {wrong}; it needs `score` and `member`, and has "
+                f"{', '.join(found)}"
+            )
+        names.extend(name for name in found if name in ("score", "member", "prior", "pair"))
+        return [found.index(name) for name in names]
+
+    parts = list(text_parts(path, choose, largest=LARGEST))
+    table = {name: [part[j] for part in parts] for j, name in enumerate(names)}
     columns: dict[str, Any] = {
-        "scores": table["score"].to_numpy(),
-        "members": table["member"].to_numpy(),
+        f"{name}s": _numbers(path, name, table[name])
+        for name in ("score", "member", "prior")
+        if name in table
     }
-    named = "pair" in table.columns
+    named = "pair" in table
     if named and not pairs:
         raise InputError(
             f"`--scores`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
             "pair was in, or drop the column"
         )
-    if "prior" in table.columns:
-        if pairs:
-            raise InputError(
-                f'`--scores`: {path} has a column "prior", and `--pairs` says that fair coins '
-                "chose between two rows; give one of the two"
-            )
-        columns["priors"] = table["prior"].to_numpy()
+    if pairs and "prior" in table:
+        raise InputError(
+            f'`--scores`: {path} has a column "prior", and `--pairs` says that fair coins '
+            "chose between two rows; give one of the two"
+        )
     if pairs:
-        columns["pairs"] = table["pair"].to_numpy() if named else np.arange(len(table)) // 2
+        size = len(columns["scores"])
+        labels = _labels(path, table["pair"]) if named else np.arange(size) // 2
+        times = np.bincount(labels)[labels]
+        if (times != 2).any():
+            row = int(np.flatnonzero(times != 2)[0])
+            raise InputError(
+                f"`--scores`: {path}: row {row + 1:,} belongs to a pair of {times[row]} rows; "
+                "with `--pairs` each pair has two, one in and one out"
+            )
+        columns["pairs"] = labels
     return columns
+
+
+def _numbers(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float64]:
+    """Read a column's cells as numbers; name the first that is none by its row."""
+    import numpy as np
+
+    truths = {"true": 1.0, "false": 0.0} if name == "member" else {}
+    found: list[NDArray[np.float64]] = []
+    for part in parts:
+        values = np.full(len(part.distinct), np.nan)
+        for place, text in enumerate(part.distinct):
+            with suppress(TypeError, ValueError):
+                known = truths.get(str(text).lower())
+                values[place] = float(text) if known is None else known
+        found.append(values[part.codes])
+    numbers = np.concatenate(found)
+    if np.isnan(numbers).any():
+        row = int(np.isnan(numbers).argmax())
+        raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `{name}`, must be a number")
+    return numbers
+
+
+def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
+    """Turn the labels of pairs into numbers; name the first row that has none."""
+    import numpy as np
+
+    place: dict[Any, int] = {}
+    found = [
+        np.array([place.setdefault(value, len(place)) for value in part.distinct])[part.codes]
+        for part in parts
+    ]
+    labels = np.concatenate(found)
+    if None in place:
+        row = int((labels == place[None]).argmax())
+        raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `pair`, is empty")
+    return labels
 
 
 def _text(answers: list[Refutation], seed: int | None) -> list[str]:

@@ -224,11 +224,12 @@ def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
     labels = np.asarray(pairs)
     if labels.shape != (size,):
         raise InputError(f"`pairs` must have a label for each of {size} scores, got {labels.shape}")
-    known, number, times = np.unique(labels, return_inverse=True, return_counts=True)
+    _, number, times = np.unique(labels, return_inverse=True, return_counts=True)
     if (times != 2).any():
         wrong = int(np.flatnonzero(times != 2)[0])
         raise InputError(
-            f"`pairs` must hold every label twice, got {known[wrong]!r} {times[wrong]} times"
+            f"`pairs` must hold every label twice, got one {times[wrong]} times: that of "
+            f"score {int(np.flatnonzero(number == wrong)[0]) + 1}"
         )
     return number.astype(np.int64)
 

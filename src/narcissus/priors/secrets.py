@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._files import open_text, parsing
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._validation import distribution, integer
+from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.priors.zipf import Zipf
 
@@ -174,7 +175,7 @@ def read_values(path: Path) -> list[tuple[str, float]]:
         if len(line) > 2 or not 0 < weight < np.inf:
             raise InputError(
                 f"{path}: each line must be a value, or a value, a comma and a weight above 0; "
-                f"got {','.join(line)[:80]!r}"
+                f"line {number + 1} (blank ones left out) is {cell(','.join(line)[:80])}"
             )
         found.append((line[0].strip(), weight))
     return found

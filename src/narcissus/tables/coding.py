@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.tables.bins import Bins, SettledBins, number_label
 from narcissus.tables.spelling import (
@@ -93,8 +94,8 @@ def coding_of(
         labels, values = (*labels, _another(MISSING_LABEL, labels)), None
     if not tally.missing and (coded.codes == coded.codes[0]).all():
         raise InputError(
-            f"column `{tally.name}` has one value only ({labels[coded.codes[0]]!r}), so there is "
-            "nothing to learn from it or about it: drop it "
+            f"column `{tally.name}` has one value only ({cell(labels[coded.codes[0]])}), so there "
+            "is nothing to learn from it or about it: drop it "
             f'(drop = ["{tally.name}"])'
         )
     if len(labels) > max_values:
@@ -123,7 +124,7 @@ def mixed(
     strange = sum(tally.counts[i] for i in texts)
     return (
         f"most of its values are numbers, but {strange:,} of {tally.rows:,} cells are not "
-        f"({tally.values[place]!r}{where}), so all are taken as categories without order or "
+        f"({cell(tally.values[place])}{where}), so all are taken as categories without order or "
         "distance"
     )
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import file_size
+from narcissus._files import WORTH, file_size
 from narcissus._pandas import is_frame, pd
 from narcissus._parquet import parquet_parts, read_footer
 from narcissus.errors import InputError, TooLargeError
@@ -26,8 +26,6 @@ from narcissus.tables.sources import (
 from narcissus.tables.tally import RawColumn
 from narcissus.tables.text import text_parts
 
-WORTH = 100
-"""How many times its size on disk a packed text may unpack to, beyond `MAX_BYTES`."""
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""
 _CHUNK = 2**22  # cells of a data frame or a Parquet file that are looked at at a time

@@ -26,6 +26,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from narcissus._validation import one_of
+from narcissus._visible import cell, values_shown
 from narcissus.errors import InputError
 from narcissus.tables.bins import SettledBins, number_label
 
@@ -283,9 +284,9 @@ def _settled(
     if hits[1] > hits[0]:
         return ways[1]
     place = differ[0]
-    first, second = (_shown(way[place]) for way in ways)
+    meant = " or ".join(_shown(way[place]) for way in ways) if values_shown() else "either"
     raise InputError(
-        f"column `{name}`: {_text(raw[place])!r} may be {first} or {second}, and no other value "
+        f"column `{name}`: {cell(_text(raw[place]))} may be {meant}, and no other value "
         f"settles it: {remedy(name, *names)}"
     )
 
@@ -380,6 +381,8 @@ def respellings(readings: Mapping[str, ColumnReading]) -> str:
 
 
 def examples(values: Iterable[Value], most: int = 3) -> str:
-    """Quote a few values."""
+    """Quote a few values, where messages may."""
+    if not values_shown():
+        return "values that --show-values shows"
     shown = [repr(_shown(value)) for value, _ in zip(values, range(most + 1), strict=False)]
     return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

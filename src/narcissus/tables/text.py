@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._files import open_text
+from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.tables.tally import RawColumn
 
@@ -117,7 +118,7 @@ def _quoted_well(name: str, lines: Iterable[str], delimiter: str) -> Iterator[st
                 if not is_inside and before and not before.endswith(delimiter):
                     raise InputError(
                         f"{name}: line {number} has a quote within a cell that does not begin with "
-                        f"one ({(before + chr(34)).strip()[-20:]!r}): put the whole cell in "
+                        f"one ({cell((before + chr(34)).strip()[-20:])}): put the whole cell in "
                         'quotes, and write a quote in it as ""'
                     )
                 is_inside = not is_inside

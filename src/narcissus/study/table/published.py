@@ -196,7 +196,7 @@ def _codes(
     if strange:
         raise InputError(
             f"column `{name}` of {path.name} has values that were not in the data: "
-            f"{', '.join(strange[:5])}" + (" ..." if len(strange) > 5 else "")
+            f"{examples(strange, 5)}"
         )
     by_value = dict(zip(there, codes.tolist(), strict=True))
     at = [empty if value is None else by_value[value] for value in column.distinct]
