@@ -72,7 +72,6 @@ Examples:
   narcissus bound --epsilon 1 --delta 1e-5 --prior 0.1 --plot bounds.svg
   narcissus bound --mu 1 --zipf 1.1,1e9 --targets 100
   narcissus bound --epsilon 1 --priors people.csv
-  narcissus bound --profile curve.csv --prior 0.1
   narcissus bound --pld losses.csv --adjacency add-remove --values 0.7,0.3
 
 \b
@@ -194,8 +193,8 @@ def command(
     payload, lines = together(found, shared=shared)
     if as_json:
         print_json(payload)
-        return
-    click.echo("\n".join(lines))
+    else:
+        click.echo("\n".join(lines))
 
 
 def _answered(asked: _Asked, plot: Path | None) -> Answer:
