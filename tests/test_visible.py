@@ -139,7 +139,7 @@ def test_text_of_a_record_is_harmless(people, where):
 
 
 def test_messages_quote_no_cell_of_people_unless_told(tmp_path, monkeypatch):
-    """One value, an odd quote: the column or the line is named, the value where it was asked for."""
+    """The column or the line is named; the value only where it was asked for."""
     cases = {"a,b\nSECRET,x\nSECRET,y\n": "`a`", 'a,b\nSECRET"x",2\n3,4\n': "line 2"}
     monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
     monkeypatch.chdir(tmp_path)
