@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import os
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +170,24 @@ def test_rows_of_people_go_to_a_folder_of_the_users(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(InputError, match="belongs to another user"):
         require_own_folder(tmp_path / "rows.csv")
+
+
+def test_a_view_of_the_system_is_no_file():
+    """/proc/kmsg calls itself a regular file of no bytes, and reading it never ends."""
+    path = Path("/proc/self/status")
+    if not path.exists():
+        pytest.skip("reads /proc")
+    for read in (file_size, read_bytes, open_text):
+        with pytest.raises(InputError, match="a view of the running system"):
+            read(path)
+
+
+def test_a_packed_text_unpacks_to_a_hundred_times_its_size(tmp_path):
+    """Refused before a line of it is parsed; a small one may pack as well as it likes."""
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"0,1\n" * 2**22))
+    with open_text(path) as stream:
+        assert next(stream) == "0,1\n"
+    path.write_bytes(gzip.compress(b"0,1\n" * (2**22 + 1)))
+    with pytest.raises(TooLargeError, match="at most 100 times its size"):
+        open_text(path)

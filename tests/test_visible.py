@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus._visible import Unguarded, show_visibly, visible
+from narcissus.errors import InputError
+from narcissus.tables import read_table
 
 FORGED = "\x1b[2J\x1b]0;t\x07\u202eevil\u2066\u200b\ufeff\r\x85\u2028\x9b1m\nFORGED line"
 
@@ -134,3 +136,19 @@ def test_text_of_a_record_is_harmless(people, where):
     path.write_text(json.dumps(record))
     require_harmless(outputs(people, "report", "out/record.json"))
     require_harmless(outputs(people, "report", "out/record.json", "--text"))
+
+
+def test_messages_quote_no_cell_of_people_unless_told(tmp_path, monkeypatch):
+    """The column or the line is named; the value only where it was asked for."""
+    cases = {"a,b\nSECRET,x\nSECRET,y\n": "`a`", 'a,b\nSECRET"x",2\n3,4\n': "line 2"}
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for text, place in cases.items():
+        (tmp_path / "people.csv").write_text(text)
+        with pytest.raises(InputError, match=place) as hidden:
+            read_table("people.csv")
+        assert "SECRET" not in str(hidden.value)
+        monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+        with pytest.raises(InputError, match="SECRET"):
+            read_table("people.csv")
+        monkeypatch.delenv("NARCISSUS_SHOW_VALUES")

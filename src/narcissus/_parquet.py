@@ -146,9 +146,9 @@ def _refuse_large(what: str, size: int, largest: int, remedy: str = "") -> None:
 def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
     """Refuse what is no plain column; give the columns of text, and the bytes of a row."""
     texts: list[str] = []
-    width = 0
+    width, wanted = 0, set(kept)  # a footer may name a hundred thousand
     for field in file.schema_arrow:
-        if field.name not in kept:
+        if field.name not in wanted:
             continue
         kind = str(field.type)
         if field.type.num_fields > 0 and not kind.startswith("dictionary"):
@@ -166,11 +166,12 @@ def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
 
 def _unpacked(file: Any, kept: Sequence[str]) -> list[int]:
     """Give for each row group the bytes of the columns before compression, as it declares them."""
+    wanted = set(kept)
     return [
         sum(
             max(0, chunk.total_uncompressed_size)
             for chunk in map(group.column, range(group.num_columns))
-            if chunk.path_in_schema.split(".")[0] in kept
+            if chunk.path_in_schema.split(".")[0] in wanted
         )
         for group in map(file.metadata.row_group, range(file.metadata.num_row_groups))
     ]

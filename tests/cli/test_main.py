@@ -157,3 +157,21 @@ def test_nothing_beside_us_is_imported(trap, tmp_path, how):
     assert sprung == ""
     assert done.returncode == 0, done.stderr
     assert Path("out/record.json").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a shell, /dev/full and ulimit")
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("{} >&-", "standard output is closed"),
+        ("{} > /dev/full", "cannot write what is printed: No space left on device"),
+        ("ulimit -v 300000; {}", "at least 512 MiB are needed"),
+    ],
+)
+def test_a_rough_machine_ends_in_one_line(how, said):
+    line = f"{sys.executable} -m narcissus --help"
+    words = ["bash", "-c", how.format(line)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1

@@ -180,3 +180,22 @@ def test_what_was_guessed_says_whom_the_refutation_is_about(answer, call, tmp_pa
     code, _, err = call("refute --pairs --secret membership", "--scores", str(path))
     assert code == 2
     assert "takes the place of another" in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ("1,1,a\n2,0,a,7\n", "line 3 has 4 cells"),
+        ("1,1,a\nx,0,a\n", "row 2, column `score`"),
+        ("1,1,a\n2,0,\n", "row 2, column `pair`, is empty"),
+        ("1,1,a\n2,0,a\n3,1,b\n", "row 3 belongs to a pair of 1 rows"),
+        ("1,,a\n2,0,a\n", "row 1, column `member`"),
+    ],
+)
+def test_a_malformed_line_is_named_by_its_place(call, tmp_path, rows, place):
+    path = tmp_path / "pairs.csv"
+    path.write_text("score,member,pair\n" + rows)
+    code, out, err = call("refute --pairs", "--scores", str(path))
+    assert (code, out) == (2, "")
+    assert place in err
+    assert "Traceback" not in err

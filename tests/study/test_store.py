@@ -1,8 +1,11 @@
 """The store of trials: what is intact is kept, what is not this study's is refused."""
 
+import contextlib
 import io
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import time
@@ -383,3 +386,27 @@ def test_a_store_without_trials_is_for_whoever_comes(victim, study, narcissus):
     Path("out/record.json").unlink()
     other = study("other.toml", threat={"targets": 10})
     assert narcissus("audit", other, "--out", "out", "--quiet")[0] == 0
+
+
+@pytest.mark.nightly
+def test_many_kills(study, command, digest):
+    """Killed at random moments, and resumed each time: the record is that of one quiet run."""
+    path = study(run={"trials": 30})
+    begin = time.monotonic()
+    subprocess.run(command(path, "--out", "quiet"), check=True, capture_output=True)
+    took, chance = time.monotonic() - begin, random.Random(1)
+    ended = 0
+    for _ in range(int(os.environ.get("NARCISSUS_KILLS", "200"))):
+        process = subprocess.Popen(
+            command(path, "--out", "killed"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            ended += process.wait(chance.uniform(0.3, 1) * took) == 0
+        process.kill()
+        process.wait()
+        if ended:  # done: kill it from the beginning again
+            assert digest("killed") == digest("quiet")
+            shutil.rmtree("killed")
+            ended = 0
+    subprocess.run(command(path, "--out", "killed"), check=True, capture_output=True)
+    assert digest("killed") == digest("quiet")

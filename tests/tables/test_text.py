@@ -69,6 +69,6 @@ def test_binary_data_far_into_a_file(write):
 
 def test_rows_much_wider_than_the_header(write):
     """Told at the first of them: a thousand such rows would not fit into memory."""
-    content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 50
+    content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 20
     with pytest.raises(InputError, match="line 3 has 400001 cells where the header has 2"):
         read_table(write(content, "people.csv.gz"))
