@@ -135,7 +135,7 @@ def test_bound_says_which_success_is_meant(answer, call):
 
 
 def test_the_first_example_of_the_readme_means_membership(answer):
-    line = "bound --epsilon 1 --delta 1e-5 --prior 0.5 --success exact --targets 100"
+    line = "bound --epsilon 1 --delta 1e-5 --prior 0.5 --secret membership --targets 100"
     assert "narcissus " + line in (ROOT / "README.md").read_text(encoding="utf-8")
     coin = "bound --epsilon 1 --delta 1e-5 --values 0.5,0.5 --targets 100"
     exact, values = answer(line), answer(coin)

@@ -381,8 +381,6 @@ def respellings(readings: Mapping[str, ColumnReading]) -> str:
 
 
 def examples(values: Iterable[Value], most: int = 3) -> str:
-    """Quote a few values, where messages may."""
-    if not values_shown():
-        return "values that --show-values shows"
+    """Quote a few values: of columns that do not fit, which nobody could mend unseen."""
     shown = [repr(_shown(value)) for value, _ in zip(values, range(most + 1), strict=False)]
     return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")
