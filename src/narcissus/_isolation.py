@@ -45,6 +45,11 @@ def isolate() -> None:
     with suppress(OSError):  # a folder that is gone
         here, ours = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         sys.path[:] = [p for p in sys.path if p not in {"", "."} and (p != here or p == ours)]
+    import_from_elsewhere()
+
+
+def import_from_elsewhere() -> None:
+    """Keep the current folder out of libraries' settings; a worker has its parent's path."""
     if not any(isinstance(finder, _FromElsewhere) for finder in sys.meta_path):
         sys.meta_path.insert(0, _FromElsewhere())
 

@@ -123,7 +123,7 @@ def test_a_frame_a_table_and_a_file_are_the_same_people(frame, quick, tmp_path, 
     assert quick(narcissus.read_table(frame), drop=["job"]).results == quick(drop=["job"]).results
     with pytest.raises(InputError, match="no column `jbo`; did you mean `job`"):
         quick(narcissus.read_table(frame), drop=["jbo"])
-    with pytest.raises(InputError, match="`bins` are for numbers"):
+    with pytest.raises(InputError, match="`bins` and `read_as` say how to read a file"):
         quick(narcissus.read_table(frame), bins={"income": {"above": 1}})
 
 

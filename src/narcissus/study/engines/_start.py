@@ -10,7 +10,7 @@ import sys
 # The path is the parent's without the current directory, and is set before anything is imported.
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from narcissus._isolation import isolate; isolate(); "
+    "from narcissus._isolation import import_from_elsewhere; import_from_elsewhere(); "
     "from narcissus.study.engines.{0} import main; main(int(sys.argv[2]))"
 )
 
