@@ -10,6 +10,7 @@ from narcissus.study.table.conclude import conclude
 from narcissus.study.table.excess import excesses
 from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.schema import ThresholdSpec
+from narcissus.study.table.held_out import held_out_guesses
 from narcissus.study.table.summary import summarise
 
 STUDY = {
@@ -66,8 +67,9 @@ def concluded(ready, made_up):
 def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
     threshold = ThresholdSpec(share=0.7, reason="r", origin="o")
     made, found = concluded(threshold)
+    guessed = held_out_guesses(made[0].experiment)
     for number, (one, result) in enumerate(zip(made, found, strict=True)):
-        numbers = summarise(made[0].experiment, number, one.trials)
+        numbers = summarise(made[0].experiment, number, one.trials, held_out=guessed)
         assert {k: getattr(result, k) for k in type(numbers).model_fields} == dict(numbers)
         expected = excesses(made[0].experiment, number, one.trials, threshold)
         assert result.excesses == tuple(expected)
