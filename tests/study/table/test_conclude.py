@@ -8,9 +8,9 @@ import pytest
 
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.excess import excesses
+from narcissus.study.table.held_out import held_out_guesses
 from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.schema import ThresholdSpec
-from narcissus.study.table.held_out import held_out_guesses
 from narcissus.study.table.summary import summarise
 
 STUDY = {
