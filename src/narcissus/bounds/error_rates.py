@@ -79,7 +79,7 @@ def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
     # One minus a rate loses up to a unit in the last place of 1.
     least = float(guarantee.least_alpha(found)) * (1 - _ROUNDING) - 4 * np.finfo(float).eps
     called = members * found
-    value = min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + _ROUNDING))
+    value = float(min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + _ROUNDING)))
     return Bound(
         value,
         f"precision at a recall of {found:g} and a base rate of {members:g}",
