@@ -58,7 +58,8 @@ def test_the_time_of_a_whole_run_is_measured(found):
 
 def test_pages_are_known_by_their_sizes_and_padding_hides_some(found):
     plain, padded = of(found, 'pages.py"'), of(found, "--pad")
-    assert plain["bayes_risk"]["high"] < 0.3
+    # The program throws coins of its own: its limit was .16 to .31 in twenty runs, and guessing .8.
+    assert plain["bayes_risk"]["high"] < plain["guessing_error"] / 2
     assert padded["bayes_risk"]["high"] > plain["bayes_risk"]["high"]
     assert set(padded["leakage"]) == {"min-entropy-leakage", "shannon-leakage"}
 

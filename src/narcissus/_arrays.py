@@ -28,9 +28,11 @@ def first_largest(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.int
 
 
 def pack(arrays: Arrays) -> bytes:
-    """Give arrays as bytes."""
+    """Bytes of arrays, none of them of objects; `savez` knows no `allow_pickle` before NumPy 2.1."""
+    if any(array.dtype.hasobject for array in arrays.values()):
+        raise ValueError("an array of objects would be pickled")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **dict(arrays))
+    np.savez_compressed(buffer, **dict(arrays))
     return buffer.getvalue()
 
 

@@ -67,10 +67,10 @@ def test_an_empty_file_is_described_and_not_tested(narcissus, files):
     [
         (["nothere"], "does not exist"),
         (["text", "--given", "nothere"], "does not exist"),
-        (["text", "--givn", "noise"], "Did you mean '--given'?"),
+        (["text", "--givn", "noise"], "Did you mean --given?"),
     ],
 )
 def test_what_is_wrong_is_said(narcissus, files, words, says):
     code, _, err = narcissus("complexity", *words)
     assert code == 2
-    assert says in err
+    assert says in err.replace("'", "")  # Click quotes it since 8.5

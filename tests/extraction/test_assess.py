@@ -101,7 +101,12 @@ def test_a_rival_program_lowers_the_estimate():
     assert after.quality < before.quality
     useless = assess(text(data), data, COPY, runs=10, rivals={"none": b"print(1)"})
     assert useless.complexity_estimate == before.complexity_estimate
-    assert [n.quantity for n in useless.not_assessed] == ["the rival program none"]
+    assert [n.quantity for n in useless.not_assessed] == [
+        "the rival program none",
+        "success with a release made without the data",
+    ]
+    other = assess(text(data), data, COPY, runs=10, other_releases={"other": b"10" * 200})
+    assert other.not_assessed == ()
 
 
 def test_few_runs_are_inconclusive():

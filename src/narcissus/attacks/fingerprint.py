@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import first_largest
 from narcissus._validation import between, integer, non_negative
 from narcissus.errors import InputError
 from narcissus.knowledge import Candidates
@@ -112,7 +113,7 @@ def _candidates(game: Any, attack: str) -> None:
 
 def _larger(known: Array, scores: NDArray[np.float64]) -> Array:
     """Give the candidate with the larger score; the candidates are in random order."""
-    return known[np.arange(len(known)), scores.argmax(axis=1)]
+    return known[np.arange(len(known)), first_largest(scores)]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._options import FilledIn
 from narcissus._validation import integer
 from narcissus.errors import InputError
@@ -105,7 +106,7 @@ class BucketHashing:
         if ranges:
             # The lightest group makes the worst predicate.
             widths = np.log(release[..., 1].astype(np.float64) - release[..., 0] + 1).sum(axis=2)
-            group = release[np.arange(trials), widths.argmin(axis=1)]
+            group = release[np.arange(trials), first_largest(-widths)]
             low, high = group[..., 0], group[..., 1]
         else:
             d = np.asarray(release).shape[-1]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.channels.estimators import WIDE, Classifier, Estimator, Guess, Scorer
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.observer import Observer
@@ -191,7 +192,7 @@ def _wrong(data: Samples, scorer: Scorer, block: Codes, share: Matrix | None) ->
     said: list[Any] = [np.zeros(0, dtype=np.intp)]
     for part in chunks(outputs, len(data.names)):
         scores = scorer(part)
-        said.append((scores if share is None else scores / share).argmax(axis=1))
+        said.append(first_largest(scores if share is None else scores / share))
     wrong: NDArray[np.bool_] = np.concatenate(said)[place.ravel()] != data.secret[block]
     return wrong
 

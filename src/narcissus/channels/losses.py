@@ -164,7 +164,7 @@ def write_channel(path: Path | str, made: Any) -> None:
         raise InputError(f"{path}: fractions are written to a CSV, since npz holds floats")
     packed = io.BytesIO()
     names = {"secrets": np.array(made.secrets), "outputs": np.array(made.outputs)}
-    np.savez_compressed(packed, allow_pickle=False, matrix=made.dense, **names)
+    np.savez_compressed(packed, matrix=made.dense, **names)
     put(path, packed.getvalue())
 
 

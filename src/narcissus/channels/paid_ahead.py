@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.channels.ahead import COMPARE_ON, ENOUGH, chunks, cuts
 from narcissus.channels.estimators import Estimator, Guess, Scorer
 from narcissus.channels.prior_draws import EXHAUSTED, Draws
@@ -49,7 +50,7 @@ class Gained:
 
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
         """Guess, and gain."""
-        return self.gain[(beliefs @ self.gain.T).argmax(axis=1), secret][None]
+        return self.gain[first_largest(beliefs @ self.gain.T), secret][None]
 
     def without(self, label: Codes) -> Floats:
         """Give the smallest gain."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from narcissus._arrays import first_largest
 from narcissus.channels.channel import Channel, channel, prior_for
 from narcissus.channels.gain import l_risk, loss_table
 from narcissus.results import Grade, Result
@@ -74,7 +75,7 @@ def remap(
     c = channel(matrix)
     table = loss_table(np.asarray(loss, dtype=np.float64).T, c.shape[0])
     costs = np.asarray(table @ c.scaled(prior_for(c, prior)))
-    chosen = costs.argmin(axis=0)
+    chosen = first_largest(-costs, axis=0)
     used = np.unique(chosen)
     names = [f"a{i + 1}" for i in range(len(table))] if answers is None else answers
     rows = (chosen[:, None] == used).astype(np.float64)

@@ -25,6 +25,11 @@ NO_SHADOW = NotAssessed(
     "no shadow data set was given",
     "name some under `shadows`: data of the same kind that the release has not seen",
 )
+NO_OTHER_RELEASE = NotAssessed(
+    "success with a release made without the data",
+    "none was given",
+    "name one under `other_releases` (a model: `reference`), made alike without this content",
+)
 
 
 @dataclass(frozen=True)

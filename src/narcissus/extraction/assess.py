@@ -25,7 +25,15 @@ from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction._taken import Taken, what_it_takes
-from narcissus.extraction._verdict import MARGIN, NEEDED, Found, Rival, judge, would_change
+from narcissus.extraction._verdict import (
+    MARGIN,
+    NEEDED,
+    NO_OTHER_RELEASE,
+    Found,
+    Rival,
+    judge,
+    would_change,
+)
 from narcissus.extraction.bench import Bench, Tried
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import ExtractionEvidence
@@ -146,7 +154,10 @@ def _played(
         taken = what_it_takes(bench, release, with_release.good_outputs, replaced, rng)
     tried += taken.rivals
     observer.finish()
-    return _weigh(bench, with_release, stand_ins, tried, shadows, taken)
+    found = _weigh(bench, with_release, stand_ins, tried, shadows, taken)
+    if other_releases:
+        return found
+    return replace(found, not_assessed=(*found.not_assessed, NO_OTHER_RELEASE))
 
 
 def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.errors import InputError
 from narcissus.extraction.relations.rows import normalised
 
@@ -141,6 +142,6 @@ def nearest_points(rows: FloatArray, points: FloatArray, block: int = 1024) -> N
         others = normalised(points).T
         for begin in range(0, len(rows), block):
             alike = normalised(rows[begin : begin + block]) @ others
-            place[begin : begin + block] = alike.argmax(axis=1)
+            place[begin : begin + block] = first_largest(alike)
             best[begin : begin + block] = alike.max(axis=1)
     return NearestPoints(np.clip(best, -1.0, 1.0), place)

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._options import FilledIn
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import distribution, integer, positive
@@ -85,7 +86,7 @@ class PosteriorGuess:
         """Give the largest posterior of each model, shape (models,)."""
         if self.likelihood is None or self.log_prior is None:
             raise InputError("call `prepare` first: the attack needs the prior and the training")
-        return (self.likelihood.log_density(release) + self.log_prior).argmax(axis=1)
+        return first_largest(self.likelihood.log_density(release) + self.log_prior)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.errors import InputError
 from narcissus.knowledge.types import Types, row_keys
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
@@ -96,7 +97,7 @@ class Targets:
     @cached_property
     def best_guess(self) -> Joint:
         """The guess about each person that is likeliest to count before any release, (n,)."""
-        return self.chances.argmax(axis=1)
+        return first_largest(self.chances)
 
     @property
     def best_chance(self) -> Floats:

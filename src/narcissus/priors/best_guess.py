@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.priors.elimination import Chain, chains, marginals, row_count
@@ -96,7 +97,7 @@ def best_guess(
     chance, limit = np.empty(row_count(factors)), np.empty(row_count(factors))
     if start is None:
         each = zip(marginals(factors), sets, strict=True)
-        found = np.stack([(rows @ s).argmax(axis=1) for rows, s in each], axis=1)
+        found = np.stack([first_largest(rows @ s) for rows, s in each], axis=1)
     else:
         found = np.array(start)
     copies = max(s.shape[1] / s.shape[0] for s in sets) + 2
@@ -208,7 +209,7 @@ class _Search:
                 moved = rows[gained]
                 best.limit[moved] = found.max(axis=1)[gained]
                 guesses[moved] = False
-                guesses[moved, found.argmax(axis=1)[gained]] = True
+                guesses[moved, first_largest(found)[gained]] = True
             rows = rows[best.limit[rows] > before + _SURE]
 
     def split(self, nodes: _Nodes, best: _Nodes) -> _Nodes:

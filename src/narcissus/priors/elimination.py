@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
 from narcissus.errors import InputError
@@ -212,7 +213,7 @@ def most_likely(factors: Factors) -> Codes:
         for number, step in enumerate(chain.steps):
             given = tuple(answer[part, c] for c in step.given)
             own = row if len(chain.tables[number]) > 1 else np.zeros_like(row)
-            answer[part, step.column] = chain.tables[number][(own, *given)].argmax(axis=-1)
+            answer[part, step.column] = first_largest(chain.tables[number][(own, *given)])
     return answer
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus.synthetic.files import GivenFiles
 from narcissus.synthetic.keys import keys_of
 from narcissus.synthetic.nearest import CLOSE, distances
@@ -80,4 +81,4 @@ class Inference:
             # half a row is added to each cell (Krichevsky and Trofimov 1981)
             likely = np.log(counts + 0.5) - np.log(times + 0.5 * size)
             beliefs += likely[codes[people]]
-        return values[beliefs.argmax(axis=1)] == truth
+        return values[first_largest(beliefs)] == truth

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from narcissus._arrays import first_largest
 from narcissus.attacks.table.places import ColumnSteps
 
 Floats = NDArray[np.float64]
@@ -222,7 +223,7 @@ def _nearest(equations: _Equations, weights: Floats) -> Mask:
     answer = _program(price, whole, upper, met)
     found = weights.ravel() if answer is None else answer[:width]
     best = np.zeros(weights.shape, dtype=bool)
-    best[np.arange(people), found.reshape(weights.shape).argmax(axis=1)] = True
+    best[np.arange(people), first_largest(found.reshape(weights.shape))] = True
     return best.ravel()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._random import child
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.knowledge import FactoredTargets
@@ -101,7 +102,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Guesses:
         picked: list[Guesses] = []
         for column in queries.unknown:
             values, found = chances(fitted[:, column])
-            picked.append(values[found.argmax(axis=1)])
+            picked.append(values[first_largest(found)])
         return np.stack(picked, axis=1)
     values, found = chances(queries.joint(fitted))
     beliefs = np.zeros((len(asked), queries.values))
