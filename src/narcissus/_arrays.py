@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,12 @@ def first_largest(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.int
 
 
 def pack(arrays: Arrays) -> bytes:
-    """Bytes of arrays, none of them of objects; `savez` knows no `allow_pickle` before NumPy 2.1."""
+    """Bytes of arrays, none of objects; before NumPy 2.1 `savez` has no `allow_pickle`."""
     if any(array.dtype.hasobject for array in arrays.values()):
         raise ValueError("an array of objects would be pickled")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **dict(arrays))
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(buffer, **named)
     return buffer.getvalue()
 
 
