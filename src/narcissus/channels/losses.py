@@ -163,7 +163,7 @@ def write_channel(path: Path | str, made: Any) -> None:
     if isinstance(made, RationalChannel):
         raise InputError(f"{path}: fractions are written to a CSV, since npz holds floats")
     packed = io.BytesIO()
-    names = {"secrets": np.array(made.secrets), "outputs": np.array(made.outputs)}
+    names: dict[str, Any] = {"secrets": np.array(made.secrets), "outputs": np.array(made.outputs)}
     np.savez_compressed(packed, matrix=made.dense, **names)
     put(path, packed.getvalue())
 
