@@ -75,7 +75,7 @@ NEWEST ?= 3.13
 TRIED := examples,parquet,accounting,fast,learn,games,compress,dask,sign,opendp,opendp-synthesizer
 define tried
 	$(BIN)/uv venv -q --clear -p $(2) build/versions/$(1)
-	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]'
+	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]' -e packages/narcissus-papers
 	$(BIN)/uv pip freeze -q -p build/versions/$(1) --exclude-editable > build/versions/$(1).txt
 	$(BIN)/uv pip install -q -p build/versions/$(1) -c build/versions/$(1).txt --group test -r requirements/build.in
 	PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2 $(3)
@@ -154,10 +154,10 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Narcissus needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(RUN_STAMP): $(BIN)/python requirements/run.lock requirements/build.lock pyproject.toml
+$(RUN_STAMP): $(BIN)/python requirements/run.lock requirements/build.lock pyproject.toml packages/narcissus-papers/pyproject.toml
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/run.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/build.lock
-	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e . -e packages/narcissus-papers
 	touch $@
 
 $(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock

@@ -23,6 +23,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 SOURCE = ROOT / "src" / "narcissus"
+PAPERS = ROOT / "packages" / "narcissus-papers"
 
 PAPER = re.compile(
     r"""Narcissus\ theory(?=[ ,]+\d) | [A-Z][\w'-]+(?:,\ [A-Z][\w'-]+)*
@@ -81,8 +82,10 @@ def places(text: str) -> Iterator[tuple[str, str]]:
 
 def modules(file: str = "*.py") -> Iterator[tuple[str, Path, ast.Module]]:
     """Yield every module in files of that name: dotted name, path, syntax tree."""
-    for path in sorted(SOURCE.rglob(file)):
-        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    sources = {path: SOURCE.parent for path in SOURCE.rglob(file)}
+    sources |= {path: PAPERS / "src" for path in PAPERS.glob(f"src/**/{file}")}
+    for path, folder in sorted(sources.items()):
+        parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         yield name, path, ast.parse(path.read_text(encoding="utf-8"))
 
@@ -179,7 +182,7 @@ def marked_tests() -> dict[tuple[str, str], list[str]]:
     one paper may follow each other. It is read, not run.
     """
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+    for path in sorted([*(ROOT / "tests").rglob("test_*.py"), *PAPERS.rglob("test_*.py")]):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
@@ -252,7 +255,7 @@ def statements() -> str:
     Those that are made from pieces take long, and are only named.
     """
     sys.path.insert(0, str(SOURCE.parent))
-    from narcissus.reproduce import ITEMS, PAPERS
+    from narcissus_papers import ITEMS, PAPERS
 
     tests = marked_tests()
     lines = [
@@ -303,7 +306,7 @@ def is_numbered(item: Any) -> bool:
 
 def claims(item: Any) -> str:
     """Say how many claims of a statement held, by how they are shown, and which fail and why."""
-    from narcissus.reproduce import Given
+    from narcissus_papers import Given
 
     if item.pieces or item.seconds > LONGEST:
         return f"not computed for this page (some {item.seconds:g} s): run it"

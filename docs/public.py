@@ -32,7 +32,7 @@ NAMES = {
     "tables": "Bins Table read_table",
 }
 """Module -> what of it ``narcissus.NAME`` gives."""
-UNLISTED = {"cli", "reproduce"}
+UNLISTED = {"cli"}
 """Packages that nobody imports from: commands."""
 ORDER = (
     *("tables", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),

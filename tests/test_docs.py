@@ -12,7 +12,7 @@ import click
 import pytest
 
 from narcissus.cli.main import COMMANDS
-from narcissus.reproduce import Held, Item, Printed, Quote, Reproduced
+from narcissus_papers import Held, Item, Printed, Quote, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -208,7 +208,7 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
         replace(item("sizes"), kind="figure"),  # ours, and no figure of the paper's
         replace(item("97a"), kind="figure", make=lambda _given: apart),
     )
-    monkeypatch.setattr("narcissus.reproduce.ITEMS", {one.name: one for one in items})
+    monkeypatch.setattr("narcissus_papers.ITEMS", {one.name: one for one in items})
     fitted = Printed("y", quote, 1.0, fitted="chosen so")
     chosen = replace(item("1"), make=lambda _given: Reproduced(printed=(fitted,)))
     assert build.claims(chosen) == (

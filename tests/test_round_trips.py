@@ -39,7 +39,7 @@ def public():
     found, seen = {}, set()
     for room in pkgutil.walk_packages(narcissus.__path__, "narcissus."):
         parts = room.name.split(".")[1:]
-        if parts[0] in {"cli", "reproduce"} or any(part.startswith("_") for part in parts):
+        if parts[0] in {"cli"} or any(part.startswith("_") for part in parts):
             continue
         if not room.ispkg:
             continue

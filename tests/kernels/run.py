@@ -39,7 +39,7 @@ TESTS = (
     "tests/cli/test_verify.py",
     "tests/study/test_record.py",
     "tests/study/test_upgrade.py",
-    "tests/reproduce/test_kept.py",
+    "packages/narcissus-papers/tests/test_kept.py",
     "tests/channels/test_kept_runs.py",
     "tests/bounds/test_threat.py",
     "tests/guarantees/test_accounted.py",

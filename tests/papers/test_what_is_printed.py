@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from narcissus import reproduce as room
-from narcissus.reproduce import ITEMS, Given, Quote
+import narcissus_papers as room
+from narcissus_papers import ITEMS, Given, Quote
 
 PAPERS = {"swanberg": ("001",), "chatzikokolakis": ("002",), "cohen": ("003", "000"),
           "kaplan": ("004",)}  # fmt: skip
@@ -32,7 +32,7 @@ def declared():
     """Find the quotes that modules declare, each with the part of the room it stands in."""
     found = {}
     for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
-        part = module.name.split(".")[2]
+        part = module.name.split(".")[1]
         values = vars(importlib.import_module(module.name)).values()
         for value in values:
             for one in value.values() if isinstance(value, dict) else [value]:

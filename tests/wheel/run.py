@@ -1,12 +1,13 @@
-"""Build the wheel and do the main job with nothing but it, on every Python that it is made for.
+"""Build the wheels and do the main job with nothing but the first, on every Python it is made for.
 
     python tests/wheel/run.py                   # dist/narcissus-VERSION-py3-none-any.whl, tried
     python tests/wheel/run.py --python 3.12     # on this one alone, which must be there
 
 For each version: a fresh environment outside the repository, the wheel with what it depends on
 (from wherever pip is told to look), an empty folder; then `narcissus examples audit-a-table`,
-`narcissus audit`, and a look at the report and the record. A Python that is not on this machine
-is skipped, and said to be. Exit code 1 if a try fails, or if there was none.
+`narcissus audit`, and a look at the report and the record. Then the wheel of the papers is added,
+without which `narcissus reproduce` says what is missing. A Python that is not on this machine is
+skipped, and said to be. Exit code 1 if a try fails, or if there was none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PAPERS = ROOT / "packages" / "narcissus-papers"
 PYTHONS = ("3.11", "3.12", "3.13")
 STUDY = "audit-a-table"
 STATUS = "met"  # proved at the level that the study plans: no matter of chance
@@ -54,10 +56,10 @@ def said(*command: str | Path, folder: Path | None = None) -> str:
     return done.stdout
 
 
-def build(out: Path) -> Path:
-    """Build the wheel into a folder, with what `make audit` installs for this."""
+def build(out: Path, source: Path = ROOT) -> Path:
+    """Build a wheel into a folder, with what `make audit` installs for this."""
     with tempfile.TemporaryDirectory() as folder:
-        said(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, folder=ROOT)
+        said(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, folder=source)
         [wheel] = Path(folder).glob("*.whl")
         out.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(wheel, out))
@@ -94,7 +96,27 @@ def agree(what: str, is_so: bool) -> None:
         raise FailedError(f"not so: {what}")
 
 
-def try_wheel(wheel: Path, python: str, folder: Path) -> None:
+def try_papers(papers: Path, bin_: Path, folder: Path) -> None:
+    """Ask for a figure without the wheel of the papers, and with it."""
+    lacks = subprocess.run(
+        [bin_ / "narcissus", "reproduce", "--list"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    agree(
+        "without the papers it is said what to install",
+        "pip install narcissus-papers" in lacks.stderr,
+    )
+    agree("that is bad input", lacks.returncode == 2)
+    said(bin_ / "python", "-m", "pip", "install", "-q", "--no-deps", papers)
+    said(bin_ / "python", "-m", "pip", "check")
+    made = said(bin_ / "narcissus", "reproduce", "001", "--figure", "1", folder=folder)
+    agree("a figure is made again", "001 figure 1" in made)
+
+
+def try_wheel(wheel: Path, papers: Path, python: str, folder: Path) -> None:
     """Install the wheel into an environment of its own, and audit a table from an empty folder."""
     said(python, "-m", "venv", folder / "venv")
     bin_ = folder / "venv" / "bin"
@@ -119,6 +141,7 @@ def try_wheel(wheel: Path, python: str, folder: Path) -> None:
     )
     agree(f"the threshold is {STATUS}: {record['verdict']}", record["status"] == STATUS)
     agree("the report is a page with the title", "</html>" in report and record["title"] in report)
+    try_papers(papers, bin_, empty)
 
 
 def main() -> int:
@@ -129,10 +152,11 @@ def main() -> int:
     given = parser.parse_args()
     try:
         wheel = build(given.out.resolve())
+        papers = build(given.out.resolve(), PAPERS)
     except FailedError as error:
         print(f"the wheel cannot be built: {error}")
         return 1
-    print(f"built {wheel}", flush=True)
+    print(f"built {wheel} and {papers.name}", flush=True)
     worked, failed = 0, 0
     for version in given.python or PYTHONS:
         python = found(version)
@@ -145,7 +169,7 @@ def main() -> int:
         start = time.monotonic()
         try:
             with tempfile.TemporaryDirectory(prefix="narcissus-wheel-") as folder:
-                try_wheel(wheel, python, Path(folder).resolve())
+                try_wheel(wheel, papers, python, Path(folder).resolve())
         except FailedError as error:
             failed += 1
             print(f"Python {version} ({python}): FAILED: {error}", flush=True)

@@ -16,10 +16,10 @@ from narcissus.knowledge import Hidden, KnownRows
 from narcissus.mechanisms import Constant, ExactAverage, Parity
 from narcissus.profiles import Bayes, write_out
 from narcissus.profiles.closed_forms.hidden_nature import SmallSuperset, small_delta
-from narcissus.reproduce.kaplan.cases import parities
 from narcissus.success.relations import Member
 from narcissus.worlds import Superset, Tardos
 from narcissus.worlds.populations import multisets, orders
+from narcissus_papers.kaplan.cases import parities
 
 
 def test_multisets_by_listing():

@@ -21,7 +21,7 @@ from narcissus._isolation import isolate
 from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
-from narcissus.errors import NarcissusError
+from narcissus.errors import InputError, NarcissusError
 
 # name -> (module, one line for the help page); the module holds a click command `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "privacy": ("narcissus.cli.privacy", "Two neighbours and an event that show what is lost."),
     "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
     "scale": ("narcissus.cli.scale", "A game's success and bound against one of its parameters."),
-    "reproduce": ("narcissus.cli.reproduce", "A paper's figures and tables, ours beside theirs."),
+    "reproduce": ("narcissus_papers.command", "A paper's figures and tables, ours beside theirs."),
     "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
     "verify": ("narcissus.cli.verify", "Play a record's study again; compare every number."),
     "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
@@ -80,7 +80,15 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(COMMANDS[cmd_name][0]).command
+        try:
+            return import_module(COMMANDS[cmd_name][0]).command
+        except ModuleNotFoundError as error:
+            if error.name != "narcissus_papers":
+                raise
+            raise InputError(
+                f"`{cmd_name}` is in the package narcissus-papers, which is not installed here: "
+                "pip install narcissus-papers"
+            ) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,0 +1,32 @@
+"""The papers' figures, tables and statements, made again: ours beside what is printed."""
+
+from narcissus_papers.base import (
+    PAPERS,
+    Given,
+    Held,
+    Item,
+    Line,
+    Needed,
+    Panel,
+    Printed,
+    Quote,
+    Reproduced,
+)
+from narcissus_papers.items import ITEMS, chosen
+from narcissus_papers.run import reproduce
+
+__all__ = [
+    "ITEMS",
+    "PAPERS",
+    "Given",
+    "Held",
+    "Item",
+    "Line",
+    "Needed",
+    "Panel",
+    "Printed",
+    "Quote",
+    "Reproduced",
+    "chosen",
+    "reproduce",
+]

@@ -1,0 +1,44 @@
+"""Chatzikokolakis et al. 2023, Bayes Security: figures, tables and statements."""
+
+from narcissus_papers.base import Item
+from narcissus_papers.chatzikokolakis.composition import COMPOSITION
+from narcissus_papers.chatzikokolakis.computing import COMPUTING
+from narcissus_papers.chatzikokolakis.corner_points import CORNER_POINTS
+from narcissus_papers.chatzikokolakis.databases import DATABASES
+from narcissus_papers.chatzikokolakis.figure_1 import FIGURE_1
+from narcissus_papers.chatzikokolakis.figure_2 import FIGURE_2
+from narcissus_papers.chatzikokolakis.figure_3 import FIGURE_3
+from narcissus_papers.chatzikokolakis.figure_4 import FIGURE_4
+from narcissus_papers.chatzikokolakis.figure_5 import FIGURE_5
+from narcissus_papers.chatzikokolakis.figure_6 import FIGURE_6A, FIGURE_6B, FIGURE_6C
+from narcissus_papers.chatzikokolakis.figure_7 import FIGURE_7
+from narcissus_papers.chatzikokolakis.figure_8 import FIGURE_8
+from narcissus_papers.chatzikokolakis.leakage import LEAKAGE
+from narcissus_papers.chatzikokolakis.local_privacy import LOCAL_PRIVACY
+from narcissus_papers.chatzikokolakis.mechanisms import MECHANISMS
+from narcissus_papers.chatzikokolakis.security import SECURITY
+from narcissus_papers.chatzikokolakis.tables import TABLE_1, TABLE_2
+
+ALL: tuple[Item, ...] = (
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    FIGURE_6A,
+    FIGURE_6B,
+    FIGURE_6C,
+    FIGURE_7,
+    FIGURE_8,
+    TABLE_1,
+    TABLE_2,
+    *SECURITY,
+    *CORNER_POINTS,
+    *COMPOSITION,
+    *LOCAL_PRIVACY,
+    *DATABASES,
+    *LEAKAGE,
+    *MECHANISMS,
+    *COMPUTING,
+)
+"""What of this paper can be made again, in its order."""

@@ -1,0 +1,252 @@
+"""Section 1.1 of Cohen et al. 2024: what an attacker is compared with."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+
+from narcissus.game import Game
+from narcissus.mechanisms import Constant, Identity, RandomizedResponse, through_channel
+from narcissus.profiles import cover, write_out, write_out_family
+from narcissus.success.relations import Member, Pinned
+from narcissus.worlds import Bits, Family, Finite, MonaLisa
+from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.cohen.cases import (
+    EPSILONS,
+    ROOM,
+    Labelled,
+    attackers,
+    audit_of,
+    channels,
+    checked,
+    claims,
+    item,
+    partitions,
+    profile_of,
+    proved,
+    rates_of,
+)
+
+CITIZENS = 12
+"""Citizens of the first situation of section 1.1.1; the Mona Lisa is number 0."""
+
+
+def definition_1_4(_given: Given) -> Reproduced:
+    """Show that a baseline near one makes the definition empty.
+
+    Source: Cohen et al. 2024, Definition 1.4.
+    """
+    rows = []
+    for n, rate in product((1, 2, 3), (0.5, 0.9, 1.0)):
+        exact = write_out(Game(MonaLisa(n, 2, rate), Identity(), Member()))
+        for epsilon in EPSILONS:
+            lost, best = exact.robust(epsilon)
+            # every mechanism releases less than the data themselves
+            rows.append((lost, 1 - math.exp(epsilon) * best, exact.delta(epsilon)))
+    hidden = write_out(Game(MonaLisa(3, 2, 0.9), Identity(), Member()))
+    lost, best = hidden.robust(0.01)
+    return claims(
+        proved(
+            "it is empty once the best fixed guess succeeds with e^-eps (1 - delta): then no "
+            "mechanism breaks it, as releasing the data themselves shows "
+            f"({len(rows)} worlds with a Mona Lisa and epsilons)",
+            all(lost <= max(0.0, room) + ROOM for lost, room, _ in rows),
+        ),
+        checked(
+            "releasing three rows, each the Mona Lisa with rate .9, satisfies it at epsilon .01 "
+            f"and delta 0: the best fixed guess has {best:.4f}; its least delta for Narcissus "
+            f"resiliency is {hidden.delta(0.01):.4f}",
+            lost == 0 and hidden.delta(0.01) > 0.15,
+        ),
+    )
+
+
+def situations() -> tuple[Finite, Bits]:
+    """Give both situations of section 1.1.1, the first one of two rows."""
+    people = range(1, CITIZENS + 1)
+    plain = [(a, b) for a in people for b in people]
+    with_her = [(0, b) for b in people]
+    chances = [0.5 / len(plain)] * len(plain) + [0.5 / len(with_her)] * len(with_her)
+    return Finite(plain + with_her, chances), Bits(2)
+
+
+def definition_1_5(_given: Given) -> Reproduced:
+    """Compare both situations of section 1.1.1.
+
+    Source: Cohen et al. 2024, Definition 1.5.
+    """
+    photos, bits = situations()
+    told, nothing = (
+        write_out(Game(photos, mechanism, Member())) for mechanism in (Identity(), Constant())
+    )
+    below, above = [], []
+    for labels in partitions(4):
+        exact = write_out(Game(bits, Labelled(labels), Pinned(1)))
+        below.append(max(exact.beyond(tau) for tau in (0.0, 0.25, 0.499)))
+        above.append(min(exact.beyond(tau) for tau in (0.5, 0.75, 1.0)))
+    return claims(
+        checked(
+            "first situation, the Mona Lisa in half of the data sets: with tau below 1/2 a release "
+            f"of the data breaks it for every epsilon below 1 ({told.beyond(0.499):g}), a release "
+            f"of nothing for none above a citizen's chance ({nothing.beyond(0.499):.3f})",
+            abs(told.beyond(0.499) - 1) <= ROOM and nothing.beyond(0.499) < 0.2,
+        ),
+        proved(
+            "first situation, tau of 1/2 or more: naming the Mona Lisa breaks it for every "
+            "mechanism and epsilon below 1/2",
+            min(nothing.beyond(tau) for tau in (0.5, 0.9, 1.0)) >= 0.5 - ROOM,
+        ),
+        proved(
+            "second situation, one bit of a random vector: with tau below 1/2 every mechanism is "
+            f"safe with epsilon 0 ({len(below)} mechanisms: all functions of two bits)",
+            max(below) == 0,
+        ),
+        proved(
+            "second situation, tau of 1/2 or more: no mechanism is safe with epsilon below 1/2",
+            min(above) >= 0.5 - ROOM,
+        ),
+    )
+
+
+def definition_1_6(_given: Given) -> Reproduced:
+    """Hold the exact profile against every attacker.
+
+    Source: Cohen et al. 2024, Definition 1.6.
+    """
+    apart: list[float] = []
+    for rows, epsilon, rate in product(channels(6, 4, 3), EPSILONS, (0.1, 0.5)):
+        data = np.array(list(product((0, 1), repeat=2)))
+        chance = np.array([rate ** sum(s) * (1 - rate) ** (2 - sum(s)) for s in data.tolist()])
+        holds = np.array([data[:, i] == b for i in (0, 1) for b in (0, 1)], dtype=np.float64)
+        joint = chance[:, None] * rows
+        found = (rates_of(a, joint, holds, chance) for a in attackers(3, 4))
+        best = max(s - math.exp(epsilon) * b for s, b in found)
+        world = Finite([[k] for k in range(4)], chance.tolist())
+        game = Game(world, through_channel(rows.tolist()), _OneBit())
+        apart.append(abs(best - write_out(game).delta(epsilon)))
+    rates = (0.01, 0.1, 0.3, 0.5)
+    family = write_out_family(
+        Game(Family([Bits(3, r) for r in rates]), Labelled((0, 1, 1, 2, 1, 2, 2, 3)), Pinned(1))
+    )
+    worst = family.worst([0.0, 1.0])
+    every = [
+        cover(family.members[worst[0].member], 0.0, 1.0, e, tolerance=0.01) for e in (0.0, 1.0)
+    ]
+    alone = [max(one.delta(e) for one in family.members.values()) for e in (0.0, 1.0)]
+    return claims(
+        proved(
+            "the least delta is the sum over releases of the largest gain of any attempt: "
+            f"{len(apart)} games of two bits, every one of 125 attackers",
+            max(apart) <= ROOM,
+        ),
+        checked(
+            "of a family, the worst distribution counts: the count of three bits with rates "
+            f"{', '.join(map(str, rates))}: {worst[0].member} at epsilon 0, {worst[1].member} at 1",
+            all(abs(one.best.delta - d) <= ROOM for one, d in zip(worst, alone, strict=True)),
+        ),
+        proved(
+            "of all rates from 0 to 1 together, those between that nobody looks at included: delta "
+            f"at most {every[0].at_most:.4f} at epsilon 0 and {every[1].at_most:.4f} at 1; rates "
+            f"{every[0].rate:.3f} and {every[1].rate:.3f} need {every[0].least:.4f} and "
+            f"{every[1].least:.4f}",
+            all(
+                one.complete and one.at_most >= d - ROOM
+                for one, d in zip(every, alone, strict=True)
+            ),
+            section="2.2",
+        ),
+    )
+
+
+class _OneBit:
+    """A bit of a data set that is the number of two bits."""
+
+    def holds(self, data: np.ndarray, attempt: np.ndarray, rng: object) -> np.ndarray:
+        place, bit = np.asarray(attempt) // 2, np.asarray(attempt) % 2
+        return (data[:, 0] >> (1 - place)) & 1 == bit
+
+    def guesses(self, data: np.ndarray) -> np.ndarray:
+        return np.arange(4)
+
+
+def example_1_7(_given: Given) -> Reproduced:
+    """Follow attackers who name the Mona Lisa, and others. Source: Cohen et al. 2024, Example 1.7.
+
+    With ``p`` the chance that she is among the rows, an attacker who names her for some releases
+    only, or never, has success at most ``p`` and gains at most ``p (1 - e^eps p)``, or nothing
+    where that is below 0.
+    """
+    only, all_of, limits = [], [], []
+    for n, epsilon in product((1, 2, 3), (0.0, 0.1, 0.3)):
+        world = MonaLisa(n, 2, 0.5)
+        exact = write_out(Game(world, Identity(), Member()))
+        block = next(iter(exact.blocks()))
+        her = int(np.flatnonzero((np.asarray(exact.guesses) == 0).all(axis=1))[0])
+        gains = block.success[her] - math.exp(epsilon) * block.baseline[her]
+        p = float(exact.fixed[her])
+        only.append(np.maximum(gains, 0).sum() - max(0.0, p * (1 - math.exp(epsilon) * p)))
+        all_of.append(exact.delta(epsilon))
+        limits.append(p * (1 - p))
+    certain = 1 - 0.5**20
+    return claims(
+        proved(
+            "who names nobody but the Mona Lisa gains p (1 - e^eps p) at most, or nothing, with p "
+            f"the chance that she is there: {len(only)} worlds and epsilons, reached where the "
+            "data are released; with 20 rows, each hers with rate 1/2, that is "
+            f"{certain - certain**2:.1e}",
+            max(map(abs, only)) <= ROOM and certain * (1 - certain) < 1e-6,
+        ),
+        checked(
+            "who recovers a citizen gains more: the best attacker of the released rows",
+            all(a > b for a, b in zip(all_of[::3], limits[::3], strict=True)),
+        ),
+    )  # fmt: skip
+
+
+def example_1_8(_given: Given) -> Reproduced:
+    """Pin k of n bits. Source: Cohen et al. 2024, Example 1.8."""
+    fixed, apart = [], []
+    for k, own in product((1, 2, 3, 4), (0.5, 1.0)):
+        exact = write_out(Game(Bits(4), RandomizedResponse(own), Pinned(k)))
+        fixed.append(np.abs(exact.fixed - 2.0**-k).max())
+        block = next(iter(exact.blocks()))
+        released = np.asarray(exact.channel.matrix.sum(axis=0)).ravel() / 16
+        for epsilon in EPSILONS:
+            beyond = np.maximum(
+                block.success.max(axis=0) - math.exp(epsilon) * 2.0**-k * released, 0
+            )
+            apart.append(abs(exact.delta(epsilon) - beyond.sum()))
+    return claims(
+        proved(
+            "every attempt at k bits has the baseline 2^-k, so an attacker must beat e^eps 2^-k: "
+            "four bits, k from 1 to 4, all places and entries, two mechanisms",
+            max(fixed) <= ROOM and max(apart) <= ROOM,
+        )
+    )
+
+
+BASELINES: tuple[Item, ...] = (
+    item(
+        "Definition 1.4", "Robust: no better than e^eps times the best fixed guess, and delta.",
+        definition_1_4, audit_of("fixed-baseline"),
+    ),
+    item(
+        "Definition 1.5", "Robust at a threshold: attempts with a small baseline seldom succeed.",
+        definition_1_5, profile_of("threshold-dilemma"),
+    ),
+    item(
+        "Definition 1.6", "Narcissus resiliency: no better than e^eps times one's own baseline.",
+        definition_1_6, profile_of("counting-query-every-rate"),
+    ),
+    item(
+        "Example 1.7", "The attacker must recover a citizen, not the Mona Lisa.",
+        example_1_7, audit_of("mona-lisa-narcissus"),
+    ),
+    item(
+        "Example 1.8", "Pinning k of n bits must beat 2^-k.",
+        example_1_8, profile_of("pinned-bits"),
+    ),
+)  # fmt: skip
+"""The statements of this section."""

@@ -1,0 +1,171 @@
+"""Small worlds, mechanisms, relations and attackers on which the statements are computed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.mechanisms.base import ReleaseChannel, deterministic
+from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced
+
+Matrix = NDArray[np.float64]
+
+ROOM = 1e-12
+"""How far rounding may take two numbers apart that are equal."""
+
+EPSILONS = (0.0, 0.3, 1.0, 2.0)
+
+EXTRACT = "narcissus extract examples/extraction/copy.toml"
+"""What a user runs on a program that is said to extract."""
+
+
+def profile_of(study: str) -> str:
+    """Say what a user runs, and changes, for the exact answer against every attacker."""
+    return f"narcissus examples {study} && narcissus profile {study}.toml"
+
+
+def audit_of(study: str) -> str:
+    """Say what a user runs, and changes, to play a game against attackers."""
+    return f"narcissus examples {study} && narcissus audit {study}.toml"
+
+
+def item(
+    number: str,
+    title: str,
+    make: Callable[[Given], Reproduced],
+    command: str,
+    *,
+    seconds: float = 0.5,
+    paper: str = "003",
+) -> Item:
+    """Give a statement of the paper that is computed at once."""
+    return Item(paper, "statement", number, title, seconds, make, command=command)
+
+
+def claims(*held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()) -> Any:
+    """Give what a statement claims."""
+    return Reproduced(held=held, printed=printed, notes=notes)
+
+
+def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:
+    """Say what the documentation proves for all, and the code computes on cases."""
+    return Held(f"{what} (proof: Narcissus theory {section})", bool(holds), "proved", because)
+
+
+def checked(
+    what: str, holds: bool, because: str = "", *, words: str = "", place: str = "", number: str = ""
+) -> Held:
+    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
+    quote = Quote(number, words, place) if words else None
+    return Held(what, bool(holds), "checked", because, quote)
+
+
+def channels(number: int, secrets: int = 2, outputs: int = 4) -> list[Matrix]:
+    """Give random channels, of every two one with zeros and ties."""
+    rng = np.random.default_rng(2024)
+    made: list[Matrix] = []
+    for which in range(number):
+        shape = (secrets, outputs)
+        weights = rng.random(shape) if which % 2 else rng.integers(0, 4, shape).astype(np.float64)
+        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        made.append(weights / weights.sum(axis=1, keepdims=True))
+    return made
+
+
+def partitions(things: int) -> Iterator[tuple[int, ...]]:
+    """Yield the label of each thing for each way to sort them: all functions but for names."""
+
+    def further(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(labels) == things:
+            yield labels
+            return
+        for label in range(max(labels, default=-1) + 2):
+            yield from further((*labels, label))
+
+    yield from further(())
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A function of the data set, given by its value for each.
+
+    Parameters
+    ----------
+    labels
+        The release of each data set, in the order of all tuples of ``values`` values.
+    values
+        A record is one of ``0 .. values - 1``.
+    """
+
+    labels: tuple[int, ...]
+    values: int = 2
+
+    def release(self, data: Any, rng: np.random.Generator) -> Any:
+        """Look the data sets up."""
+        places = self.values ** np.arange(data.shape[1])[::-1]
+        return np.asarray(self.labels)[data.astype(np.int64) @ places]
+
+    def channel(self, data: Any) -> ReleaseChannel:
+        """Write the function out."""
+        return deterministic(self.release(data, np.random.default_rng(0)))
+
+
+@dataclass(frozen=True)
+class AttemptTypes:
+    """A relation on data sets 0 and 1: attempt ``t`` holds for ``S_b`` if bit ``b`` of it is 1.
+
+    All that a relation can be on two data sets is which of these four attempts there are.
+    """
+
+    types: tuple[int, ...]
+
+    def holds(self, data: Any, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Look up the bit of each attempt."""
+        return ((np.asarray(attempt) >> data[:, 0]) & 1).astype(bool)
+
+    def guesses(self, data: Any) -> NDArray[np.int64]:
+        """Give the attempts."""
+        return np.array(self.types)
+
+
+RELATIONS = [
+    AttemptTypes(types)
+    for size in range(1, 5)
+    for types in itertools.combinations(range(4), size)
+    if types != (0,)
+]
+"""All relations on two data sets, but the one that never holds."""
+
+
+def attackers(releases: int, attempts: int) -> Iterator[tuple[int, ...]]:
+    """Yield every attacker: an attempt for each release, -1 for none."""
+    yield from itertools.product(range(-1, attempts), repeat=releases)
+
+
+def rates_of(
+    attacker: tuple[int, ...], joint: Matrix, holds: Matrix, chance: Matrix
+) -> tuple[float, float]:
+    """Give success and own baseline of an attacker, from their definitions.
+
+    Parameters
+    ----------
+    attacker
+        An attempt for each release, -1 for none.
+    joint
+        Probability of data set and release, shape (D, Y).
+    holds
+        Whether each attempt holds for each data set, shape (Z, D).
+    chance
+        Probability of each fresh data set, shape (D,).
+    """
+    success = baseline = 0.0
+    for y, z in enumerate(attacker):
+        if z >= 0:
+            success += float(holds[z] @ joint[:, y])
+            baseline += float(joint[:, y].sum()) * float(holds[z] @ chance)
+    return success, baseline

@@ -1,0 +1,185 @@
+"""``narcissus reproduce``: a paper's figures, tables and statements, ours beside theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from narcissus.cli import options
+from narcissus.cli.engine import engine_of
+from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.long_work import agreed
+from narcissus.cli.main import NOT_ASSESSED, OK
+
+if TYPE_CHECKING:
+    from narcissus_papers import Item, Reproduced
+    from narcissus_papers.base import Kind
+    from narcissus_papers.page import Made
+
+HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
+number that is printed beside ours.
+
+PAPER is a number: 000 and 003 Narcissus resiliency, 001 Beyond the worst case, 002 Bayes security,
+004 Bayesian extraction-safety. Figure 2 is all of its parts, 2a and 2b.
+
+\b
+Examples:
+  narcissus reproduce --list
+  narcissus reproduce 001 --figure 1
+  narcissus reproduce 001 --figure 2b --out figures
+  narcissus reproduce --all --out papers --workers 4
+  narcissus reproduce 001 --all --data downloads --out papers
+
+FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and index.html for all.
+What is finished is kept there: interrupted, the same command continues, and what was made by other
+code, versions or data is made anew. One that fails does not stop the others (exit code 3).
+
+Each number that is printed agrees (to its last digit), differs, or is fitted (a constant of ours
+was chosen so that it agrees); where the paper prints a curve only there is no number in print.
+
+Some take data that do not come with Narcissus: put the files into a folder and name it by --data.
+A note says which file is missing, and where it is from; what needs it is then left out.
+
+\b
+Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
+Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fitted, no number in
+print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
+within, quote, place), held (what, holds, shown, because, quote, place), notes, data (rows, names
+first).
+"""
+
+
+@click.command(help=HELP, short_help="A paper's figures and tables, ours beside theirs.")
+@click.argument("paper", required=False)
+@click.option("--figure", metavar="N", help="A figure by its number.")
+@click.option("--table", metavar="N", help="A table by its number.")
+@click.option("--statement", metavar="S", help="A theorem, lemma or example by its number.")
+@click.option("--list", "listed", is_flag=True, help="Name all that can be made again.")
+@click.option("--all", "everything", is_flag=True, help="Make all of them (of PAPER, if given).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Folder to write to; without it only the numbers are printed.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Folder with data that are not in Narcissus; their checksums are looked at.",
+)
+@options.workers("Worker processes; the numbers do not depend on it.")
+@options.engine
+@options.yes
+@options.quiet
+@options.as_json("Print JSON in full precision.")
+def command(
+    paper: str | None,
+    *,
+    figure: str | None,
+    table: str | None,
+    statement: str | None,
+    listed: bool,
+    everything: bool,
+    out: Path | None,
+    data: Path | None,
+    workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Make figures, tables and statements again."""
+    from narcissus.cli.progress import progress
+    from narcissus_papers import chosen, reproduce
+    from narcissus_papers.texts import as_dict
+
+    kind, number = _asked(
+        paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
+    )
+    if listed and everything:
+        raise click.UsageError("--list names what --all makes: give one of them")
+    items = chosen(paper, kind, number)
+    if listed:
+        _list(items, as_json=as_json)
+        return OK
+    if out is not None:
+        on_interrupt("what is finished is kept; the same command continues")
+
+    def make(hours: float | None) -> list[Made]:
+        with (
+            progress(quiet=quiet) as observer,
+            engine_of(engine, scheduler, workers) as player,
+        ):
+            return reproduce(
+                items,
+                out,
+                data=data,
+                engine=player,
+                workers=workers,
+                hours=hours,
+                observer=observer,
+            )
+
+    made = agreed(make, yes=yes)
+    failed = [item.name for item, one in made if one.failed]
+    if as_json:
+        found = [as_dict(item, one) for item, one in made]
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    else:
+        for item, one in made:
+            _say(item, one)
+        if out is not None:
+            click.echo(f"wrote {out / 'index.html'}")
+    if failed:
+        click.echo(f"failed: {', '.join(failed)}", err=True)
+    return NOT_ASSESSED if failed else OK
+
+
+def _asked(
+    paper: str | None, named: dict[Kind, str | None], several: bool
+) -> tuple[Kind | None, str | None]:
+    """Give the one kind and number that is asked for, or none where all are."""
+    asked: list[tuple[Kind, str]] = [(k, n) for k, n in named.items() if n is not None]
+    if len(asked) + several != 1:
+        raise click.UsageError("give one of --figure N, --table N, --statement S, --all and --list")
+    if not asked:
+        return None, None
+    if paper is None:
+        raise click.UsageError(f"--{asked[0][0]} needs the number of a PAPER, such as 001")
+    kind, number = asked[0]
+    return kind, number
+
+
+def _list(items: Sequence[Item], *, as_json: bool) -> None:
+    if as_json:
+        names = ("paper", "kind", "number", "title", "seconds")
+        rows = [{name: getattr(item, name) for name in names} for item in items]
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    width = max(len(item.number) for item in items)
+    for item in items:
+        seconds = f"{item.seconds:,.3g} s"
+        click.echo(f"{item.paper} {item.kind:<9} {item.number:<{width}} {seconds:>8}  {item.title}")
+
+
+def _say(item: Item, made: Reproduced) -> None:
+    """Print the verdict, each printed number beside ours, and how the paper was read."""
+    click.echo(f"{item.paper} {item.kind} {item.number}: {item.title}")
+    for one in made.printed:
+        paper = "none in print" if one.quote is None else f"paper {one.quote.number}"
+        sign = "DIFFERS" if one.word == "differs" else one.word.partition(" ")[0]
+        sign = "-" if one.quote is None else sign
+        place = "" if one.quote is None else f" ({one.quote.place})"
+        click.echo(f"  {sign:<7}  {paper:<17} ours {one.ours:<11.6g} {one.what}{place}")
+    for one in made.held:
+        sign = "holds  " if one.holds else "FAILS  "
+        click.echo(f"  {sign}  {one.what} ({one.shown})")
+    click.echo(f"  {made.verdict}: {made.because}")
+    for note in made.notes:
+        click.echo(f"  note: {note}")

@@ -1,0 +1,63 @@
+"""The files of an item: its data, its picture, and one page for all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from narcissus._files import put
+from narcissus_papers.base import Item, Reproduced
+from narcissus_papers.page import Made, draw, page
+from narcissus_papers.texts import as_dict
+
+
+def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> None:
+    """Write the data and the picture; where not anew, only what is missing.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written.
+    """
+
+    def missing(name: str) -> bool:
+        return anew or not (folder / name).exists()
+
+    if missing("data.csv"):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(made.rows)
+        put(folder / "data.csv", text.getvalue(), folders=True)
+    if missing("data.json"):
+        said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
+        put(folder / "data.json", said, folders=True)
+    if made.panels and missing("picture.svg"):
+        put(folder / "picture.svg", _svg(made), folders=True)
+
+
+def remove_item(folder: Path) -> None:
+    """Remove what `write_item` wrote: an earlier version made it, and this one could not."""
+    for name in ("data.csv", "data.json", "picture.svg"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def write_page(path: Path, made: Sequence[Made]) -> None:
+    """Write the page; the errors are those of `write_item`."""
+    from narcissus.report.html import page_html
+
+    put(path, page_html(page(made)), folders=True)
+
+
+def _svg(made: Reproduced) -> str:
+    """Draw the panels as a file of their own, the same each time."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
+        canvas = Figure(figsize=(6.4 * len(made.panels), 4.6), layout="constrained")
+        draw(canvas, panels=made.panels)
+        text = io.StringIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()

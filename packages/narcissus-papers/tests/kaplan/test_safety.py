@@ -1,0 +1,42 @@
+"""Sections 2 and 3: extraction-safety of averages."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from narcissus_papers.kaplan import safety
+
+WRONG = [
+    ("definition-3.1", "exact_average_delta", lambda x: x + Fraction(1, 1000)),
+    ("definition-3.1", "small_delta", lambda x: x * Fraction(99, 100)),
+    ("definition-3.2", "noise_error", lambda x: x * 1.1),
+    ("lemma-3.5", "limit_given_rows", lambda x: x * 0.3),
+    ("lemma-3.5", "dimensions", lambda x: (x[0] + 50, x[1] + 50)),
+    ("lemma-3.7", "looser_gamma", lambda x: x * 2),
+]
+"""A statement, what of the package is made wrong, and how."""
+
+
+@pytest.mark.states(
+    "Kaplan et al. 2025",
+    "Definition 2.1",
+    "Definition 3.1",
+    "Definition 3.2",
+    "Definition 3.3",
+    "Definition 3.4",
+    "Lemma 3.5",
+    "Definition 3.6",
+    "Lemma 3.7",
+)
+def test_all_claims_hold(failing):
+    for item in safety.SAFETY:
+        assert not failing(item.name.removeprefix("004/")), item.name
+
+
+@pytest.mark.parametrize(("statement", "name", "change"), WRONG)
+def test_a_claim_fails_where_the_package_is_wrong(failing, monkeypatch, statement, name, change):
+    right = getattr(safety, name)
+    monkeypatch.setattr(safety, name, lambda *a, **k: change(right(*a, **k)))
+    assert failing(f"statement-{statement}")

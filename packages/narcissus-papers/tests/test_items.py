@@ -1,0 +1,39 @@
+"""What can be made again is found by paper, kind and number, or said not to be there."""
+
+from __future__ import annotations
+
+import pytest
+
+from narcissus.errors import InputError
+from narcissus_papers import ITEMS, PAPERS, Item, Reproduced, chosen
+
+
+def test_items_are_named_as_they_stand_in_their_paper():
+    for name, item in ITEMS.items():
+        number = item.number.lower().replace(" ", "-")
+        assert name == item.name == f"{item.paper}/{item.kind}-{number}"
+        assert item.paper in PAPERS
+        assert item.seconds > 0
+
+
+def test_a_figure_is_all_of_its_parts():
+    assert [i.number for i in chosen("001", "figure", "2")] == ["2a", "2b"]
+    assert [i.number for i in chosen("001", "figure", "2b")] == ["2b"]
+    assert chosen(None, None, None) == list(ITEMS.values())
+
+
+def test_what_is_not_there_is_named_with_what_is():
+    with pytest.raises(InputError, match=r"figure 99 of paper 001.*figure 2a"):
+        chosen("001", "figure", "99")
+    with pytest.raises(InputError, match=r"no paper '01'.*001"):
+        chosen("01", None, None)
+
+
+def test_a_statement_is_found_by_its_number_alone(monkeypatch):
+    made = Item("001", "statement", "Theorem 3.2", "says", 1.0, lambda _given: Reproduced())
+    assert made.name == "001/statement-theorem-3.2"
+    monkeypatch.setitem(ITEMS, made.name, made)
+    for asked in ("3.2", "Theorem 3.2", "theorem 3.2"):
+        assert chosen("001", "statement", asked) == [made]
+    with pytest.raises(InputError, match=r"statement 3 of paper 001"):
+        chosen("001", "statement", "3")
