@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -217,6 +218,8 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
 
     A private one is for this user alone from its first moment, whatever the umask says.
     """
+    if not path.name:  # "" and "." are the folder itself
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     mode = 0o600 if private else 0o666
     try:

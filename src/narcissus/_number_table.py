@@ -132,7 +132,10 @@ def _numbers(
     values = np.empty(frame.shape)
     for j in range(frame.shape[1]):
         cells = frame.iloc[:, j]
-        found = pd.to_numeric(cells, errors="coerce")
+        try:
+            found = pd.to_numeric(cells, errors="coerce")
+        except OverflowError:  # a whole number that no float holds
+            found = pd.to_numeric(cells.astype(str), errors="coerce")
         wrong = np.flatnonzero((found.isna() & cells.notna()).to_numpy())
         table = NumberTable(path, names, values, line)
         if wrong.size or cells.dtype == bool:
@@ -183,7 +186,10 @@ def _from_json(path: Path) -> NumberTable:
             raise InputError(f"{path}: row {i + 1:,} must be a list of numbers, not empty")
         for j, cell in enumerate(row):
             infinite = isinstance(cell, str) and cell.lower() in {"inf", "infinity"}
-            if not infinite and (isinstance(cell, bool) or not isinstance(cell, int | float)):
+            is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
+            if isinstance(cell, int) and abs(cell) >= 2**1023:  # which no float holds
+                is_number = False
+            if not infinite and not is_number:
                 raise InputError(
                     f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
                     f"got {cell!r}"

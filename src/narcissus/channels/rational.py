@@ -230,4 +230,9 @@ def inner(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 def _shown(value: Fraction | int) -> str:
     """Give a fraction as text, or how far from 1 it is where its digits would fill the line."""
     text = str(value)
-    return text if len(text) <= 24 else f"1 {float(value - 1):+.3g}"
+    if len(text) <= 24:
+        return text
+    try:
+        return f"1 {float(value - 1):+.3g}"
+    except OverflowError:
+        return "more than 1e308 in size"
