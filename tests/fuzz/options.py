@@ -10,6 +10,7 @@ import contextlib
 import faulthandler
 import io
 import json
+import signal
 import sys
 import time
 import warnings
@@ -156,7 +157,8 @@ def check(words: list[str]) -> None:
     from narcissus.cli import main
 
     out, err = io.StringIO(), io.StringIO()
-    faulthandler.dump_traceback_later(2 * SECONDS, exit=True)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    faulthandler.dump_traceback_later(20 * SECONDS, exit=True)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             main(list(words))
@@ -170,6 +172,7 @@ def check(words: list[str]) -> None:
         else:
             raise AssertionError("the command did not exit")
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
 
 
@@ -189,6 +192,7 @@ def fuzz(name: str, share: float, seed: int) -> int:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)
     prepare()
     for one in sys.argv[3:]:
         start = time.monotonic()

@@ -17,6 +17,7 @@ import itertools
 import json
 import resource
 import shutil
+import signal
 import struct
 import sys
 import time
@@ -613,7 +614,8 @@ def fuzz(name: str, cases: int, seed: int) -> float:
         made = content if case < len(seeds) else reader.spoil(content, chance)
         path.write_bytes(made)
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        faulthandler.dump_traceback_later(SECONDS, exit=True)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of the processor: machines are busy
+        faulthandler.dump_traceback_later(20 * SECONDS, exit=True)
         try:
             reader.read(path)
         except NarcissusError as error:
@@ -621,6 +623,7 @@ def fuzz(name: str, cases: int, seed: int) -> float:
             assert said.strip(), "an error without a word"
             assert len(said) < 20_000, f"an error of {len(said)} characters"
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used
         assert more * 1024 < MEMORY, f"{more * 1024:,} bytes of memory"
@@ -630,6 +633,7 @@ def fuzz(name: str, cases: int, seed: int) -> float:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)
     prepare()
     cases, seed = map(int, sys.argv[1:3])
     for reader in sys.argv[3:]:

@@ -12,7 +12,7 @@ from narcissus._files import open_text, parsing
 from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution
-from narcissus._visible import unmarked
+from narcissus._visible import cell, unmarked
 from narcissus.channels.array_files import NamedMatrix, is_array_file, read_matrix, read_row
 from narcissus.channels.channel import ROW_SUM_TOLERANCE, Channel, channel
 from narcissus.channels.rational import RationalChannel, fraction, rational_channel
@@ -134,7 +134,7 @@ def _named_matrix(path: Path) -> NamedMatrix:
             value = cells[i, j]
             said = f"{path}: the cell of secret {(secrets[i] if secrets else i + 1)!r}, output "
             empty = value is None or str(value).strip() == ""
-            what = "is empty" if empty else f"is {value!r}, not a number"
+            what = "is empty" if empty else f"is {cell(value)}, not a number"
             raise InputError(f"{said}{(outputs[j] if outputs else j + 1)!r} {what}")
     return NamedMatrix(np.array(numbers, dtype=np.float64), secrets, outputs)
 
@@ -194,7 +194,10 @@ def read_prior(path: Path | str) -> dict[str, float] | np.ndarray[Any, np.dtype[
     names, cells = _prior_cells(path)
     values = [_number(v) for v in cells]
     if None in values:
-        raise InputError(f"{path}: the probability {cells[values.index(None)]!r} is not a number")
+        place = values.index(None)
+        raise InputError(
+            f"{path}: probability {place + 1:,} must be a number, got {cell(cells[place])}"
+        )
     try:
         checked = distribution("prior", cast(list[float], values))
     except InputError as error:

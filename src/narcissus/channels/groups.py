@@ -337,7 +337,7 @@ def read_groups(path: Path | str) -> dict[str, str]:
     for number, row in enumerate(rows[1:], 2):
         if len(row) != 2:
             raise InputError(f"{path}, line {number}: {len(row)} cells; give secret and group")
-        secret, group = (unmarked(cell.strip()) for cell in row)
+        secret, group = (unmarked(one.strip()) for one in row)
         if secret in found:
             raise InputError(f"{path}, line {number}: the secret {secret!r} stands there twice")
         found[secret] = group

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, put
-from narcissus._visible import csv_text, unmarked
+from narcissus._visible import cell, csv_text, unmarked
 from narcissus.channels.array_files import is_array_file, read_matrix
 from narcissus.channels.channel import channel
 from narcissus.channels.rational import RationalChannel
@@ -100,7 +100,7 @@ def _rows_are_answers(
 def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str]:
     """Give the numbers of a CSV, the names of its rows and columns, and its first cell."""
     with parsing(path, "a readable CSV"), open_text(path) as stream:
-        rows = [[unmarked(cell.strip()) for cell in row] for row in csv.reader(stream) if row]
+        rows = [[unmarked(one.strip()) for one in row] for row in csv.reader(stream) if row]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InputError(
             f"{path} needs a line with the names of the answers and one at least with a secret's "
@@ -119,7 +119,8 @@ def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str
                 losses[number - 2, place] = float(text)
             except ValueError:
                 raise InputError(
-                    f"{path}, line {number}: the loss of answer {answers[place]!r} is {text!r}, "
+                    f"{path}, line {number}: the loss of answer {answers[place]!r} is "
+                    f"{cell(text)}, "
                     "not a number"
                 ) from None
     return losses, secrets, answers, rows[0][0].lower()

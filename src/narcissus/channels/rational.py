@@ -219,7 +219,7 @@ def fraction(value: Any) -> Fraction:
             return Fraction(float(value))
     except (ValueError, ArithmeticError):
         pass
-    raise InputError(f"{value!r} is no fraction; write numbers as 1/3 or 0.25")
+    raise InputError(f"{cell(value)} is no fraction; write numbers as 1/3 or 0.25")
 
 
 def inner(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
