@@ -14,11 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import narcissus
-from narcissus import channels
+from narcissus import channels, guarantees
 from narcissus._visible import Unguarded, csv_text, marked, show_visibly, unmarked, visible
 from narcissus.errors import InputError
+from narcissus.membership import read_shadow_scores
+from narcissus.priors import read_priors
+from narcissus.priors.secrets import read_values
 from narcissus.study.record import digest_of
 from narcissus.tables import read_table
+from narcissus.tables.spelling import respellings
 
 FORGED = "\x1b[2J\x1b]0;t\x07\u202eevil\u2066\u200b\ufeff\r\x85\u2028\x9b1m\nFORGED line"
 
@@ -394,3 +398,39 @@ def test_text_of_every_field_of_every_record_is_harmless(kind, tmp_path):
     audit = narcissus.load_audit(tmp_path / "held.json")
     require_harmless([audit.record.to_json().encode()])
     assert json.loads(audit.record.to_json()) == held
+
+
+SECRET = {
+    "channel": ("secret,a,b\nx,HIDDEN,0.5\ny,0.5,0.5\n", channels.read_channel),
+    "fractions": ("secret,a,b\nx,HIDDEN,0.5\ny,0.5,0.5\n", channels.read_rational),
+    "prior": ("x,0.5\ny,HIDDEN\n", channels.read_prior),
+    "losses": ("secret,a\nx,1\ny,HIDDEN\n", channels.read_losses),
+    "priors": ("0.5,0.5\n0.5,HIDDEN\n", read_priors),
+    "curve": ("epsilon,delta\n1,HIDDEN\n", guarantees.read_profile),
+    "losses of privacy": ("loss,probability\nHIDDEN,1\n", guarantees.read_losses),
+    "values": ("x,1\ny,HIDDEN\n", lambda path: read_values(Path(path))),
+    "shadows": ("model,record,score,member\na,b,HIDDEN,1\n", read_shadow_scores),
+    "study": ("token = HIDDEN\n", narcissus.load_study),
+    "record": ('{"token": "HIDDEN', narcissus.load_audit),
+    "a file of keys": ("root:HIDDEN:1::\nuser:HIDDEN,x\n", read_table),
+}
+
+
+@pytest.mark.parametrize("what", SECRET)
+def test_a_study_reads_no_file_out(what, tmp_path, monkeypatch):
+    """Whoever wrote a study names any file that its reader may read, and may be sent the log."""
+    text, read = SECRET[what]
+    path = tmp_path / "f.csv"
+    path.write_text(text.removeprefix("root:HIDDEN"))
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    with pytest.raises(InputError) as refused:
+        read(path)
+    assert "HIDDEN" not in str(refused.value)
+
+
+def test_a_record_shows_the_form_of_a_value_and_not_the_value(tmp_path, monkeypatch):
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    rows = "".join(f"{i % 3 + 4}.0,{i % 2}\n" for i in range(30))
+    (tmp_path / "people.csv").write_text("a,b\n" + rows)
+    said = respellings(read_table(tmp_path / "people.csv").readings)
+    assert said == "'9.0' is read as 9 (a)"

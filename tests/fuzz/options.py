@@ -1,3 +1,4 @@
+# ruff: noqa: E501, PT017 (tables of what is tried)
 """Every option and argument of every command, with what it does not expect.
 
 Run by `test_command_line.py` in a process of its own, ``python -m tests.fuzz.options SHARE SEED

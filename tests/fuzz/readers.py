@@ -1,3 +1,4 @@
+# ruff: noqa: E501, PT017, PLW2901, SIM118 (tables of what is tried)
 """Every reader of files, and what is handed to it: something that it reads, changed by chance.
 
 Run by `test_readers.py` in a process of its own, ``python -m tests.fuzz.readers CASES SEED READER...``

@@ -195,9 +195,7 @@ def read_prior(path: Path | str) -> dict[str, float] | np.ndarray[Any, np.dtype[
     values = [_number(v) for v in cells]
     if None in values:
         place = values.index(None)
-        raise InputError(
-            f"{path}: probability {place + 1:,} must be a number, got {cell(cells[place])}"
-        )
+        raise InputError(f"{path}: probability {place + 1:,}: {cell(cells[place])} is not a number")
     try:
         checked = distribution("prior", cast(list[float], values))
     except InputError as error:

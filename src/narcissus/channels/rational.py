@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from narcissus._visible import cell
 from narcissus.channels.channel import Channel, ClosedForm, channel, names_of
 from narcissus.errors import InputError, TooLargeError
 

@@ -375,7 +375,7 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
 def respellings(readings: Mapping[str, ColumnReading]) -> str:
     """Say in a line how a file writes what is read otherwise; nothing where it does not.
 
-    This stands in records: of a value only the form is shown, a 9 for a digit and an a for a letter.
+    This stands in records: only the form of a value is shown, 9 for a digit and a for a letter.
     """
     found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
     form = str if values_shown() else _form
