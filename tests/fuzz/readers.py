@@ -608,7 +608,7 @@ def fuzz(name: str, cases: int, seed: int) -> float:
     if name == "keys and signatures":
         Path("good.pem").write_bytes(seeds[1][1])
     chance = np.random.default_rng([seed, *name.encode()])
-    before = time.monotonic()
+    before, read = time.monotonic(), 0
     for case in range(cases):
         file, content = seeds[case % len(seeds)]
         path = Path("place") / file
@@ -619,6 +619,7 @@ def fuzz(name: str, cases: int, seed: int) -> float:
         faulthandler.dump_traceback_later(20 * SECONDS, exit=True)
         try:
             reader.read(path)
+            read += 1
         except NarcissusError as error:
             said = str(error)
             assert said.strip(), "an error without a word"
@@ -628,6 +629,7 @@ def fuzz(name: str, cases: int, seed: int) -> float:
             faulthandler.cancel_dump_traceback_later()
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used
         assert more * 1024 < MEMORY, f"{more * 1024:,} bytes of memory"
+    assert read, "nothing was read, not even what was right"
     return time.monotonic() - before
 
 

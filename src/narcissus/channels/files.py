@@ -277,7 +277,8 @@ def read_samples(
         raise InputError(f"{path} has two columns of one name")
     for name in () if _is_parquet(path) else names:
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            frame[name] = frame[name].map(unmarked, na_action="ignore")
+            cells = frame[name]
+            frame[name] = cells.map(lambda c: unmarked(c) if isinstance(c, str) else c)
     if not len(frame):
         raise InputError(f"{path} has no samples")
     if secret is None:
