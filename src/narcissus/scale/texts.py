@@ -204,7 +204,11 @@ def text_of(scaled: Scaled) -> str:
 def _wrapped(line: str) -> str:
     """Break a line, with further ones set in."""
     return textwrap.fill(
-        line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        visible(line),
+        WIDTH,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
