@@ -11,6 +11,12 @@ from narcissus._number_table import read_number_table
 from narcissus.errors import InputError
 
 
+@pytest.fixture(autouse=True)
+def _values(monkeypatch):
+    """Let messages quote cells, so that a test can see which."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 @pytest.fixture
 def written(tmp_path):
     def write(text: str, name: str = "table.csv"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -91,3 +94,109 @@ class TestParquet:
             for above in (0, 100):
                 with suppress(InputError):
                     read_table(path, count_above=above)
+
+
+def numbered(value, length=None):
+    """Write a whole number as Parquet's footer has it, filled up to a length."""
+    made, left = bytearray(), 2 * value
+    while left > 127 or (length is not None and len(made) < length - 1):
+        made.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*made, left])
+
+
+def small_file(path):
+    pd.DataFrame({"a": [1, 2, 2], "b": ["x", "y", "y"]}).to_parquet(path, index=False)
+    content = path.read_bytes()
+    size = int.from_bytes(content[-8:-4], "little")
+    return content[: -8 - size], content[-8 - size : -8]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4, 2**31 - 1, 2**32 - 1, 700])
+def test_a_forged_length_of_the_footer_is_refused_in_a_line(tmp_path, size):
+    path = tmp_path / "people.parquet"
+    body, footer = small_file(path)
+    path.write_bytes(body + footer + size.to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(InputError, match="is not a readable Parquet file") as error:
+        read_table(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("rows", [2**33, 2**40, 2**61])
+def test_a_forged_number_anywhere_in_the_footer_takes_no_memory(tmp_path, rows):
+    """Each byte that is a 3 may be the number of rows, of a group, of a column's values."""
+    path = tmp_path / "people.parquet"
+    body, footer = small_file(path)
+    right = read_table(path)
+    refused = 0
+    for place in [i for i, byte in enumerate(footer) if byte == 6]:
+        forged = footer[:place] + numbered(rows) + footer[place + 1 :]
+        path.write_bytes(body + forged + len(forged).to_bytes(4, "little") + b"PAR1")
+        for above in (0, 10**6):
+            with suppress(InputError):
+                refused += 1
+                table = read_table(path, count_above=above)
+                refused -= 1
+                assert table.names == right.names
+    assert refused >= 4
+
+
+BOMB = """
+import io, resource, sys
+import pyarrow as pa, pyarrow.parquet as pq
+from pathlib import Path
+from narcissus import _parquet
+from narcissus.errors import InputError
+from narcissus.tables import read_table
+file, path = io.BytesIO(), Path(sys.argv[1])
+for group in range(4):  # 60 MB each, no two texts the same
+    table = pa.table({"a": [f"{group} {i} " + "x" * 10**6 for i in range(60)]})
+    if not group:
+        writer = pq.ParquetWriter(file, table.schema, compression="gzip", use_dictionary=False,
+                                  write_statistics=False, store_schema=False)
+    writer.write_table(table)
+writer.close()
+content = file.getvalue()
+metadata = pq.ParquetFile(io.BytesIO(content)).metadata
+def numbered(value, length=None):
+    made, left = bytearray(), 2 * value
+    while left > 127 or (length is not None and len(made) < length - 1):
+        made.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*made, left])
+lied = content
+for group in map(metadata.row_group, range(4)):
+    for size in (group.total_byte_size, group.column(0).total_uncompressed_size):
+        lied = lied.replace(numbered(size), numbered(100, len(numbered(size))))
+assert lied != content
+_parquet.SPARE = 2**26
+for forged in (False, True):
+    path.write_bytes(lied if forged else content)
+    try:
+        read_table(path, count_above=int(sys.argv[2]))
+    except InputError as error:
+        print(str(error)[len(str(path)):])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux")
+@pytest.mark.parametrize("above", [0, 10**6])
+def test_pages_that_hold_more_than_the_footer_says_are_refused(tmp_path, above):
+    """The library makes room for what a page says, and the footer said a few bytes."""
+    path = tmp_path / "people.parquet"
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, str(path), str(above)], check=True, capture_output=True,
+        text=True, env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},
+    )  # fmt: skip
+    honest, forged = done.stdout.splitlines()
+    assert "unpacks" not in honest
+    assert "says that it unpacks to" in forged
+    assert path.stat().st_size < 2**20
+
+
+def test_a_part_does_not_reach_into_the_next_row_group(tmp_path):
+    """It held as many row groups at a time as its rows came to: of long texts, gigabytes."""
+    path = tmp_path / "people.parquet"
+    pd.DataFrame({"a": np.arange(100)}).to_parquet(path, row_group_size=10, index=False)
+    parts = list(parquet_parts(path, ["a"], 1000))
+    assert [len(part) for part in parts] == [10] * 10

@@ -1,9 +1,11 @@
 """Forged text: in no output does a character act, hide, or begin a line."""
 
+import csv
 import io
 import json
 import subprocess
 import sys
+import tomllib
 import unicodedata
 from pathlib import Path
 
@@ -11,9 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus._visible import Unguarded, show_visibly, visible
+import narcissus
+from narcissus import channels, guarantees
+from narcissus._visible import Unguarded, csv_text, marked, show_visibly, unmarked, visible
 from narcissus.errors import InputError
+from narcissus.membership import read_shadow_scores
+from narcissus.priors import read_priors
+from narcissus.priors.secrets import read_values
+from narcissus.study.record import digest_of
 from narcissus.tables import read_table
+from narcissus.tables.spelling import respellings
 
 FORGED = "\x1b[2J\x1b]0;t\x07\u202eevil\u2066\u200b\ufeff\r\x85\u2028\x9b1m\nFORGED line"
 
@@ -101,6 +110,23 @@ def people(tmp_path):
     return tmp_path
 
 
+def test_no_locale_leads_past_the_guard(people, monkeypatch):
+    """In a locale of ASCII click wrote to what lies behind the stream."""
+    (people / "study.toml").write_text(study_of({"title": FORGED}))
+    for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}.items():
+        monkeypatch.setenv(name, value)
+    for encoding in ("", "ascii", "latin-1"):
+        monkeypatch.setenv("PYTHONIOENCODING", encoding)
+        shown, errors, *_ = outputs(people, "audit", "study.toml", "--out", "out", "--restart")
+        assert b"u202eevil" in shown
+        require_harmless(
+            [
+                text.decode(errors="replace").replace("\ufffd", "").encode()
+                for text in (shown, errors)
+            ]
+        )
+
+
 @pytest.mark.parametrize("change", TEXTS.values(), ids=TEXTS)
 def test_text_of_a_study_is_harmless(people, change):
     (people / "study.toml").write_text(study_of(change(FORGED)))
@@ -125,8 +151,6 @@ def test_text_of_a_table_is_harmless(people, where):
 
 @pytest.mark.parametrize("where", ["title", "verdict", "status", "kind", "assessed", "schema"])
 def test_text_of_a_record_is_harmless(people, where):
-    from narcissus.study.record import digest_of
-
     (people / "study.toml").write_text(study_of({}))
     outputs(people, "audit", "study.toml", "--out", "out")
     path = people / "out" / "record.json"
@@ -152,3 +176,261 @@ def test_messages_quote_no_cell_of_people_unless_told(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="SECRET"):
             read_table("people.csv")
         monkeypatch.delenv("NARCISSUS_SHOW_VALUES")
+
+
+FORMULAS = [
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    " =1",
+    "'=1",
+    "''=1",
+    "-",
+    "\uff1d1",
+]
+
+
+@given(st.text() | st.builds("{}{}".format, st.sampled_from(FORMULAS), st.text()))
+def test_a_mark_is_taken_off_again_and_nothing_else_is(text):
+    assert unmarked(marked(text)) == text
+    first = str(marked(text)).lstrip(" ")[:1]
+    assert first not in set("=@\t\r\uff1d\uff0b\uff0d\uff20")
+    assert first not in {"+", "-"} or float(text) is not None
+
+
+def test_numbers_are_no_formulas():
+    assert csv_text([["-1.5", "+2e-7", -0.5, "-x"]]) == "-1.5,+2e-7,-0.5,'-x\n"
+    assert csv_text([["a\u202e"]]) == "a\\u202e\n"
+    assert csv_text([["a\u202e"]], exact=True) == "a\u202e\n"
+
+
+HOSTILE = [*FORMULAS, FORGED.strip(), "=" + FORGED.strip(), "a\x85b\u2028c", "plain", "-5"]
+
+
+def harmless_csv(path):
+    """See that no cell of a CSV is one that a spreadsheet computes."""
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.reader(file):
+            for cell in row:
+                started = cell.lstrip(" ")[:1] in set("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
+                assert not started or float(cell) is not None, cell
+
+
+def test_names_come_back_as_they_were(tmp_path):
+    """Of channels, losses, groups, priors and kept runs; readers take blanks off their ends."""
+    from narcissus.channels.kept_runs import KeptRuns
+    from narcissus.channels.programs import Program
+
+    names = [name for name in HOSTILE if name == name.strip()]
+    made = channels.channel(
+        [[1 / len(names)] * len(names)] * len(names), secrets=names, outputs=[*names[1:], "other"]
+    )
+    channels.write_channel(tmp_path / "c.csv", made)
+    harmless_csv(tmp_path / "c.csv")
+    again = channels.read_channel(tmp_path / "c.csv")
+    assert (again.secrets, again.outputs) == (made.secrets, made.outputs)
+    channels.write_gain(tmp_path / "g.csv", [[0.5] * len(names)], names)
+    harmless_csv(tmp_path / "g.csv")
+    assert channels.read_losses(tmp_path / "g.csv")[1] == names
+    rows = [["secret", "group"], *([name, name] for name in names)]
+    (tmp_path / "groups.csv").write_text(csv_text(rows, exact=True))
+    assert channels.read_groups(tmp_path / "groups.csv") == dict(zip(names, names, strict=True))
+    rows = [[name, 1 / len(names)] for name in names]
+    (tmp_path / "prior.csv").write_text(csv_text(rows, exact=True))
+    assert list(channels.read_prior(tmp_path / "prior.csv")) == names
+    words = [name for name in HOSTILE if "\n" not in name and "\r" not in name and name != "-5"]
+    program = Program(["echo"], words)
+    for _ in range(2):  # the second reads what the first kept
+        told = KeptRuns(program, lambda secret: (secret,), tmp_path / "runs.csv", 0)(50, None)
+        assert [row[0] for row in told[1]] == told[0]
+    harmless_csv(tmp_path / "runs.csv")
+    secrets, outputs, _ = channels.read_samples(tmp_path / "runs.csv")
+    assert secrets.tolist() == told[0] == outputs["output"].tolist()
+
+
+FORK = """
+import json, os, sys
+import narcissus
+import narcissus.cli.audit, narcissus.report
+from narcissus.cli import main
+from narcissus.errors import InputError
+from narcissus.study.kinds import KINDS, study_kind
+for kind in KINDS:  # what is loaded here is not loaded by each
+    study_kind(kind)
+for path in json.loads(sys.argv[1]):
+    try:
+        narcissus.load_study(path)
+    except InputError:
+        pass
+import narcissus.report.html, narcissus.report.text
+for number, words in enumerate(json.load(sys.stdin)):
+    if os.fork() == 0:
+        for descriptor, kind in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"said/{number}.{kind}", os.O_CREAT | os.O_WRONLY), descriptor)
+        if words[0] == "audit":  # what can be read is shown, and not played
+            def run(study, **more):
+                raise InputError(str(study.settings))
+            narcissus.run = sys.modules["narcissus.audits"].run = run
+            import narcissus.audits.play as play
+            play.run = run
+        sys.argv[1:] = words
+        try:
+            main()
+        finally:
+            sys.stdout.flush(); sys.stderr.flush(); os._exit(0)
+    os.wait()
+"""
+
+
+def said(folder, lines, first=()):
+    """Run commands, each in a process of its own; give all that they said, and wrote."""
+    (folder / "said").mkdir(exist_ok=True)
+    subprocess.run(
+        [sys.executable, "-P", "-c", FORK, json.dumps(first)],
+        cwd=folder,
+        check=True,
+        input=json.dumps(lines),
+        text=True,
+    )
+    found = [path.read_bytes() for path in sorted((folder / "said").iterdir())]
+    assert len(found) == 2 * len(lines)
+    assert all(b"internal error" not in one for one in found), found
+    written = [p for p in folder.rglob("*") if p.suffix in {".html", ".svg"}]
+    return [*found, *(path.read_bytes() for path in written)]
+
+
+def texts_in(value, path=()):
+    """Places of all texts and names within a value, each kind of place once."""
+    found = {}
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        here = (*path, key)
+        if isinstance(value, dict):
+            found[(*path, "name", key if len(path) < 2 else "")] = (here, True)
+        if isinstance(inner, dict | list):
+            found |= texts_in(inner, here)
+        elif isinstance(inner, str):
+            shape = tuple("" if isinstance(part, int) else part for part in here)
+            found[shape] = (here, False)
+    return found
+
+
+def forged(value, path, is_name, text):
+    """Return a copy with another text, or another name, in one place."""
+    made = json.loads(json.dumps(value))
+    inside = made
+    for part in path[:-1]:
+        inside = inside[part]
+    if is_name:
+        inside[text] = inside.pop(path[-1])
+    else:
+        inside[path[-1]] = text
+    return made
+
+
+STUDIES = Path(narcissus.__file__).parent / "study" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.nightly)])
+def test_text_of_every_field_of_every_study_is_harmless(every, tmp_path):
+    seen, lines = set(), []
+    for path in (*sorted(STUDIES.glob("*.toml")), *sorted(EXAMPLES.rglob("*.toml"))):
+        study = tomllib.loads(path.read_text())
+        kind = study.get("kind", "table" if "threat" in study else "game")
+        for shape, (place, is_name) in texts_in(study).items():
+            if (kind, shape) not in seen:
+                seen.add((kind, shape))
+                name = f"{len(lines)}.toml"
+                changed = forged(study, place, is_name, FORGED)
+                text = "\n".join(f"{json.dumps(k)} = {toml(v)}" for k, v in changed.items())
+                (tmp_path / name).write_text(text)
+                lines.append(["audit", name, "--out", f"out{len(lines)}"])
+    assert len({kind for kind, _ in seen}) >= 9
+    assert len(lines) > 200
+    require_harmless(said(tmp_path, lines[::every], [str(STUDIES / "counting-query.toml")]))
+
+
+RECORDS = Path(__file__).parent / "study" / "results" / "records"
+
+
+KINDS = [*sorted(p.stem for p in RECORDS.glob("*.json")), "channel"]
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.nightly] * (k != "channel")) for k in KINDS]
+)
+def test_text_of_every_field_of_every_record_is_harmless(kind, tmp_path):
+    """Those that a record may hold are in one record; the others are refused, one by one."""
+    if kind == "channel":
+        (tmp_path / "c.csv").write_text("secret,a,b\nx,0.75,0.25\ny,0.25,0.75\n")
+        (tmp_path / "s.toml").write_text("kind = 'channel'\n[channel]\nfile = 'c.csv'\n")
+        record = narcissus.run(narcissus.load_study(tmp_path / "s.toml"), rng=1).to_dict()
+    else:
+        record = json.loads((RECORDS / f"{kind}.json").read_text())
+    held, refused = record, []
+    for path, is_name in texts_in(record).values():
+        try:
+            made = forged(held, path, is_name, "=1+1" + FORGED)
+        except KeyError:  # of a name that was forged before
+            continue
+        made["digest"] = digest_of(made)
+        (tmp_path / "try.json").write_text(json.dumps(made))
+        try:
+            narcissus.load_audit(tmp_path / "try.json")
+            held = made
+        except InputError:
+            refused.append(made)
+    assert held is not record
+    (tmp_path / "held.json").write_text(json.dumps(held))
+    lines = [
+        ["report", "held.json", "--out", "held.html"],
+        ["report", "held.json", "--text"],
+        ["report", "held.json", "--export", "acro", "--out", "acro"],
+        ["verify", "held.json"],
+    ]
+    for number, one in enumerate(refused[:: max(1, len(refused) // 40)]):
+        (tmp_path / f"{number}.json").write_text(json.dumps(one))
+        lines.append(["report", f"{number}.json", "--text"])
+    require_harmless(said(tmp_path, lines))
+    audit = narcissus.load_audit(tmp_path / "held.json")
+    require_harmless([audit.record.to_json().encode()])
+    assert json.loads(audit.record.to_json()) == held
+
+
+SECRET = {
+    "channel": ("secret,a,b\nx,HIDDEN,0.5\ny,0.5,0.5\n", channels.read_channel),
+    "fractions": ("secret,a,b\nx,HIDDEN,0.5\ny,0.5,0.5\n", channels.read_rational),
+    "prior": ("x,0.5\ny,HIDDEN\n", channels.read_prior),
+    "losses": ("secret,a\nx,1\ny,HIDDEN\n", channels.read_losses),
+    "priors": ("0.5,0.5\n0.5,HIDDEN\n", read_priors),
+    "curve": ("epsilon,delta\n1,HIDDEN\n", guarantees.read_profile),
+    "losses of privacy": ("loss,probability\nHIDDEN,1\n", guarantees.read_losses),
+    "values": ("x,1\ny,HIDDEN\n", lambda path: read_values(Path(path))),
+    "shadows": ("model,record,score,member\na,b,HIDDEN,1\n", read_shadow_scores),
+    "study": ("token = HIDDEN\n", narcissus.load_study),
+    "record": ('{"token": "HIDDEN', narcissus.load_audit),
+    "a file of keys": ("root:HIDDEN:1::\nuser:HIDDEN,x\n", read_table),
+}
+
+
+@pytest.mark.parametrize("what", SECRET)
+def test_a_study_reads_no_file_out(what, tmp_path, monkeypatch):
+    """Whoever wrote a study names any file that its reader may read, and may be sent the log."""
+    text, read = SECRET[what]
+    path = tmp_path / "f.csv"
+    path.write_text(text.removeprefix("root:HIDDEN"))
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    with pytest.raises(InputError) as refused:
+        read(path)
+    assert "HIDDEN" not in str(refused.value)
+
+
+def test_a_record_shows_the_form_of_a_value_and_not_the_value(tmp_path, monkeypatch):
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    rows = "".join(f"{i % 3 + 4}.0,{i % 2}\n" for i in range(30))
+    (tmp_path / "people.csv").write_text("a,b\n" + rows)
+    said = respellings(read_table(tmp_path / "people.csv").readings)
+    assert said == "'9.0' is read as 9 (a)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -40,14 +41,19 @@ def parsing(path: Path | str, what: str) -> Generator[None]:
     except NarcissusError:
         raise
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        if error.errno is not None:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error  # a parser's own
     except RecursionError as error:
         raise InputError(f"{path} is not {what}: it is nested too deeply") from error
     except MemoryError as error:
         raise TooLargeError(f"{path} does not fit into memory") from error
     except Exception as error:
-        said = str(error) or type(error).__name__
-        raise InputError(f"{path} is not {what}: {said}") from error
+        raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def file_size(path: Path, *, largest: int = LARGEST) -> int:
@@ -217,6 +223,8 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
 
     A private one is for this user alone from its first moment, whatever the umask says.
     """
+    if not path.name:  # "" and "." are the folder itself
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     mode = 0o600 if private else 0o666
     try:

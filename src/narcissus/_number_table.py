@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from narcissus._files import open_text, parsing, read_bytes
 from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
+from narcissus._visible import cell
 from narcissus.errors import InputError
 
 
@@ -132,16 +133,19 @@ def _numbers(
     values = np.empty(frame.shape)
     for j in range(frame.shape[1]):
         cells = frame.iloc[:, j]
-        found = pd.to_numeric(cells, errors="coerce")
+        try:
+            found = pd.to_numeric(cells, errors="coerce")
+        except OverflowError:  # a whole number that no float holds
+            found = pd.to_numeric(cells.astype(str), errors="coerce")
         wrong = np.flatnonzero((found.isna() & cells.notna()).to_numpy())
         table = NumberTable(path, names, values, line)
         if wrong.size or cells.dtype == bool:
             row = int(wrong[0]) if wrong.size else 0
-            cell = str(cells.iloc[row])
+            text = str(cells.iloc[row])
             remedy = "names of rows and units are not read: leave them out"
-            if ";" in cell or "\t" in cell:
+            if ";" in text or "\t" in text:
                 remedy = "separate the columns by commas, and write decimals with a point"
-            raise InputError(f"{table.place(row, j)}, must be a number, got {cell!r}; {remedy}")
+            raise InputError(f"{table.place(row, j)}, must be a number, got {cell(text)}; {remedy}")
         values[:, j] = found.to_numpy(dtype=np.float64)
     return NumberTable(path, names, values, line)
 
@@ -181,12 +185,15 @@ def _from_json(path: Path) -> NumberTable:
     for i, row in enumerate(rows):
         if not isinstance(row, list) or not row:
             raise InputError(f"{path}: row {i + 1:,} must be a list of numbers, not empty")
-        for j, cell in enumerate(row):
-            infinite = isinstance(cell, str) and cell.lower() in {"inf", "infinity"}
-            if not infinite and (isinstance(cell, bool) or not isinstance(cell, int | float)):
+        for j, given in enumerate(row):
+            infinite = isinstance(given, str) and given.lower() in {"inf", "infinity"}
+            is_number = isinstance(given, int | float) and not isinstance(given, bool)
+            if isinstance(given, int) and abs(given) >= 2**1023:  # which no float holds
+                is_number = False
+            if not infinite and not is_number:
                 raise InputError(
                     f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
-                    f"got {cell!r}"
+                    f"got {cell(given)}"
                 )
     filled = zip(*zip_longest(*rows, fillvalue=np.nan), strict=True)
     return NumberTable(path, names, np.array(list(filled), dtype=np.float64), None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from narcissus._pandas import pd
 from narcissus.errors import InputError, TooLargeError
 
 _BUFFER = 2**20  # bytes of a column that are read at a time
+_HELD = 16  # bytes of memory that a byte of a column may come to, as pandas holds it
+SPARE = 2**31
+"""Bytes of address space that a reader takes in any case, for what a footer says is small."""
 _SMALLER = ": write the file again with smaller row groups, such as a million rows"
 
 Choose = Callable[[list[str], int], Sequence[str] | None]
@@ -54,10 +59,11 @@ def read_parquet(
             wanted = choose(names, rows)
             kept = names if wanted is None else list(wanted)
             texts, width = _plain(path, file, kept)
-            _refuse_large(f"{path}", max(width * rows, sum(_unpacked(file, kept))), largest)
+            size = max(width * rows, sum(_unpacked(file, kept)))
+            _refuse_large(f"{path}", size, largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
-        with _opened(path, read_dictionary=texts) as file:
+        with _believed(path, size), _opened(path, read_dictionary=texts) as file:
             frame = file.read(columns=None if wanted is None else kept).to_pandas()
     _require_rows(path, len(frame), rows)
     return frame
@@ -111,17 +117,53 @@ def parquet_parts(
     found = 0
     with parsing(path, "a readable Parquet file"):
         with _opened(path) as file:
-            texts, _ = _plain(path, file, columns)
+            texts, width = _plain(path, file, columns)
             expected = int(file.metadata.num_rows)
-            for number, size in enumerate(_unpacked(file, columns)):
+            sizes = _unpacked(file, columns)
+            for number, size in enumerate(sizes):
                 _refuse_large(f"row group {number} of {path}", size, largest, _SMALLER)
         with _opened(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
-                frame = batch.to_pandas()
-                found += len(frame)
-                if len(frame):
-                    yield frame
+            for number, size in enumerate(sizes):  # a batch may not reach into the next one
+                held = max(size, width * min(rows, file.metadata.row_group(number).num_rows))
+                batches = file.iter_batches(rows, row_groups=[number], columns=list(columns))
+                while True:
+                    with _believed(path, held):
+                        batch = next(batches, None)
+                        frame = None if batch is None else batch.to_pandas()
+                    if frame is None:
+                        break
+                    found += len(frame)
+                    if len(frame):
+                        yield frame
     _require_rows(path, found, expected)
+
+
+@contextmanager
+def _believed(path: Path, size: int) -> Generator[None]:
+    """Let reading take so much memory as a footer makes likely: pages may hold more than it says.
+
+    A page says its size itself, and the library makes room for it before anybody can look.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = held + _HELD * size + SPARE
+    if before[0] != resource.RLIM_INFINITY:
+        most = min(most, before[0])
+    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(
+            f"{path} says that it unpacks to {size:,} bytes, and takes more than "
+            f"{most - held:,} of memory: write it again, with smaller row groups"
+        ) from error
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _opened(path: Path, **options: Any) -> Any:

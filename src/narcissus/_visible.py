@@ -7,9 +7,12 @@ make two names look like one.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import IO, TextIO
 
 WORD_JOINER = "\N{WORD JOINER}"
@@ -49,6 +52,43 @@ def visible(text: str, *, keep: str = "") -> str:
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
     return _SUSPECT.sub(shown, text)
+
+
+_FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def marked(cell: object) -> object:
+    """Put an apostrophe before a text that a spreadsheet would compute, and before that of one.
+
+    Numbers stay as they are. What is read again is taken through `unmarked`.
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def unmarked(cell: str) -> str:
+    """Take off the apostrophe that `marked` put there."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
+
+
+def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:
+    """Write a CSV in which no text is a formula, and nothing is hidden.
+
+    Parameters
+    ----------
+    rows
+        Of texts and numbers.
+    exact
+        Whether a reader of ours gets every character back, hidden ones too.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        cells = row if exact else (visible(c) if isinstance(c, str) else c for c in row)
+        writer.writerow([marked(cell) for cell in cells])
+    return text.getvalue()
 
 
 SHOW_VALUES = "NARCISSUS_SHOW_VALUES"

@@ -8,6 +8,12 @@ from narcissus.channels import read_channel, read_prior
 from narcissus.errors import InputError
 
 
+@pytest.fixture(autouse=True)
+def _values(monkeypatch):
+    """Let messages quote cells, so that a test can see which."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 def write(path, text):
     path.write_text(text)
     return path

@@ -9,6 +9,12 @@ from narcissus import channels as ch
 from narcissus.errors import InputError
 
 
+@pytest.fixture(autouse=True)
+def _values(monkeypatch):
+    """Let messages quote cells, so that a test can see which."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 def test_names_and_numbers(tmp_path):
     path = tmp_path / "loss.csv"
     path.write_text("secret,here,near\nhome,0,1.5\nwork,2,0\n")

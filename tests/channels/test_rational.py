@@ -15,6 +15,12 @@ from narcissus.errors import InputError, TooLargeError
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"], ["1", "0"]]
 
 
+@pytest.fixture(autouse=True)
+def _values(monkeypatch):
+    """Let messages quote cells, so that a test can see which."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 def random_rows(rng, n, m, most=9):
     counts = rng.integers(0, most, (n, m)) + np.eye(n, m, dtype=int)
     return [[F(int(v), int(row.sum())) for v in row] for row in counts]

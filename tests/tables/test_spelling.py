@@ -22,6 +22,12 @@ from narcissus.tables.spelling import (
 )
 
 
+@pytest.fixture(autouse=True)
+def _values(monkeypatch):
+    """Let messages quote cells, so that a test can see which."""
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+
+
 @pytest.mark.parametrize(
     ("found", "kind", "values"),
     [

@@ -12,6 +12,7 @@ from narcissus._files import open_text, parsing
 from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution
+from narcissus._visible import cell, unmarked
 from narcissus.channels.array_files import NamedMatrix, is_array_file, read_matrix, read_row
 from narcissus.channels.channel import ROW_SUM_TOLERANCE, Channel, channel
 from narcissus.channels.rational import RationalChannel, fraction, rational_channel
@@ -133,7 +134,7 @@ def _named_matrix(path: Path) -> NamedMatrix:
             value = cells[i, j]
             said = f"{path}: the cell of secret {(secrets[i] if secrets else i + 1)!r}, output "
             empty = value is None or str(value).strip() == ""
-            what = "is empty" if empty else f"is {value!r}, not a number"
+            what = "is empty" if empty else f"is {cell(value)}, not a number"
             raise InputError(f"{said}{(outputs[j] if outputs else j + 1)!r} {what}")
     return NamedMatrix(np.array(numbers, dtype=np.float64), secrets, outputs)
 
@@ -162,13 +163,13 @@ def _cells(path: Path) -> tuple[Any, list[str] | None, list[str] | None]:
                 "write the names as words, or the row as 0.0,1.0"
             )
         if not (is_row and abs(sum(cast(list[float], numeric)) - 1) <= 1e-6):
-            header, cells = [str(v).strip() for v in cells[0]], cells[1:]
+            header, cells = [unmarked(str(v).strip()) for v in cells[0]], cells[1:]
     if not len(cells):
         raise InputError(f"{path} has no rows of probabilities")
     named = (header is not None and header[0].lower() in NAME_COLUMNS) or any(
         _number(v) is None for v in cells[:, 0]
     )
-    secrets = [str(v).strip() for v in cells[:, 0]] if named else None
+    secrets = [unmarked(str(v).strip()) for v in cells[:, 0]] if named else None
     if named:
         cells = cells[:, 1:]
     outputs = None if header is None else header[1:] if named else header
@@ -193,7 +194,8 @@ def read_prior(path: Path | str) -> dict[str, float] | np.ndarray[Any, np.dtype[
     names, cells = _prior_cells(path)
     values = [_number(v) for v in cells]
     if None in values:
-        raise InputError(f"{path}: the probability {cells[values.index(None)]!r} is not a number")
+        place = values.index(None)
+        raise InputError(f"{path}: probability {place + 1:,}: {cell(cells[place])} is not a number")
     try:
         checked = distribution("prior", cast(list[float], values))
     except InputError as error:
@@ -237,7 +239,7 @@ def _prior_cells(path: Path) -> tuple[list[str] | None, list[Any]]:
         )
     if cells.shape[1] == 1:
         return None, cells[:, 0].tolist()
-    names = [str(v).strip() for v in cells[:, 0]]
+    names = [unmarked(str(v).strip()) for v in cells[:, 0]]
     if len(set(names)) < len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
         raise InputError(f"{path}: the secret {twice!r} stands there twice")
@@ -269,10 +271,14 @@ def read_samples(
     """
     path = Path(path)
     frame = _read(path)
-    frame.columns = frame.columns.map(str)
+    frame.columns = [unmarked(str(name)) for name in frame.columns]
     names = list(frame.columns)
     if len(set(names)) < len(names):
         raise InputError(f"{path} has two columns of one name")
+    for name in () if _is_parquet(path) else names:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            cells = frame[name]
+            frame[name] = cells.map(lambda c: unmarked(c) if isinstance(c, str) else c)
     if not len(frame):
         raise InputError(f"{path} has no samples")
     if secret is None:

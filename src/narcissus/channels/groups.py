@@ -22,6 +22,7 @@ from narcissus._files import open_text, parsing
 from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
+from narcissus._visible import unmarked
 from narcissus.channels.channel import channel, prior_for
 from narcissus.channels.estimate import estimate
 from narcissus.channels.leakage import LeakageEstimate
@@ -336,7 +337,7 @@ def read_groups(path: Path | str) -> dict[str, str]:
     for number, row in enumerate(rows[1:], 2):
         if len(row) != 2:
             raise InputError(f"{path}, line {number}: {len(row)} cells; give secret and group")
-        secret, group = (cell.strip() for cell in row)
+        secret, group = (unmarked(one.strip()) for one in row)
         if secret in found:
             raise InputError(f"{path}, line {number}: the secret {secret!r} stands there twice")
         found[secret] = group

@@ -7,6 +7,7 @@ command goes on where it stopped, and another one is refused.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from narcissus._files import put, read_bytes
+from narcissus._files import parsing, put, read_bytes
 from narcissus._pandas import pd
 from narcissus._random import child
+from narcissus._visible import csv_text, unmarked
 from narcissus.channels.programs import Program, Run
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
@@ -80,12 +82,11 @@ class KeptRuns:
         if not self.rows:
             put(self._beside, json.dumps(self._told, indent=1) + "\n")
         with self._file.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
             while len(self.rows) < end:
                 row = self._next()
                 if not self.rows:
-                    writer.writerow(self._header(len(row) - 1))
-                writer.writerow(row)
+                    file.write(csv_text([self._header(len(row) - 1)], exact=True))
+                file.write(csv_text([row], exact=True))
                 file.flush()
                 self.rows.append(row)
                 self.observer.advance()
@@ -151,11 +152,9 @@ class KeptRuns:
         beside, remedy = self._beside, "keep the new runs in another file, or remove it"
         if not beside.exists():
             raise InputError(f"{self._file} is there, and is no file of runs: {remedy}")
-        try:
+        with parsing(beside, f"what runs leave there, but damaged ({remedy})"):
             before: Any = json.loads(read_bytes(beside))
             differ = [key for key in told if before.get(key) != told[key]]
-        except (ValueError, AttributeError) as error:
-            raise InputError(f"{beside} is damaged: {remedy}") from error
         if differ:
             raise InputError(
                 f"{self._file} holds runs of another command ({', '.join(differ)}): {remedy}"
@@ -167,5 +166,10 @@ class KeptRuns:
         if len(whole) < len(content):  # the last run was cut off while it was written
             with self._file.open("r+b") as file:
                 file.truncate(len(whole))
-        rows = [tuple(row) for row in csv.reader(whole.decode("utf-8").splitlines())]
+        with parsing(self._file, "a file of runs"):
+            lines = io.StringIO(whole.decode(), newline="")
+            rows = [tuple(map(unmarked, row)) for row in csv.reader(lines)]
+        for number, row in enumerate(rows):
+            if len(row) != len(rows[0]) or not row:
+                raise InputError(f"{self._file} was changed: run {number} has {len(row)} cells")
         return rows[1:]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, put
+from narcissus._visible import cell, csv_text, unmarked
 from narcissus.channels.array_files import is_array_file, read_matrix
 from narcissus.channels.channel import channel
 from narcissus.channels.rational import RationalChannel
@@ -99,29 +100,30 @@ def _rows_are_answers(
 def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str]:
     """Give the numbers of a CSV, the names of its rows and columns, and its first cell."""
     with parsing(path, "a readable CSV"), open_text(path) as stream:
-        rows = [row for row in csv.reader(stream) if row]
+        rows = [[unmarked(one.strip()) for one in row] for row in csv.reader(stream) if row]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InputError(
             f"{path} needs a line with the names of the answers and one at least with a secret's "
             "name and what each answer costs"
         )
-    answers, secrets = [name.strip() for name in rows[0][1:]], []
+    answers, secrets = rows[0][1:], list[str]()
     losses = np.empty((len(rows) - 1, len(answers)))
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(rows[0]):
             raise InputError(
                 f"{path}, line {number}: {len(row)} cells where the first line has {len(rows[0])}"
             )
-        secrets.append(row[0].strip())
+        secrets.append(row[0])
         for place, text in enumerate(row[1:]):
             try:
                 losses[number - 2, place] = float(text)
             except ValueError:
                 raise InputError(
-                    f"{path}, line {number}: the loss of answer {answers[place]!r} is {text!r}, "
+                    f"{path}, line {number}: the loss of answer {answers[place]!r} is "
+                    f"{cell(text)}, "
                     "not a number"
                 ) from None
-    return losses, secrets, answers, rows[0][0].strip().lower()
+    return losses, secrets, answers, rows[0][0].lower()
 
 
 def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], bool]:
@@ -182,12 +184,8 @@ def write_gain(path: Path | str, gain: Any, secrets: Sequence[str]) -> None:
 
 
 def _table(corner: str, names: Sequence[str], columns: Sequence[str], rows: Any) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([corner, *columns])
-    for name, row in zip(names, rows, strict=True):
-        writer.writerow([name, *map(_digits, row)])
-    return text.getvalue()
+    cells = ([name, *map(_digits, row)] for name, row in zip(names, rows, strict=True))
+    return csv_text([[corner, *columns], *cells], exact=True)
 
 
 def _digits(number: float | Fraction) -> str:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from narcissus._visible import cell
 from narcissus.channels.channel import Channel, ClosedForm, channel, names_of
 from narcissus.errors import InputError, TooLargeError
 
@@ -219,7 +220,7 @@ def fraction(value: Any) -> Fraction:
             return Fraction(float(value))
     except (ValueError, ArithmeticError):
         pass
-    raise InputError(f"{value!r} is no fraction; write numbers as 1/3 or 0.25")
+    raise InputError(f"{cell(value)} is no fraction; write numbers as 1/3 or 0.25")
 
 
 def inner(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
@@ -230,4 +231,9 @@ def inner(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 def _shown(value: Fraction | int) -> str:
     """Give a fraction as text, or how far from 1 it is where its digits would fill the line."""
     text = str(value)
-    return text if len(text) <= 24 else f"1 {float(value - 1):+.3g}"
+    if len(text) <= 24:
+        return text
+    try:
+        return f"1 {float(value - 1):+.3g}"
+    except OverflowError:
+        return "more than 1e308 in size"

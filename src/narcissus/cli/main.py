@@ -6,6 +6,7 @@ input; 3 could not assess; 4 internal error; 130 interrupted (Ctrl-C), 143 SIGTE
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import signal
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -147,6 +148,9 @@ def main(argv: list[str] | None = None) -> Any:
         _require_memory()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
+                if codecs.lookup(stream.encoding).name == "ascii":
+                    # click would write past it, and past what shows things visibly, in UTF-8.
+                    cast(Any, stream).reconfigure(encoding="utf-8")
                 show_visibly(stream)
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:

@@ -67,7 +67,8 @@ def check_diffusers_folder(path: Path) -> int:
                 f"{path / INDEX}: the part {name!r} is of {library!r}, and only parts of diffusers "
                 "and transformers are read: code of others is never run here"
             )
-        weights += _weights(path / name)
+        with parsing(path / INDEX, "a configuration"):  # a name may be longer than a file's
+            weights += _weights(path / name)
     if not weights:
         raise InputError(f"the model folder {path} has no weights: *.safetensors is needed")
     return sum(file.stat().st_size for file in weights)
@@ -82,7 +83,8 @@ def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
         raise InputError(f"{path / INDEX} does not name a pipeline of diffusers as `_class_name`")
     parts = {name: entry for name, entry in given.items() if isinstance(entry, list)}
     for name, entry in parts.items():
-        if len(entry) != 2 or "/" in name or name.startswith("."):
+        texts = all(isinstance(one, str | None) for one in entry)
+        if len(entry) != 2 or not texts or "/" in name or "\0" in name or name.startswith("."):
             raise InputError(f"{path / INDEX}: the part {name!r} is not [library, class]")
     return parts
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from narcissus._outwards import lower
 from narcissus._random import RandomSource, generator
-from narcissus._validation import fraction, integer, one_of
+from narcissus._validation import fraction, integer, one_of, probability
 from narcissus.errors import InputError
 from narcissus.evidence import Refutation, refute_prior_scores, refute_scores
 from narcissus.evidence.dependent import confidence_of_each, p_value_of_half, refused_by_half
@@ -242,6 +242,7 @@ def audit_membership(
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)
+    rates = [probability("fpr", rate) for rate in rates]
     design = coin_design(data)
     parts = _parts(data.models, design, targets, folds)
     each = confidence_of_each(level, len(parts))

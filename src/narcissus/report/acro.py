@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from narcissus._files import read_bytes, write_atomically
 from narcissus._version import __version__
+from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.report.brief import at_decisive, brief_of, no_stronger
 from narcissus.report.format import STATUS
@@ -65,7 +66,8 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
         },
         "results": {"narcissus": acro_output(record, list(files), when)},
     }
-    files["results.json"] = (json.dumps(results, indent=4, ensure_ascii=False) + "\n").encode()
+    shown = visible(json.dumps(results, indent=4, ensure_ascii=False), keep="\n")
+    files["results.json"] = f"{shown}\n".encode()
     (folder / "checksums").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         write_atomically(folder / name, data)

@@ -21,7 +21,7 @@ _MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
 def _wrap(text: str, *, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
     """Break a text into lines; a long word (a digest) is left whole."""
     return textwrap.wrap(
-        text,
+        visible(text, keep=WORD_JOINER),  # before: a line end would become a blank
         width,
         initial_indent=first,
         subsequent_indent=" " * len(first) if rest is None else rest,

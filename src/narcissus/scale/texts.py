@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import textwrap
 from dataclasses import asdict
@@ -12,6 +10,7 @@ from typing import Any
 
 from narcissus._files import put
 from narcissus._outwards import upper
+from narcissus._visible import csv_text, visible
 from narcissus.findings import weakest
 from narcissus.report.html import page_html
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
@@ -205,7 +204,11 @@ def text_of(scaled: Scaled) -> str:
 def _wrapped(line: str) -> str:
     """Break a line, with further ones set in."""
     return textwrap.fill(
-        line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        visible(line),
+        WIDTH,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -217,12 +220,10 @@ def write(scaled: Scaled, folder: Path | str) -> None:
     InputError
         The folder cannot be written.
     """
-    table = io.StringIO()
-    csv.writer(table, lineterminator="\n").writerows(rows_of(scaled))
     figure = picture(scaled.curves, scaled.further, scaled.name)
     texts = (
-        table.getvalue(),
-        json.dumps(as_dict(scaled), indent=1, ensure_ascii=False),
+        csv_text(rows_of(scaled)),
+        visible(json.dumps(as_dict(scaled), indent=1, ensure_ascii=False), keep="\n"),
         svg_of(figure, "scale"),
         page_html(page(scaled)),
     )

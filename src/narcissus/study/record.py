@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus._version import __version__
+from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.results import Grade
 
@@ -103,7 +104,8 @@ class Record(BaseModel):
 
     def to_json(self) -> str:
         """Give the record as JSON text, keys in a fixed order, numbers in full precision."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        return visible(text, keep="\n") + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as plain values that JSON can hold."""

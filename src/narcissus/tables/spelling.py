@@ -373,11 +373,19 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
 
 
 def respellings(readings: Mapping[str, ColumnReading]) -> str:
-    """Say in a line how a file writes what is read otherwise; nothing where it does not."""
+    """Say in a line how a file writes what is read otherwise; nothing where it does not.
+
+    This stands in records: only the form of a value is shown, 9 for a digit and a for a letter.
+    """
     found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
-    shown = [f"{raw!r} is read as {value} ({name})" for name, (raw, value) in found.items()]
+    form = str if values_shown() else _form
+    shown = [f"{form(raw)!r} is read as {form(v)} ({name})" for name, (raw, v) in found.items()]
     more = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
     return ", ".join(shown[:5]) + more
+
+
+def _form(text: str) -> str:
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"[1-9]", "9", text))
 
 
 def examples(values: Iterable[Value], most: int = 3) -> str:

@@ -59,8 +59,6 @@ def _readable(path: Path) -> Generator[None]:
         raise InputError(
             f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x}): save it as UTF-8"
         ) from error
-    except csv.Error as error:
-        raise InputError(f"{path} is not a readable CSV: {error}") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(f"{path} is not a complete gzip file: {error}") from error
     except OSError as error:
@@ -84,7 +82,8 @@ def _parse(
     delimiter = _delimiter(name, first)
     lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    names = [cell.strip() for cell in next((row for row in reader if row), [""])]
+    rows = _well_formed(name, reader)
+    names = [cell.strip() for cell in next((row for row in rows if row), [""])]
     kept = choose(names)
     is_empty = True
     for chunk in _chunks(name, reader, len(names)):
@@ -131,7 +130,7 @@ def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
     lines, rows = reader.line_num, 0
     is_exact = True  # a quoted cell may hold line breaks: then only rows can be counted
     chunk: list[list[str]] = []
-    for number, row in enumerate(reader, start=1):
+    for number, row in enumerate(_well_formed(name, reader), start=1):
         is_exact = is_exact and reader.line_num - lines == number
         if len(row) != width:  # at once: rows may be much wider than the header
             if not row:
@@ -145,6 +144,16 @@ def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
             chunk = []
     if chunk:
         yield chunk
+
+
+def _well_formed(name: str, reader: Any) -> Iterator[list[str]]:
+    """Yield rows; name the line that is none."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise InputError(
+            f"{name} is not a readable CSV: {error} (line {reader.line_num})"
+        ) from error
 
 
 def _numbered(name: str, cells: Sequence[str]) -> RawColumn:

@@ -31,6 +31,18 @@ def test_what_a_trial_reads_and_prints_is_kept_from_the_pipes(dies, capfd):
     assert "printed" in err
 
 
+def test_what_a_worker_logs_is_shown_as_text(dies, capfd):
+    """Prints, warnings and logs may hold a stranger's names."""
+    how = (
+        "import logging, sys, warnings; forged = '\\x1b[2J\\u202eevil\\r'; print(forged);"
+        "warnings.warn(forged); logging.getLogger('distributed').error(forged)"
+    )
+    assert dict(Processes(2).play(dies(how), KEYS)) == {key: key for key in KEYS}
+    err = capfd.readouterr().err
+    assert err.count("\\u001b[2J\\u202eevil\\r") >= 3
+    assert not set(err) & set("\x1b\r\u202e")
+
+
 def test_messages_come_as_they_were_sent_or_not_at_all():
     stream = io.BytesIO()
     for parts in ((), (b"o", b"ne"), (bytes(100_000),)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from narcissus._files import put
+from narcissus._visible import csv_text, visible
 from narcissus_papers.base import Item, Reproduced
 from narcissus_papers.page import Made, draw, page
 from narcissus_papers.texts import as_dict
@@ -27,12 +27,10 @@ def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> Non
         return anew or not (folder / name).exists()
 
     if missing("data.csv"):
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(made.rows)
-        put(folder / "data.csv", text.getvalue(), folders=True)
+        put(folder / "data.csv", csv_text(made.rows), folders=True)
     if missing("data.json"):
         said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
-        put(folder / "data.json", said, folders=True)
+        put(folder / "data.json", visible(said, keep="\n"), folders=True)
     if made.panels and missing("picture.svg"):
         put(folder / "picture.svg", _svg(made), folders=True)
 

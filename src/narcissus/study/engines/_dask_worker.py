@@ -15,6 +15,7 @@ import sys
 from typing import Any
 
 from narcissus._optional import optional
+from narcissus._visible import show_visibly
 from narcissus.study.engines._worker import die_with
 
 QUIET: dict[str, object] = {
@@ -31,6 +32,7 @@ def main(parent: int) -> None:
     die_with(parent)
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    show_visibly(sys.stderr)
     told: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from threadpoolctl import threadpool_limits
 
+from narcissus._visible import show_visibly
 from narcissus.study.engines.answers import answer
 
 LENGTH = struct.Struct("!Q")  # before each message: its number of bytes
@@ -80,6 +81,8 @@ def main(parent: int) -> None:
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     asked, answers = _pipes()
+    show_visibly(sys.stdout)  # logs and warnings too, which a stranger's names may stand in
+    show_visibly(sys.stderr)
     job: list[Callable[[str], Any]] = []
     while (message := receive(asked)) is not None:
         kind, body = message[:1], memoryview(message)[1:]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from narcissus._files import write_atomically
+from narcissus._visible import csv_text
 from narcissus.game.block import Round
 from narcissus.game.executor import Executor, soon
 from narcissus.observer import Observer
@@ -32,17 +32,11 @@ def write_internal(
     per_trial = experiment.targets * settings * len(experiment.attacks)
     count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(
-        ["trial", "person", "setting", "attack", "prior_of_secret", "prior_of_guess", "right"]
-        + [f"true_{n}" for n in names]
-        + [f"guess_{n}" for n in names]
-    )
+    head = ["trial", "person", "setting", "attack", "prior_of_secret", "prior_of_guess", "right"]
+    head += [f"{what}_{name}" for what in ("true", "guess") for name in names]
     keys = experiment.keys()[: count * settings]
-    for rows in soon(executor, _Again(experiment), keys, observer):
-        writer.writerows(rows)
-    write_atomically(path, text.getvalue(), private=True)
+    rows = chain.from_iterable(soon(executor, _Again(experiment), keys, observer))
+    write_atomically(path, csv_text(chain([head], rows)), private=True)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,166 @@
+"""Odd surroundings: a locale, a home, a folder, a clock. A clear line, and nothing is lost."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+STUDY = """title = "Ångström ε"
+[data]
+path = "people.csv"
+[threat]
+unknown = ["ill"]
+targets = 10
+[mechanism]
+k = 2
+epsilon = [1]
+delta = 1e-5
+[run]
+trials = 3
+seed = 1
+workers = 1
+"""
+BACK = """
+import itertools, time
+ticks = itertools.count()
+time.time = lambda: 2e9 - 3600 * next(ticks)  # an hour back each time that anybody looks
+time.time_ns = lambda: int(time.time() * 1e9)
+"""
+RESTRICTED = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+for right in range(4):  # root's, to read and write whatever the modes say
+    libc.prctl(24, right, 0, 0, 0)
+os.chdir(sys.argv[1])
+code = "from narcissus.cli import main; main()"
+os.execv(sys.executable, [sys.executable, "-P", "-c", code, *sys.argv[2:]])
+"""
+
+
+@pytest.fixture
+def people(tmp_path):
+    rows = "".join(f"{'mf'[i % 2]},{i % 5},{(i // 3) % 2}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text("sex,age,ill\n" + rows)
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    (tmp_path / "channel.csv").write_text("a,b\n.8,.2\n.2,.8\n")
+    return tmp_path
+
+
+def run(folder, *words, first="", env=None):
+    code = f"{first}\nfrom narcissus.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code, *words], cwd=folder, check=False, capture_output=True,
+        env={**os.environ, **(env or {})}, timeout=300,
+    )  # fmt: skip
+
+
+def found_in(folder):
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    return record["portable_digest"]
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LC_ALL": "en_US.ISO-8859-1", "PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"},
+        {"HOME": "/nonexistent"},
+        {"HOME": ""},
+        {"HOME": "/dev/null", "TZ": "nowhere/nowhere"},
+    ],
+    ids=["latin-1", "ascii", "no home", "empty home", "home is a device"],
+)
+def test_locales_and_homes_change_no_number(people, env):
+    usual = run(people, "audit", "study.toml", "--out", "usual")
+    odd = run(people, "audit", "study.toml", "--out", "odd", env=env)
+    assert (usual.returncode, odd.returncode) == (0, 0), odd.stderr
+    assert found_in(people / "odd") == found_in(people / "usual")
+    if env.get("PYTHONIOENCODING") == "latin-1":
+        assert b"\\u03b5" in odd.stdout
+    assert "Ångström ε" in (people / "odd" / "report.html").read_text(encoding="utf-8")
+
+
+WRITES = [
+    "audit study.toml",
+    "audit study.toml --out ../out --records r.csv",
+    "init people.csv --out n.toml",
+    "synth people.csv people.csv --unknown ill --out s",
+    "channel channel.csv --report r.html",
+    "channel channel.csv --plot r.svg",
+    "refine channel.csv channel.csv --out w.csv",
+    "examples counting-query --out g.toml",
+    "plan --out p.html",
+    "estimate --program echo --secrets a,b --yes",
+    "reproduce 001 --figure 1 --out p",
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rights of Linux")
+@pytest.mark.parametrize("line", WRITES)
+def test_a_folder_that_cannot_be_written_is_named_in_a_line(people, line):
+    closed = people / "closed"
+    closed.mkdir()
+    for name in ("people.csv", "study.toml", "channel.csv"):
+        (people / name).rename(closed / name)
+    closed.chmod(0o555)
+    assert ctypes.CDLL(None).prctl is not None
+    done = subprocess.run(
+        [sys.executable, "-c", RESTRICTED, str(closed), *line.split()],
+        check=False, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "Permission denied" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert len(list(closed.iterdir())) == 3
+
+
+def test_a_clock_that_runs_back_changes_nothing(people):
+    """The estimate, the bar of progress, the store and what another run left, of the future."""
+    usual = run(people, "audit", "study.toml", "--out", "usual")
+    back = run(people, "audit", "study.toml", "--out", "back", first=BACK)
+    assert (usual.returncode, back.returncode) == (0, 0), back.stderr
+    assert found_in(people / "usual") == found_in(people / "back")
+    for name in ("record.json", "report.html"):
+        (people / "back" / name).unlink()
+    future = time.time() + 10 * 365 * 86400
+    for path in people.rglob("*"):
+        os.utime(path, (future, future))
+    again = run(people, "audit", "study.toml", "--out", "back", first=BACK)
+    assert again.returncode == 0, again.stderr
+    assert found_in(people / "usual") == found_in(people / "back")
+
+
+def test_a_deadline_is_kept_by_a_clock_that_runs_back(people):
+    words = ["estimate", "--program", "sleep 20", "--secrets", "a,b", "--yes", "--seconds", "1"]
+    start = time.monotonic()
+    done = run(people, *words, first=BACK)
+    assert done.returncode in {2, 3}, done.stderr
+    assert time.monotonic() - start < 15
+
+
+def test_an_old_database_of_trials_is_left_alone(people):
+    """Earlier versions used SQLite; a forged journal of it may name any file for removal."""
+    import sqlite3
+
+    out = people / "out"
+    out.mkdir()
+    victim = people / "victim"
+    victim.write_text("mine")
+    for name in ("trials.sqlite", "trials.store"):
+        database = sqlite3.connect(out / name)
+        database.execute("create table t (a, b generated always as (zeroblob(1000000000)))")
+        database.execute("insert into t (a) values (1)")
+        database.commit()
+        database.close()
+        (out / f"{name}-journal").write_bytes(bytes(512) + os.fsencode(victim) + bytes(20))
+    kept = (out / "trials.sqlite").read_bytes()
+    done = run(people, "audit", "study.toml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert b"damaged" in done.stderr  # said of what has the name of the store of today
+    assert (out / "trials.sqlite").read_bytes() == kept
+    assert victim.read_text() == "mine"
+    assert (out / "trials.damaged-1.store").read_bytes().startswith(b"SQLite format 3")
