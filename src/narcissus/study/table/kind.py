@@ -85,6 +85,8 @@ class TableKind:
         if study.release is not None:
             own = _own_release(study, experiment, folder, options, executor)
             digests["release"] = f"sha256:{own.digest}"
+            digest = options.keyed(digests["release"]).removeprefix("sha256:")
+            own = own.model_copy(update={"digest": digest})
             results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
         return Outcome(
