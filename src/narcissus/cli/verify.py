@@ -97,8 +97,7 @@ def command(
         return OK
     loaded = load_study(study, allow_code=allow_code)
     earlier = FORMAT_1 in written.provenance.digests
-    if not _is_of(written, loaded, earlier=earlier):
-        raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
+    _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     digests = written.provenance.digests
     is_keyed = any(map(is_secret, digests.values()))
@@ -136,14 +135,21 @@ def command(
     return EXCEEDED
 
 
-def _is_of(written: Record, study: Study, *, earlier: bool) -> bool:
-    """Tell whether a record is one of a study."""
+def _require_of(written: Record, path: Path, study: Study, file: Path, *, earlier: bool) -> None:
+    """Refuse a record that is not of a study, or that does not say how it was played."""
     from narcissus.study.earlier import is_study_of
 
-    if written.provenance.digests.get("study") == f"sha256:{study.digest}":
-        return True
-    with study.code.in_use():
-        return earlier and is_study_of(written, study.kind, study.settings, study.folder)
+    if not written.provenance.entropy:
+        raise InputError(
+            f"{path} is a record as it may be shown: its seed is withheld, so that it cannot be "
+            "played again; take the record.json of the results folder"
+        )
+    same = written.provenance.digests.get("study") == f"sha256:{study.digest}"
+    if not same and earlier:
+        with study.code.in_use():
+            same = is_study_of(written, study.kind, study.settings, study.folder)
+    if not same:
+        raise InputError(f"{path} is a record of another study than {file}, or of a changed one")
 
 
 def _again(

@@ -93,9 +93,13 @@ def keyed(digest: str, key: bytes | None) -> str:
 def keyed_digests(digests: Mapping[str, str], keyed: Callable[[str], str]) -> dict[str, str]:
     """Key all digests of a record but those of settings, thresholds and source."""
     return {
-        name: digest if name.startswith(_OF_NOBODY) else keyed(digest)
-        for name, digest in digests.items()
+        name: digest if is_of_nobody(name) else keyed(digest) for name, digest in digests.items()
     }
+
+
+def is_of_nobody(name: str) -> bool:
+    """Tell whether a digest of this name is of what holds no people: settings, source."""
+    return name.startswith(_OF_NOBODY)
 
 
 def is_secret(value: object) -> bool:

@@ -66,7 +66,8 @@ class Provenance(BaseModel):
     packages: dict[str, str]
     machine: str
     entropy: str = Field(
-        pattern=r"^\d{1,39}$", description="The seed, a decimal integer of up to 128 bits."
+        pattern=r"^\d{0,39}$",
+        description="The seed, a decimal integer of up to 128 bits; empty: withheld.",
     )
     digests: dict[str, str] = Field(
         description="SHA-256 of the study and a policy; of data, models, releases keyed by what "

@@ -142,10 +142,11 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     be extended.
     """
     settings = study.model_dump(mode="json")
-    identity: dict[str, object] = {
+    identity: dict[str, Any] = {
         name: settings[name]
         for name in ("data", "threat", "prior", "mechanism", "attacks", "bounds", "groups")
     }
+    identity["groups"].pop("least_group", None)  # merged after the trials
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
     identity["own code"] = source_digests(own_parts(study), folder)
