@@ -77,7 +77,9 @@ def figures_of(record: Record) -> list[RealFigure]:
             "are left out of what is made to be shown."
         )
     else:
-        how = "Plain, as earlier versions made it: whoever knows nearly all can test guesses by them."
+        how = (
+            "Plain, as earlier versions made it: whoever knows nearly all can test guesses by them."
+        )
     if held:
         own.append(RealFigure("Digests of " + ", ".join(held), how, ("provenance.digests.*",)))
     seals = ("digest", "portable_digest")
@@ -142,10 +144,11 @@ def _of_table(record: Record) -> list[RealFigure]:
         found.append(RealFigure("Guesses by other priors", how, _within("guess.held_out*")))
     if any(setting.groups or setting.merged for setting in settings):
         how = (
-            f"Names and shares over {'real people' if real else 'people drawn from the prior'}. "
-            + _merged(one.merged if real else None, is_real=real)
+            f"Names and shares over real people. {_merged(one.merged)}"
+            if real
+            else "Names and shares over people drawn from the prior."
         )
-        found.append(RealFigure("Groups", how.strip(), _within("groups*", "merged*")))
+        found.append(RealFigure("Groups", how, _within("groups*", "merged*")))
     if one.own_release is not None:
         how = (
             f"Counts over all {one.own_release.people:,} people of the data, exact: whoever knows "
@@ -174,16 +177,20 @@ def _scored(record: Record) -> RealFigure:
     )
 
 
-def _merged(merged: MergedGroups | None, *, is_real: bool) -> str:
-    """Say which groups were too small to be shown."""
-    if merged is None:
-        return "No least size: the record is of an earlier version." if is_real else ""
+def merged_words(merged: MergedGroups) -> str:
+    """Say which groups of real people were too small to be shown by themselves."""
     said = [f"{count} groups by “{by}” are one, “{SMALLER}”" for by, count in merged.merged.items()]
     said += [f"groups by “{by}” are left out" for by in merged.left_out]
     words = f"No number is about fewer than {merged.least} people by itself or by subtraction"
     if merged.least == 1:
         words = "The least size is 1: a group of one reads that person's secret off"
     return f"{words}: {'; '.join(said)}." if said else f"{words}; no group had to be merged."
+
+
+def _merged(merged: MergedGroups | None) -> str:
+    if merged is None:
+        return "No least size: the record is of an earlier version."
+    return merged_words(merged)
 
 
 def _of_synthetic(record: Record) -> list[RealFigure]:
@@ -207,7 +214,7 @@ def _of_synthetic(record: Record) -> list[RealFigure]:
         how = "The column and value that differ most, and their shares in the data and the control."
         figures.append(RealFigure("Data beside control", how, _within("unlike*")))
     if any(risk.groups for risk in found.risks) or found.merged is not None:
-        how = f"Names, sizes and shares over real people. {_merged(found.merged, is_real=True)}"
+        how = f"Names, sizes and shares over real people. {_merged(found.merged)}"
         figures.append(RealFigure("Groups", how, _within("risks.groups*", "merged*")))
     return figures
 
