@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.cli.verify import Likeness, differences
-from narcissus.study.record import digest_of, portable_digest_of
+from narcissus.study.record import digest_of, portable_digest_of, study_digest
 
 GAME = """
 kind = "game"
@@ -354,3 +354,28 @@ def test_data_are_compared_by_whoever_holds_the_key_and_all_else_by_anybody(
     Path("people.csv").write_text(people.replace("a,0\nb,0\na,1", "b,0\na,0\na,1", 1))
     code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
     assert (code, "digests.data" in out) == (1, True)
+
+
+def test_a_record_of_before_small_groups_were_merged_is_verified(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    people = "name,ill\n" + "\n".join(f"{'abc'[k % 5 % 3]},{k // 2 % 2}" for k in range(20))
+    Path("people.csv").write_text(people)
+    study = TABLE.replace("targets = 4", 'people = "all"') + '[groups]\ncolumns = ["name"]\n'
+    Path("one.toml").write_text(study + "least_group = 1\n")
+    Path("t.toml").write_text(study)
+    assert narcissus("audit", "one.toml", "--out", "out", "--quiet")[0] == 0
+    path = Path("out/record.json")
+
+    def as_then(data):
+        del data["study"]["groups"]["least_group"], data["results"]["merged"]
+        digest = study_digest("table", data["study"])
+        data["provenance"]["digests"]["study"] = f"sha256:{digest}"
+
+    forged(path, as_then)
+    assert [g["group"] for g in json.loads(path.read_text())["results"]["groups"]][:3] == [*"abc"]
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "Verified" in out) == (0, True), out
+    code, out, err = narcissus("report", "out", "--text")
+    assert code == 2
+    assert "earlier version" in err
+    assert narcissus("report", "out", "--text", "--internal")[0] == 0

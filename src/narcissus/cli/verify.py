@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -169,6 +169,8 @@ def _again(
     from narcissus.study.keyed import keyed
     from narcissus.study.kinds import RunOptions
 
+    played = _as_then(study, written)
+
     def play(hours: float | None) -> Audit:
         with progress(quiet=quiet) as observer:
             asked = RunOptions(
@@ -180,9 +182,24 @@ def _again(
                 hours=hours,
                 keyed=partial(keyed, key=digests),
             )
-            return replay(study, asked)
+            return replay(played, asked)
 
-    return agreed(play, yes=yes).to_dict()
+    found = agreed(play, yes=yes).to_dict()
+    if played is not study:
+        found["study"] = written.to_dict()["study"]
+        found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
+    return found
+
+
+def _as_then(study: Study, written: Record) -> Study:
+    """Let small groups be, as they were in records of before they were merged."""
+    settings: Any = study.settings
+    groups: Any = getattr(settings, "groups", None)
+    results = getattr(written.results, "settings", [written.results])
+    if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
+        return study
+    groups = groups.model_copy(update={"least_group": 1})
+    return replace(study, settings=settings.model_copy(update={"groups": groups}))
 
 
 def _found(
