@@ -150,3 +150,5 @@ def test_files_of_commands_are_named():
     [one] = figures_of_files({"the samples": "s.csv"})
     assert one.name == "the samples (s.csv)"
     assert given_away([one]).title == TITLE
+    assert [f.name for f in figures_of_files({"the samples": "s.csv"}, 3)][1:] == ["The seed"]
+    assert figures_of_files({}, 3) == []

@@ -103,10 +103,14 @@ def given_away(figures: Sequence[RealFigure]) -> Section:
     return Section(TITLE, [Text([text]), Facts([(one.name, one.how) for one in figures])])
 
 
-def figures_of_files(files: Mapping[str, str]) -> list[RealFigure]:
+def figures_of_files(files: Mapping[str, str], seed: int | None = None) -> list[RealFigure]:
     """List what depends on the files that a command read, by what they hold."""
     how = "All numbers of this page follow from it, exactly where they are no estimates."
-    return [RealFigure(f"{what} ({name})", how, ()) for what, name in files.items()]
+    found = [RealFigure(f"{what} ({name})", how, ()) for what, name in files.items()]
+    if found and seed is not None:
+        how = "With it guesses of the file can be tried by running the command again."
+        found.append(RealFigure("The seed", how, ()))
+    return found
 
 
 def _of_table(record: Record) -> list[RealFigure]:

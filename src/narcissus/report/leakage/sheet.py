@@ -68,7 +68,7 @@ def sheet(
     rows += [] if asked.seed is None else [("Seed", str(asked.seed))]
     rows += [("Narcissus", made.narcissus), ("Python", f"{made.python}; {packages}")]
     whence = Section("Provenance", [Facts(rows), *grades()])
-    gives = given_away(figures_of_files(asked.files))
+    gives = given_away(figures_of_files(asked.files, asked.seed))
     return Page(title, subtitle, verdict, [*sections, *open_, gives, whence])
 
 
