@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +165,7 @@ def _groups(
         if few := sum(len(part) for part in parts if len(part) > 1):
             merged[name] = few
         for number, part in enumerate(parts):
-            label = SMALLER if len(part) > 1 else files.label(name, part[0])
+            label = SMALLER if len(part) > 1 else files.label(name, min(part))
             own, others = (side == number for side in shown)
             if own.any():
                 groups.append(Group(name, label, own, others))
@@ -177,7 +178,8 @@ def _parts(real: Labels, control: Labels, least: int) -> Parts:
     parts = merge(np.where(control > 0, np.minimum(real, control), real), least)
     if all(not 0 < control[list(part)].sum() < least for part in parts):
         return parts
-    return merge(np.where(real > 0, np.minimum(real, np.maximum(control, 0.5)), 0), least)
+    few: NDArray[Any] = np.minimum(real, np.maximum(control, 0.5))
+    return merge(few, least)  # of nobody it is nobody
 
 
 def _share(won: Mask, confidence: float) -> CountedShare | None:
