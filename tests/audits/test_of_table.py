@@ -140,8 +140,9 @@ class Mine:
         return beliefs.argmax(axis=1) if self.best else np.zeros(len(beliefs), dtype=int)
 
 
-def test_own_attacks_and_priors_are_given_as_objects(frame, quick):
-    own = quick(attacks={"prior": {}, "mine": Mine(), "first": {"kind": Mine(best=False)}})
+def test_own_attacks_and_priors_are_given_as_objects(frame, quick, tmp_path):
+    given = {"prior": {}, "mine": Mine(), "first": {"kind": Mine(best=False)}}
+    own = quick(attacks=given, folder=tmp_path)
     attacks = own.results["attacks"]
     assert attacks["mine"]["share"] == attacks["prior"]["share"] != attacks["first"]["share"]
     assert "python:attacks.mine" in own.record.study["attacks"]["mine"].values()

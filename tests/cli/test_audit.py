@@ -207,7 +207,7 @@ def test_single_records_go_to_the_internal_file_only(town, narcissus):
     narcissus("audit", town(), "--records", "internal.json", "--quiet")
     assert Path("internal.json").exists()
     assert {p.name for p in Path("results/town").iterdir()} == {
-        "record.json", "report.html", "trials.store",
+        "digest.key", "record.json", "report.html", "trials.store",
     }  # fmt: skip
 
 

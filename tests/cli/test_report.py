@@ -102,3 +102,79 @@ def test_what_does_not_go_together_is_refused(played, narcissus, words, says):
     code, out, err = narcissus("report", played, *words.split())
     assert (code, out) == (2, "")
     assert says in err
+
+
+TABLE = """
+[data]
+path = "{path}"
+[threat]
+unknown = ["ill"]
+people = "all"
+[mechanism]
+k = 1
+epsilon = 1.0
+[attacks.prior]
+[groups]
+columns = ["name"]
+[run]
+trials = 1
+workers = 1
+seed = 97531
+"""
+
+
+@pytest.fixture
+def of_people(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{'ab'[k % 5 == 0]},{k // 2 % 2}" for k in range(60))
+    Path("people.csv").write_text(f"name,ill\n{rows}\n")
+    Path("t.toml").write_text(TABLE.format(path=tmp_path / "people.csv"))
+    assert narcissus("audit", "t.toml", "--out", "out", "--quiet")[0] == 0
+    return Path("out")
+
+
+def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, narcissus, tmp_path):
+    record = json.loads((of_people / "record.json").read_text())
+    digest = record["provenance"]["digests"]["data"]
+    assert digest.startswith("hmac-sha256:")
+    page = (of_people / "report.html").read_text()
+    brief = narcissus("report", of_people, "--brief", "--text")[1]
+    mapping = narcissus("report", of_people, "--mapping", "--text")[1]
+    text = narcissus("report", of_people, "--text")[1]
+    assert text == narcissus("report", of_people, "--text", "--shareable")[1]
+    for shown in (page, brief, mapping, text):
+        assert digest not in shown
+        assert "97531" not in shown
+        assert str(tmp_path) not in shown
+    internal = narcissus("report", of_people, "--text", "--internal")[1]
+    assert internal.startswith("Internal, not to be shown: ")
+    assert digest in internal
+    assert "97531" in internal
+    assert str(tmp_path) in internal
+    for form in ("--brief", "--mapping"):
+        assert narcissus("report", of_people, form, "--text", "--internal")[1].startswith(
+            "Internal, not to be shown: "
+        )
+
+
+def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, narcissus):
+    code, out, _ = narcissus("report", of_people, "--record", "shown.json")
+    assert (code, out) == (0, "Record: shown.json\n")
+    shown, whole = (
+        narcissus("report", path, "--text")[1].splitlines() for path in ("shown.json", of_people)
+    )
+    differ = [(a, b) for a, b in zip(shown, whole, strict=True) if a != b]
+    assert len(differ) == 1  # the digest of the record
+    assert "sha256:" in differ[0][0]
+    code, _, err = narcissus("verify", "shown.json", "t.toml", "--quiet")
+    assert code == 2
+    assert "its seed is withheld" in err
+
+
+@pytest.mark.parametrize("also", ["--internal", "--text", "--brief", "--out"])
+def test_a_record_for_showing_takes_no_other_form(of_people, narcissus, also):
+    value = ["x.html"] if also == "--out" else []
+    code, _, err = narcissus("report", of_people, "--record", "shown.json", also, *value)
+    assert code == 2
+    assert "do not go together" in err
+    assert not Path("shown.json").exists()

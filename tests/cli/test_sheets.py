@@ -103,3 +103,20 @@ def test_the_only_output_column_cannot_be_the_group(narcissus, files):
     code, _, err = narcissus("estimate", "two.csv", "--group", "group")
     assert code == 2
     assert "no column of outputs" in err
+
+
+def test_a_page_says_no_folder_and_no_digest_but_what_it_gives_away(narcissus, files):
+    given = [str(files / "s.csv"), "--prior", f"{files}/../{files.name}/p.csv"]
+    (files / "p.csv").write_text("secret,probability\na,0.5\nb,0.5\n")
+    code, _, err = narcissus("estimate", *given, "--seed", 4, "--report", "page.html")
+    assert code == 0, err
+    page = (files / "page.html").read_text()
+    assert str(files.parent) not in page
+    assert "narcissus estimate s.csv --seed 4 --" in page
+    assert " p.csv</dd>" in page
+    assert "guesses of the file can be tried by running the command again" in page
+    assert "sha256:" not in page
+    assert "What this page gives away" in page
+    assert "(s.csv)" in page
+    assert narcissus("compose", f"{files}/c.csv=3", "--report", "page.html")[0] == 0
+    assert "narcissus compose c.csv=3" in (files / "page.html").read_text()

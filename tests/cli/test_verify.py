@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.cli.verify import Likeness, differences
-from narcissus.study.record import digest_of, portable_digest_of
+from narcissus.study.record import digest_of, portable_digest_of, study_digest
 
 GAME = """
 kind = "game"
@@ -313,3 +313,69 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
     assert code == 1
     assert "proofs[1].id" in out
+
+
+TABLE = """
+[data]
+path = "people.csv"
+[threat]
+unknown = ["ill"]
+targets = 4
+[mechanism]
+k = 1
+epsilon = 1.0
+[attacks.prior]
+[run]
+trials = 2
+seed = 5
+workers = 1
+"""
+
+
+def test_data_are_compared_by_whoever_holds_the_key_and_all_else_by_anybody(
+    tmp_path, monkeypatch, narcissus
+):
+    monkeypatch.chdir(tmp_path)
+    people = "name,ill\n" + "\n".join(f"{'ab'[k % 2]},{k // 2 % 2}" for k in range(12))
+    Path("people.csv").write_text(people)
+    Path("t.toml").write_text(TABLE)
+    assert narcissus("audit", "t.toml", "--out", "out", "--quiet")[0] == 0
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "digest.key" in out) == (0, False)
+    key = Path("out/digest.key")
+    kept = key.read_text()
+    key.unlink()
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert code == 0
+    assert "out holds no digest.key" in out
+    key.write_text(kept)
+    key.chmod(0o600)
+    # two people whose names and states are swapped: no number changes, only the digest tells
+    Path("people.csv").write_text(people.replace("a,0\nb,0\na,1", "b,0\na,0\na,1", 1))
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "digests.data" in out) == (1, True)
+
+
+def test_a_record_of_before_small_groups_were_merged_is_verified(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    people = "name,ill\n" + "\n".join(f"{'abc'[k % 5 % 3]},{k // 2 % 2}" for k in range(20))
+    Path("people.csv").write_text(people)
+    study = TABLE.replace("targets = 4", 'people = "all"') + '[groups]\ncolumns = ["name"]\n'
+    Path("one.toml").write_text(study + "least_group = 1\n")
+    Path("t.toml").write_text(study)
+    assert narcissus("audit", "one.toml", "--out", "out", "--quiet")[0] == 0
+    path = Path("out/record.json")
+
+    def as_then(data):
+        del data["study"]["groups"]["least_group"], data["results"]["merged"]
+        digest = study_digest("table", data["study"])
+        data["provenance"]["digests"]["study"] = f"sha256:{digest}"
+
+    forged(path, as_then)
+    assert [g["group"] for g in json.loads(path.read_text())["results"]["groups"]][:3] == [*"abc"]
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "Verified" in out) == (0, True), out
+    code, out, err = narcissus("report", "out", "--text")
+    assert code == 2
+    assert "earlier version" in err
+    assert narcissus("report", "out", "--text", "--internal")[0] == 0

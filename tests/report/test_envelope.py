@@ -3,6 +3,7 @@
 from narcissus.report import Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.report.envelope import assessment, complete, flat, provenance
 from narcissus.report.format import GRADES
+from narcissus.report.gives_away import TITLE
 
 
 def test_settings_are_dotted_and_what_is_not_set_is_left_out():
@@ -65,7 +66,7 @@ def test_a_kind_s_own_sections_stand_between_and_the_verdict_takes_its_grade(tab
     own = Page("T", "S", Verdict("met", ""), [Section("Mine", [])])
     page = complete(own, record)
     titles = [section.title for section in page.sections]
-    assert titles == ["What was assessed, and what was not", "Mine", "Provenance"]
+    assert titles == ["What was assessed, and what was not", "Mine", TITLE, "Provenance"]
     assert page.verdict.headline == record.verdict
     assert page.verdict.rests_on == "approximate"
     assert list(page.verdict.assumptions) == ["the prior is right"]

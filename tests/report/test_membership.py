@@ -12,7 +12,7 @@ from narcissus.report.leakage import Asked
 from narcissus.report.membership import membership_page
 from narcissus.report.text import page_text
 
-ASKED = Asked("narcissus membership s.npz", MappingProxyType({"the scores": "sha256:1"}), 3)
+ASKED = Asked("narcissus membership s.npz", MappingProxyType({"the scores": "s.npz"}), 3)
 
 
 def audit(leak, **more):

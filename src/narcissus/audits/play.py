@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
+from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.load import Study
 from narcissus.study.record import make_record
@@ -44,7 +46,8 @@ def run(
     observer
         Hears of progress; silent by default.
     folder
-        Where finished trials are kept, so that an interrupted run continues; None keeps nothing.
+        Where finished trials are kept, so that an interrupted run continues, and the key of the
+        digests of data (`narcissus.study.keyed`); None keeps nothing, and withholds the digests.
     workers
         Worker processes; None as the study says. The numbers do not depend on it.
     restart
@@ -64,7 +67,6 @@ def run(
         processes. The numbers do not depend on it.
     """
     settings: Any = study.settings
-    _refuse_engine(study.kind, settings, engine)
     seed = getattr(getattr(settings, "run", None), "seed", None)
     place = None if folder is None else Path(folder)
     if rng is None and seed is None and place is not None:
@@ -73,6 +75,7 @@ def run(
         entropy = entropy_of(seed if rng is None else rng)
     options = RunOptions(
         entropy=entropy,
+        keyed=partial(_by_key_of, place),
         observer=observer,
         folder=place,
         workers=workers,
@@ -82,16 +85,35 @@ def run(
         hours=hours,
         engine=engine,
     )
+    return play(study, options)
+
+
+def play(study: Study, options: RunOptions) -> Audit:
+    """Play a study as the options say; `run` is this for a seed, a folder and paths.
+
+    Raises
+    ------
+    InputError
+        An engine is named for a study that is not played by trials.
+    """
+    _refuse_engine(study.kind, study.settings, options.engine)
     with study.code.in_use():
         outcome = study_kind(study.kind).play(study.settings, study.folder, options)
     record = make_record(
         outcome,
         kind=study.kind,
         study=study.to_dict(),
-        entropy=entropy,
-        digests={"study": "sha256:" + study.digest, **outcome.digests, **study.code.said},
+        entropy=options.entropy,
+        digests=keyed_digests(
+            {"study": "sha256:" + study.digest, **outcome.digests, **study.code.said}, options.keyed
+        ),
     )
     return Audit(record)
+
+
+def _by_key_of(folder: Path | None, digest: str) -> str:
+    """Key a digest; the key of a folder is drawn when it is needed, after all refusals."""
+    return keyed(digest, None if folder is None else kept_key(folder, make=True))
 
 
 def _refuse_engine(kind: str, settings: Any, engine: str | Executor | None) -> None:
@@ -112,7 +134,7 @@ def _kept_entropy(folder: Path, *, restart: bool) -> int:
                 return int(text)
         entropy = entropy_of(None)
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, f"{entropy}\n")
+        write_atomically(path, f"{entropy}\n", private=True)
     except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ report, byte for byte. In place of the whole report: one page for those who deci
 findings beside the items of five frameworks (--mapping), or a folder for output checkers
 (--export acro).
 
+What is drawn may be shown (--shareable): digests of data, the seed, pictures of training data and
+folders of this machine are left out, and the page lists what it gives away. record.json, the
+other files beside it and --internal are for whoever may see the data.
+
 \b
 Examples:
   narcissus report results/affairs
@@ -27,6 +32,8 @@ Examples:
   narcissus report results/affairs --brief
   narcissus report results/affairs --mapping --text
   narcissus report results/affairs --export acro --out outputs
+  narcissus report results/affairs --record shown.json    # the record, as it may be shown
+  narcissus report results/affairs --internal --out internal.html
 """
 
 
@@ -51,27 +58,54 @@ Examples:
     type=click.Choice(["acro"]),
     help="A folder of evidence that ACRO and the SACRO viewer take in.",
 )
+@click.option(
+    "--shareable/--internal",
+    default=True,
+    help="What may be shown, or all that the steward may see.  [shareable]",
+)
+@click.option(
+    "--record",
+    "shown",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the record without what must not be shown.",
+)
 def command(
-    record: Path, out: Path | None, as_text: bool, brief: bool, mapping: bool, export: str | None
+    record: Path,
+    out: Path | None,
+    as_text: bool,
+    brief: bool,
+    mapping: bool,
+    export: str | None,
+    shareable: bool,
+    shown: Path | None,
 ) -> None:
     """Draw a record again."""
     from narcissus._files import parsing, write_atomically
     from narcissus.study.record import read_record
 
-    asked = [
-        f for f, on in (("--brief", brief), ("--mapping", mapping), ("--export", export)) if on
-    ]
-    if len(asked) > 1 or (export and as_text):
-        asked += ["--text"] if export and as_text else []
-        raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")
+    name = _form(
+        {"--brief": brief, "--mapping": mapping, "--export": export, "--record": shown},
+        {
+            "--text": as_text and (export or shown),
+            "--internal": shown and not shareable,
+            "--out": shown and out,
+        },
+    )
     path = record / "record.json" if record.is_dir() else record
     loaded = read_record(path)
-    name = asked[0].removeprefix("--") if asked else "report"
+    if shown is not None:
+        from narcissus._files import put
+        from narcissus.study.shareable import shareable as without
+
+        put(shown, without(loaded).to_json())
+        click.echo(f"Record: {shown}")
+        return
     target = out or path.with_name("acro" if export else f"{name}.html")
     try:
         # A record that others wrote may hold what its schema allows and no study ever gives.
         with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
-            drawn = "" if export else _drawn(loaded, name, as_text=as_text)
+            drawn = "" if export else _drawn(loaded, name, as_text=as_text, internal=not shareable)
         if export:
             from narcissus.report.acro import export_acro
 
@@ -91,19 +125,30 @@ def command(
     click.echo(f"{'Outputs for ACRO' if export else name.capitalize()}: {target}")
 
 
-def _drawn(record: Record, name: str, *, as_text: bool) -> str:
+def _form(forms: Mapping[str, object], also: Mapping[str, object]) -> str:
+    """Name what is to be drawn; refuse two forms, and options that a form does not take."""
+    asked = [name for name, on in forms.items() if on]
+    asked += [name for name, on in also.items() if on and asked]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")
+    return asked[0].removeprefix("--") if asked else "report"
+
+
+def _drawn(record: Record, name: str, *, as_text: bool, internal: bool) -> str:
     """Draw the whole report, the brief or the mapping."""
     from narcissus.report import render_html, render_text
 
     if name == "report":
-        return render_text(record) if as_text else render_html(record)
+        draw = render_text if as_text else render_html
+        return draw(record, internal=internal)
     from narcissus.report.brief import brief_of, render_brief
     from narcissus.report.html import page_html
     from narcissus.report.mapping import mapping_of
     from narcissus.report.text import page_text
 
     if as_text:
-        return page_text(brief_of(record) if name == "brief" else mapping_of(record))
+        page = brief_of if name == "brief" else mapping_of
+        return page_text(page(record, internal=internal))
     if name == "brief":
-        return render_brief(record)
-    return page_html(mapping_of(record), digest=record.digest)
+        return render_brief(record, internal=internal)
+    return page_html(mapping_of(record, internal=internal), digest=record.digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,12 +28,14 @@ def check_report(path: Path | None) -> None:
 
 
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
-    """Say where a page's numbers come from: the command as it was given, and its files' digests."""
-    from narcissus._files import file_digest
+    """Say where a page's numbers come from: the command as it was given, and its files.
+
+    No digests: whoever knows nearly all of a file could test guesses of the rest.
+    """
     from narcissus.report.leakage import Asked
 
-    digests = {name: file_digest(path) for name, path in files.items() if path is not None}
-    return Asked(_command(click.get_current_context()), digests, seed)
+    named = {name: path.name for name, path in files.items() if path is not None}
+    return Asked(_command(click.get_current_context()), named, seed)
 
 
 def _command(context: click.Context) -> str:
@@ -48,8 +51,13 @@ def _command(context: click.Context) -> str:
         for one in values:
             if isinstance(parameter, click.Option):
                 words.append(parameter.opts[0])
-            words += [] if one is True else [str(one)]
+            words += [] if one is True else [_without_folders(str(one))]
     return "narcissus " + shlex.join(words)
+
+
+def _without_folders(word: str) -> str:
+    """Leave out where on this machine a file is; the page is made to be shown."""
+    return re.sub(r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]", "", word)
 
 
 def write(path: Path, page: Page, *, silent: bool) -> None:

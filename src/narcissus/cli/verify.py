@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -80,7 +81,7 @@ def command(
 ) -> int:
     """Verify a record."""
     from narcissus.study import load_study
-    from narcissus.study.earlier import is_study_of
+    from narcissus.study.keyed import FILE, WITHHELD, is_secret, kept_key
     from narcissus.study.record import read_record
     from narcissus.study.signing import check_signature
     from narcissus.study.upgrade import FORMAT_1
@@ -96,20 +97,29 @@ def command(
         return OK
     loaded = load_study(study, allow_code=allow_code)
     earlier = FORMAT_1 in written.provenance.digests
-    same = written.provenance.digests.get("study") == f"sha256:{loaded.digest}"
-    if not same and earlier:
-        with loaded.code.in_use():
-            same = is_study_of(written, loaded.kind, loaded.settings, loaded.folder)
-    if not same:
-        raise InputError(f"{path} is a record of another study than {study}, or of a changed one")
+    _require_of(written, path, loaded, study, earlier=earlier)
+    kept = kept_key(path.parent)
+    digests = written.provenance.digests
+    is_keyed = any(map(is_secret, digests.values()))
     with engine_of(engine, scheduler, workers) as player:
         again = _again(
-            loaded, written, workers=workers, engine=player, policy=policy, yes=yes, quiet=quiet
+            loaded,
+            written,
+            digests=kept if is_keyed else b"",
+            workers=workers,
+            engine=player,
+            policy=policy,
+            yes=yes,
+            quiet=quiet,
         )
-    old = _compared(written.to_dict(), earlier=earlier)
     tally = Likeness()
-    found = list(_of_itself(written))
-    found += differences(old, _compared(again, earlier=earlier), recorded_only=earlier, tally=tally)
+    blind = is_keyed and (kept is None or WITHHELD in digests.values())
+    found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
+    if blind:
+        click.echo(
+            f"Whether the data are the same could not be told by their digest: {path.parent} holds "
+            f"no {FILE}, the key that stays with whoever played the study. All else was compared."
+        )
     if not found:
         less = " that format 1 holds" if earlier else ""
         click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
@@ -125,10 +135,28 @@ def command(
     return EXCEEDED
 
 
+def _require_of(written: Record, path: Path, study: Study, file: Path, *, earlier: bool) -> None:
+    """Refuse a record that is not of a study, or that does not say how it was played."""
+    from narcissus.study.earlier import is_study_of
+
+    if not written.provenance.entropy:
+        raise InputError(
+            f"{path} is a record as it may be shown: its seed is withheld, so that it cannot be "
+            "played again; take the record.json of the results folder"
+        )
+    same = written.provenance.digests.get("study") == f"sha256:{study.digest}"
+    if not same and earlier:
+        with study.code.in_use():
+            same = is_study_of(written, study.kind, study.settings, study.folder)
+    if not same:
+        raise InputError(f"{path} is a record of another study than {file}, or of a changed one")
+
+
 def _again(
     study: Study,
     written: Record,
     *,
+    digests: bytes | None,
     workers: int | None,
     engine: str | Executor | None,
     policy: Path | None,
@@ -136,22 +164,53 @@ def _again(
     quiet: bool,
 ) -> dict[str, Any]:
     """Play a study with the seed of a record; give the record that comes out."""
-    from narcissus.audits import run
+    from narcissus.audits.play import play as replay
     from narcissus.cli.progress import progress
+    from narcissus.study.keyed import keyed
+    from narcissus.study.kinds import RunOptions
+
+    played = _as_then(study, written)
 
     def play(hours: float | None) -> Audit:
         with progress(quiet=quiet) as observer:
-            return run(
-                study,
-                rng=int(written.provenance.entropy),
+            asked = RunOptions(
+                entropy=int(written.provenance.entropy),
                 observer=observer,
                 workers=workers,
                 engine=engine,
                 policy=policy,
                 hours=hours,
+                keyed=partial(keyed, key=digests),
             )
+            return replay(played, asked)
 
-    return agreed(play, yes=yes).to_dict()
+    found = agreed(play, yes=yes).to_dict()
+    if played is not study:
+        found["study"] = written.to_dict()["study"]
+        found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
+    return found
+
+
+def _as_then(study: Study, written: Record) -> Study:
+    """Let small groups be, as they were in records of before they were merged."""
+    settings: Any = study.settings
+    groups: Any = getattr(settings, "groups", None)
+    results = getattr(written.results, "settings", [written.results])
+    if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
+        return study
+    groups = groups.model_copy(update={"least_group": 1})
+    return replace(study, settings=settings.model_copy(update={"groups": groups}))
+
+
+def _found(
+    written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
+) -> Iterator[str]:
+    """Yield all differences; ``blind`` without what only the holder of a key can compare."""
+    old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
+    if blind:
+        old, new = _without_secrets(old), _without_secrets(new)
+    yield from _of_itself(written)
+    yield from differences(old, new, recorded_only=earlier, tally=tally)
 
 
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
@@ -171,6 +230,20 @@ def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
     if earlier:
         digests = {k: v for k, v in digests.items() if k in {"data", "program", "samples"}}
     return {**kept, "entropy": made["entropy"], "digests": digests}
+
+
+def _without_secrets(value: Any) -> Any:
+    """Leave out what only the holder of a key can compare."""
+    from narcissus.study.keyed import is_secret
+
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {k: _without_secrets(v) for k, v in items if not is_secret(v)}
+    return (
+        [_without_secrets(v) for v in cast("list[Any]", value)]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _of_itself(written: Record) -> Iterator[str]:

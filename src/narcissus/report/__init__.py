@@ -1,5 +1,6 @@
 """Reports from records: text, HTML and figures. Nothing here computes; it only draws."""
 
+from narcissus.report.gives_away import RealFigure, figures_of
 from narcissus.report.html import render_html
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Facts, Figure, Grid, Items, Page, Section, Text, Verdict
@@ -11,9 +12,11 @@ __all__ = [
     "Grid",
     "Items",
     "Page",
+    "RealFigure",
     "Section",
     "Text",
     "Verdict",
+    "figures_of",
     "page_of",
     "render_html",
     "render_text",

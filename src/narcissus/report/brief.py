@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus.findings import weakest
+from narcissus.report.envelope import INTERNAL
 from narcissus.report.format import GRADES, SIGNS, percent
+from narcissus.report.gives_away import figures_of
 from narcissus.report.html import page_html
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
@@ -17,6 +19,7 @@ from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.game import GameResults
 from narcissus.study.results.table import TableResults
+from narcissus.study.shareable import to_show
 
 MOST_NUMBERS, MOST_ITEMS = 6, 3
 """Rows and items that fit on one page; how many more there are is said."""
@@ -27,7 +30,7 @@ AT_LEAST = ("beta_star", "bayes_risk")
 """Thresholds of a channel, whose security must be so high."""
 
 
-def brief_of(record: Record) -> Page:
+def brief_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into one page for those who decide.
 
     Nothing in it is stronger than in the record: the status has the record's grade, assumptions
@@ -38,6 +41,8 @@ def brief_of(record: Record) -> Page:
     ----------
     record
         From a run, or read from a file.
+    internal
+        Draw also what must not be shown, see `narcissus.report.page_of`.
 
     Returns
     -------
@@ -45,7 +50,11 @@ def brief_of(record: Record) -> Page:
         Who is hurt most first, then what was released, what an attacker gets beside what can be
         guessed, what nobody can exceed, what was not assessed, and who decides.
     """
-    whole, shown = page_of(record), page_of(at_decisive(record))
+    record = record if internal else to_show(record)
+    whole, shown = (
+        page_of(record, internal=internal),
+        page_of(at_decisive(record), internal=internal),
+    )
     subject = subject_of(record) or Subject(whole.subtitle or record.title)
     unseen = "" if subject.groups else NO_GROUPS
     said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
@@ -60,7 +69,7 @@ def brief_of(record: Record) -> Page:
         evidence_against=(),
     )
     return Page(
-        record.title,
+        f"{INTERNAL}: {record.title}" if internal else record.title,
         "",
         verdict,
         [
@@ -73,9 +82,11 @@ def brief_of(record: Record) -> Page:
     )
 
 
-def render_brief(record: Record) -> str:
+def render_brief(record: Record, *, internal: bool = False) -> str:
     """Draw a record as one self-contained HTML page that prints on one sheet of A4."""
-    return page_html(brief_of(record), digest=record.digest, template="brief.html")
+    return page_html(
+        brief_of(record, internal=internal), digest=record.digest, template="brief.html"
+    )
 
 
 def at_decisive(record: Record) -> Record:
@@ -158,11 +169,13 @@ def _first(items: Sequence[str], most: int = MOST_ITEMS) -> list[str]:
 
 def _decision(record: Record) -> list[tuple[str, str]]:
     made = record.provenance
+    told = "; ".join(one.name for one in figures_of(record))
     return [
         ("Accepted beforehand", accepted(record)),
         ("Decision, by whom, when", f"{TO_FILL_IN}  {TO_FILL_IN}  {TO_FILL_IN}"),
         ("Record", f"{record.digest or 'no digest'}, by Narcissus {made.narcissus}; it holds no "
          "date, so that the same study gives the same record"),
+        ("Depends on real records", told or "nothing on this page"),
     ]  # fmt: skip
 
 

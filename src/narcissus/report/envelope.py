@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.report.format import GRADES
+from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
 from narcissus.study.record import Record
 
@@ -73,11 +74,11 @@ def provenance(record: Record) -> Section:
         ("Digest of the record", record.digest or "none"),
         *(
             [("Digest of what is the same on every machine", record.portable_digest)]
-            if record.portable_digest
+            if record.portable_digest and made.entropy
             else []
         ),
         *((f"Digest of the {name}", digest) for name, digest in made.digests.items()),
-        ("Seed", made.entropy),
+        ("Seed", made.entropy or "withheld: it stays with the record"),
         ("Narcissus", made.narcissus),
         ("Python", f"{made.python}; {packages}" if packages else made.python),
         ("Machine", made.machine),
@@ -92,9 +93,9 @@ def provenance(record: Record) -> Section:
     blocks = [
         Text(
             [
-                "The record beside this report holds every number in it in full precision. "
-                "The same version with the same seed gives the same numbers on any number of "
-                "processors."
+                "The record that this report is drawn from holds every number in it in full "
+                "precision. The same version with the same seed gives the same numbers on any "
+                "number of processors."
             ]
         ),
         Facts(rows),
@@ -104,7 +105,10 @@ def provenance(record: Record) -> Section:
     return Section(PROVENANCE, blocks)
 
 
-def complete(page: Page, record: Record) -> Page:
+INTERNAL = "Internal, not to be shown"
+
+
+def complete(page: Page, record: Record, *, internal: bool = False) -> Page:
     """Put what every report says around what a kind of study says."""
     verdict = replace(
         page.verdict,
@@ -113,5 +117,7 @@ def complete(page: Page, record: Record) -> Page:
         assumptions=record.assumptions,
         contradictions=record.contradictions,
     )
-    sections = (assessment(record), *page.sections, provenance(record))
-    return replace(page, verdict=verdict, sections=sections)
+    gives = given_away(figures_of(record))
+    sections = (assessment(record), *page.sections, gives, provenance(record))
+    title = f"{INTERNAL}: {page.title}" if internal else page.title
+    return replace(page, title=title, verdict=verdict, sections=sections)

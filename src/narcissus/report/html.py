@@ -126,13 +126,15 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     return visible(text, keep="\n\t" + WORD_JOINER)
 
 
-def render_html(record: Record) -> str:
+def render_html(record: Record, *, internal: bool = False) -> str:
     """Draw a record as one self-contained HTML page.
 
     Parameters
     ----------
     record
         From a run, or read from a file.
+    internal
+        Draw all that the steward may see, and say that it is not to be shown.
 
     Returns
     -------
@@ -140,4 +142,4 @@ def render_html(record: Record) -> str:
         A whole document without scripts and without references to anything outside it; the same
         bytes for the same record.
     """
-    return page_html(page_of(record), digest=record.digest)
+    return page_html(page_of(record, internal=internal), digest=record.digest)

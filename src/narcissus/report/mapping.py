@@ -13,7 +13,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from narcissus.report.brief import at_decisive, no_stronger
+from narcissus.report.envelope import INTERNAL
 from narcissus.report.format import SIGNS, percent
+from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.kinds import page_of
 from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
@@ -27,6 +29,7 @@ from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.secrets import SecretsResults
 from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import TableResults
+from narcissus.study.shareable import to_show
 
 if TYPE_CHECKING:
     from narcissus.results import Grade
@@ -73,20 +76,23 @@ class Answered:
     grade: Grade | None
 
 
-def mapping_of(record: Record) -> Page:
+def mapping_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into a page of frameworks, each item beside its finding and grade.
 
     Parameters
     ----------
     record
         From a run, or read from a file.
+    internal
+        Draw also what must not be shown, see `narcissus.report.page_of`.
 
     Returns
     -------
     Page
         The verdict, then a table for each framework.
     """
-    whole, found = page_of(record), answers(record)
+    record = record if internal else to_show(record)
+    whole, found = page_of(record, internal=internal), answers(record)
     sections = [Section("How to read this", [Text([
         "Help for documentation, not legal advice: whether a framework is met is decided by "
         "people, from more than this. A finding answers an item in part at most. “Not assessed” "
@@ -96,8 +102,10 @@ def mapping_of(record: Record) -> Page:
         rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]
         columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
         sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
+    sections.append(given_away(figures_of(record)))
     verdict = replace(whole.verdict, evidence_for=(), evidence_against=(), numbers=(), setting="")
-    return Page(f"{record.title}: findings by framework", whole.subtitle, verdict, sections)
+    title = f"{INTERNAL}: {record.title}" if internal else record.title
+    return Page(f"{title}: findings by framework", whole.subtitle, verdict, sections)
 
 
 def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
@@ -138,7 +146,7 @@ def answers(record: Record) -> dict[str, Answered]:
 
 def _testing(record: Record) -> dict[str, Answered]:
     """Give what attacks reached: the sampled numbers of the verdict."""
-    numbers = page_of(at_decisive(record)).verdict.numbers
+    numbers = page_of(at_decisive(record), internal=True).verdict.numbers
     sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
 

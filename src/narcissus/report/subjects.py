@@ -82,12 +82,12 @@ def _table(results: TableResults, record: Record) -> Subject:
     text = f"{what}, about {number(one.people)} people. The attacker is after: {secret}."
     if len(results.settings) > 1:
         text += f" {len(results.settings)} levels of protection were compared."
-    return Subject(text, _worst_group(one), bool(one.groups), _table_limits(one))
+    return Subject(text, _worst_group(one), bool(one.groups or one.merged), _table_limits(one))
 
 
 def _worst_group(one: SettingResult) -> str:
     if not one.groups:
-        return ""
+        return "" if one.merged is None else "Groups are of too few people to be shown."
     found = most_vulnerable(one)
     if found is not None:
         return f"Hardest hit: {_recovered(*found)} (sampled)."

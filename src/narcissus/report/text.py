@@ -217,13 +217,15 @@ def page_text(page: Page) -> str:
     return _finish(lines)
 
 
-def render_text(record: Record) -> str:
+def render_text(record: Record, *, internal: bool = False) -> str:
     """Draw a record as text for a terminal.
 
     Parameters
     ----------
     record
         From a run, or read from a file.
+    internal
+        Draw all that the steward may see, and say that it is not to be shown.
 
     Returns
     -------
@@ -231,4 +233,4 @@ def render_text(record: Record) -> str:
         The same page as `render_html` draws, in lines of at most 80 characters (but for words
         that are longer), figures as the tables behind them.
     """
-    return page_text(page_of(record))
+    return page_text(page_of(record, internal=internal))

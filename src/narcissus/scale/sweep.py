@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from narcissus.scale.cost import seconds_of
 from narcissus.scale.curves import SizeCurve, curves_of
 from narcissus.scale.variants import Sweep, Variants
 from narcissus.study.game.schema import GameStudy
+from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study
 from narcissus.study.record import Record, read_record
 from narcissus.study.results.game import GameResults
@@ -229,7 +230,12 @@ def _kept(place: Path, study: Study, seed: int | None) -> Record | None:
         said.digests.get("study") == f"sha256:{study.digest}"
         and said.narcissus == __version__
         and (own is None or said.entropy == str(own))
-        and all(said.digests.get(name) == digest for name, digest in study.code.said.items())
+        and all(
+            said.digests.get(name) == digest
+            for name, digest in keyed_digests(
+                study.code.said, partial(keyed, key=kept_key(place))
+            ).items()
+        )
     )
     return record if same else None
 

@@ -9,6 +9,7 @@ from narcissus.study.record import (
     portable_digest_of,
     read_record,
 )
+from narcissus.study.shareable import shareable
 from narcissus.study.toml import Document, read_document, validate
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "portable_digest_of",
     "read_document",
     "read_record",
+    "shareable",
     "study_kind",
     "validate",
 ]

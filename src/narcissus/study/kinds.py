@@ -7,7 +7,7 @@ file ("table" where there is none).
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -65,6 +65,8 @@ class RunOptions:
     hours
         Longest time that was agreed to; work that is estimated to take longer is refused. None:
         any.
+    keyed
+        Keys a digest of data (`narcissus.study.keyed`).
     """
 
     entropy: int
@@ -76,6 +78,7 @@ class RunOptions:
     policy: Path | None = None
     internal: Path | None = None
     hours: float | None = None
+    keyed: Callable[[str], str] = str
 
     def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:
         """Refuse both for studies that have a threshold of their own and no records to name."""

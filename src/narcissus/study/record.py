@@ -27,6 +27,7 @@ from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.results import Grade
+from narcissus.study.keyed import is_secret
 
 if TYPE_CHECKING:
     from narcissus.study.kinds import Outcome
@@ -66,10 +67,12 @@ class Provenance(BaseModel):
     packages: dict[str, str]
     machine: str
     entropy: str = Field(
-        pattern=r"^\d{1,39}$", description="The seed, a decimal integer of up to 128 bits."
+        pattern=r"^\d{0,39}$",
+        description="The seed, a decimal integer of up to 128 bits; empty: withheld.",
     )
     digests: dict[str, str] = Field(
-        description="SHA-256 of the study and its inputs: data, policy, release."
+        description="SHA-256 of the study and a policy; of data, models, releases keyed by what "
+        "the results folder keeps (`narcissus.study.keyed`), or withheld."
     )
 
 
@@ -138,10 +141,11 @@ def digest_of(record: dict[str, Any]) -> str:
 def portable_digest_of(record: dict[str, Any]) -> str:
     """SHA-256 of what is the same in a record on every machine, from canonical JSON.
 
-    It covers the study, the seed, the digests of the inputs, the version, and of all that was found
-    the structure, names, texts, counts, statuses and grades. A number that is no whole one counts
-    as "a number", in a text too: rounded to any digit, some would lie on the border of two. That
-    such numbers agree within 1e-9 is what `narcissus verify` tells.
+    It covers the study, the seed, the plain digests, the version, and of all that was found the
+    structure, names, texts, counts, statuses and grades. A number that is no whole one counts as "a
+    number", in a text too: rounded to any digit, some would lie on the border of two. That such
+    numbers agree within 1e-9 is what `narcissus verify` tells. Of a keyed digest it covers that
+    there is one: the key is another in each folder.
     """
     made = record["provenance"]
     found = {
@@ -149,12 +153,14 @@ def portable_digest_of(record: dict[str, Any]) -> str:
         for key, value in record.items()
         if key not in {"study", "provenance", "digest", "portable_digest"}
     }
-    kept = {key: made[key] for key in ("narcissus", "entropy", "digests")}
+    kept = {key: made[key] for key in ("narcissus", "entropy")}
+    kept["digests"] = {k: _KEYED if is_secret(v) else v for k, v in made["digests"].items()}
     return _sealed({**found, "study": record["study"], "provenance": kept})
 
 
 BROKEN_NUMBER = re.compile(r"\d[\d,]*\.\d+(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 """A number in a text that is no whole one."""
+_KEYED = "a keyed digest"
 
 
 def _portable(value: Any) -> Any:
@@ -162,6 +168,8 @@ def _portable(value: Any) -> Any:
         return {k: _portable(v) for k, v in value.items()}
     if isinstance(value, list):
         return [_portable(v) for v in value]
+    if is_secret(value):
+        return _KEYED
     if isinstance(value, str):
         return BROKEN_NUMBER.sub("a number", value)
     return "a number" if isinstance(value, float) else value

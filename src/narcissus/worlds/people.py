@@ -56,17 +56,27 @@ class RealRows:
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d)."""
-        ends = None if self.counts is None else np.cumsum(self.counts)
-        total = len(self.codes) if ends is None else int(ends[-1])
-        if self.n == total:
-            whole = self.codes.astype(np.int32, copy=False)
-            if self.counts is not None:
-                whole = np.repeat(whole, self.counts, axis=0)
+        if self.n == self.people:
+            whole = self.rows(self.numbers(rng))
             return Draw(np.broadcast_to(whole, (trials, *whole.shape)))
-        rows = np.stack([rng.choice(total, size=self.n, replace=False) for _ in range(trials)])
-        if ends is not None:  # as if each stood there as often as it is counted
-            rows = np.searchsorted(ends, rows, side="right")
-        return Draw(self.codes[rows].astype(np.int32, copy=False))
+        return Draw(self.rows(np.stack([self.numbers(rng) for _ in range(trials)])))
+
+    @property
+    def people(self) -> int:
+        """People of the table, each as often as counted."""
+        return len(self.codes) if self.counts is None else int(self.counts.sum())
+
+    def numbers(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the people of one data set by their numbers in the table, shape (n,)."""
+        if self.n == self.people:
+            return np.arange(self.n)
+        return rng.choice(self.people, size=self.n, replace=False)
+
+    def rows(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Rows of people given by their numbers, shape (..., d)."""
+        if self.counts is not None:  # as if each stood there as often as it is counted
+            numbers = np.searchsorted(np.cumsum(self.counts), numbers, side="right")
+        return self.codes[numbers].astype(np.int32, copy=False)
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
         """Draw other rows of the same table."""

@@ -23,7 +23,7 @@ def audit(kept_audit):
 
 
 def test_images_stand_beside_each_other_and_can_be_read_by_others(audit):
-    html = render_html(audit.record)
+    html = render_html(audit.record, internal=True)
     images = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="([^"]+)"', html)
     shown = [one for attack in audit.record.results.attacks for one in attack.shown]
     assert len(shown) == 4
@@ -40,7 +40,7 @@ def test_images_stand_beside_each_other_and_can_be_read_by_others(audit):
 
 
 def test_a_page_asks_nobody_for_anything(audit):
-    html = render_html(audit.record)
+    html = render_html(audit.record, internal=True)
     assert "img-src data:" in html
     assert "<script" not in html
     assert not re.search(r'(src|href)="(?!data:|#)', html)
@@ -51,7 +51,7 @@ def test_without_pictures_there_are_none_and_it_says_so(audit):
     none = {"shown": (), "shadows": (), "shadow_chance": None}
     attacks = tuple(one.model_copy(update=none) for one in audit.record.results.attacks)
     results = audit.record.results.model_copy(update={"attacks": attacks, "shadows": 0})
-    html = render_html(audit.record.model_copy(update={"results": results}))
+    html = render_html(audit.record.model_copy(update={"results": results}), internal=True)
     assert "<img" not in html
     assert "img-src" not in html
     assert "holds aggregates only" in html
@@ -61,10 +61,10 @@ def test_without_pictures_there_are_none_and_it_says_so(audit):
 
 def test_numbers_are_those_of_the_record(audit):
     results = audit.record.results
-    text = " ".join(render_text(audit.record).split())
+    text = " ".join(render_text(audit.record, internal=True).split())
     for one in results.attacks:
         assert percent(one.share) in text
-    blocks = (b for s in page_of(audit.record).sections for b in s.blocks)
+    blocks = (b for s in page_of(audit.record, internal=True).sections for b in s.blocks)
     [figure] = [b for b in blocks if isinstance(b, Figure)]
     assert [row[2] for row in figure.table.rows] == [one.recovered for one in results.attacks]
     drawn = {round(float(x), 9) for line in audit.plot("attacks").lines for x in line.get_xdata()}

@@ -23,7 +23,7 @@ def audit(kept_audit):
 
 
 def test_the_counts_have_their_picture_with_the_numbers_behind_it(audit):
-    blocks = (b for s in page_of(audit.record).sections for b in s.blocks)
+    blocks = (b for s in page_of(audit.record, internal=True).sections for b in s.blocks)
     figures = {b.name: b for b in blocks if isinstance(b, Figure)}
     assert list(figures) == ["copies"]
     results, table = audit.record.results, figures["copies"].table
@@ -47,7 +47,7 @@ def test_text_and_page_have_baselines_and_what_is_taken_as_given(audit):
 
 
 def test_a_page_allows_pictures_inside_it_only_where_it_has_some(audit):
-    html = render_html(audit.record)
+    html = render_html(audit.record, internal=True)
     results = audit.record.results
     files = re.findall(r'<img src="data:image/png;base64,([^"]+)"', html)
     assert len(files) == html.count("<img") == 9

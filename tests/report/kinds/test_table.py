@@ -116,6 +116,7 @@ def test_order_of_the_page(table_record, blocks):
         "Results",
         "How groups fare: the most vulnerable beside the average",
         "Method",
+        "What this page gives away",
         "Provenance",
     ]
     boxes = [b.title for b in blocks(page_of(table_record(5)), Items) if b.tone == "warning"]

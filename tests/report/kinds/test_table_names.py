@@ -93,7 +93,8 @@ def shuffled(record, rng):
 
 def texts(record):
     """Give every sentence of a page, of the brief and of the mapping, made of the rows."""
-    pages = page_of(record), brief_of(record), mapping_of(record)
+    # an early record has groups of few real people, and is drawn for internal use alone
+    pages = (f(record, internal=True) for f in (page_of, brief_of, mapping_of))
     return " ".join(" ".join(page_text(page).split()) for page in pages)
 
 

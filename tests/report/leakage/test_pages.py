@@ -20,7 +20,7 @@ from narcissus.report.leakage import (
 )
 from narcissus.report.text import page_text
 
-ASKED = Asked("narcissus channel c.csv", {"the channel": "sha256:0"})
+ASKED = Asked("narcissus channel c.csv", {"the channel": "c.csv"})
 A = ch.channel([[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], secrets=["x", "y", "z"])
 LOSS = 1 - np.eye(3)
 
@@ -59,7 +59,8 @@ def test_a_page_is_whole_small_and_asks_for_nothing(make):
     assert len(html) < 300 * 1024
     assert not re.search(r"<script|<img|https?://(?!www.w3.org)|@import|url\((?!#)", html)
     assert "narcissus channel c.csv" in html
-    assert "sha256:0" in html
+    assert "the channel (c.csv)" in page_text(page)
+    assert "sha256:" not in html
     assert "proved" in html
     assert page_text(page)
     if make is composed:

@@ -26,15 +26,22 @@ def test_copies_are_shown_in_the_example_and_nothing_in_the_other():
 
 
 def test_the_digest_of_a_file_is_that_of_its_cells(play, files, tmp_path):
-    one = play("fresh").record.provenance.digests
-    assert {"study", "real", "synthetic", "control"} == set(one)
-    assert len({one["real"], one["synthetic"], one["control"]}) == 3
     path = tmp_path / "fresh.csv"
     files["fresh"].to_csv(path, index=False)
+
+    def digests(synthetic):
+        data = {"real": files["real"], "synthetic": synthetic, "control": files["control"]}
+        study = {"kind": "synthetic", "data": data, "threat": {"unknown": ["ill"]}}
+        loaded = narcissus.load_study(study)
+        return narcissus.run(loaded, rng=1, folder=tmp_path).record.provenance.digests
+
+    one = digests(files["fresh"])
+    assert {"study", "real", "synthetic", "control"} == set(one)
+    assert len({one["real"], one["synthetic"], one["control"]}) == 3
+    assert digests(path)["synthetic"] == one["synthetic"]
     again = narcissus.audit_synthetic(
         files["real"], path, control=files["control"], unknown=["ill"], rng=1
     )
-    assert again.record.provenance.digests["synthetic"] == one["synthetic"]
     assert again.results == play("fresh").results
 
 

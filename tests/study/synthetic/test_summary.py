@@ -1,8 +1,10 @@
 """From who was hit to limits: the levels of all claims together, groups, verdicts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import narcissus
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.two_samples import TwoSamples
 from narcissus.study.synthetic.schema import ExcessThreshold
@@ -87,7 +89,7 @@ def test_a_group_beyond_what_is_accepted_decides(assessed):
 
 def test_a_group_that_the_control_has_nobody_of_has_no_excess(files):
     real = files["real"].copy()
-    real.loc[np.arange(10), "job"] = "smith"
+    real.loc[np.arange(60), "job"] = "smith"
     given = read_files(real, files["fresh"], files["control"])
     found = assess_file(given, FileThreat(("ill",)), entropy=1)
     groups = summarised(
@@ -105,3 +107,37 @@ def test_a_control_of_other_people_leaves_no_verdict(files):
     assert said.unlike.is_shown
     assert said.verdict == "not assessed"
     assert any(risk.is_beyond for risk in said.risks)
+
+
+def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
+    rng = np.random.default_rng(8)
+
+    def file(*sizes):
+        place = rng.permutation(np.repeat([*"abcde"], sizes))
+        return pd.DataFrame({"place": place, "age": rng.integers(0, 3, len(place)),
+                             "ill": rng.integers(0, 2, len(place))})  # fmt: skip
+
+    def groups_of(least, *files):
+        study = narcissus.load_study({
+            "kind": "synthetic",
+            "data": dict(zip(["real", "synthetic", "control"], files, strict=True)),
+            "threat": {"unknown": ["ill"]},
+            "groups": {"columns": ["place"], "least_group": least},
+            "run": {"seed": 1},
+        })  # fmt: skip
+        results = narcissus.run(study).record.results
+        return {g.group: g for g in results.risks[0].groups}, results.merged
+
+    files = file(80, 60, 40, 16, 4), file(60, 60, 30, 5, 5), file(90, 60, 8, 30, 4)
+    fine, none = groups_of(1, *files)
+    assert (len(fine), none.merged) == (5, {})
+    found, merged = groups_of(10, *files)
+    small = [label for label in "abcde" if label not in found]
+    assert {"c", "e"} <= set(small)  # of c the control has few, of e both sides
+    assert merged.merged == {"place": len(small)}
+    few = found["smaller groups"]
+    parts = [fine[label] for label in small]
+    assert few.real.successes == sum(part.real.successes for part in parts)
+    assert few.real.people == sum(part.real.people for part in parts) >= 10
+    assert few.control.people == sum(part.control.people for part in parts) >= 10
+    assert found["a"].real == fine["a"].real

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
+from narcissus.report.gives_away import merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Page, Section, Text, Verdict
 from narcissus.results import Grade
 from narcissus.study.record import Record
@@ -39,6 +40,8 @@ def page(record: Record) -> Page:
     """Turn the record of an audit of a given file into a page."""
     results = cast("SyntheticResults", record.results)
     grouped = any(risk.groups for risk in results.risks)
+    least = [] if results.merged is None else [Text([merged_words(results.merged)])]
+    groups = [*least, *([_groups(results)] if grouped else [])]
     return Page(
         title=record.title,
         subtitle="Are people in the data hit more often than people who are not?",
@@ -49,7 +52,7 @@ def page(record: Record) -> Page:
                 Section(name[0].upper() + name[1:], list(_risk(results, name, record.grade)))
                 for name in RISKS
             ),
-            *([Section("Groups", [_groups(results)])] if grouped else []),
+            *([Section("Groups", groups)] if groups else []),
             Section("Method", [_method(results)]),
         ],
     )

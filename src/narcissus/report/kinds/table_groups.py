@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from narcissus.report.format import limits, number, percent
+from narcissus.report.gives_away import merged_words
 from narcissus.report.kinds.table_names import above_guess, label_of
 from narcissus.report.kinds.table_pictures import as_range
 from narcissus.report.page import Figure, Grid, Section, Text
@@ -39,8 +40,9 @@ class _Line:
 
 def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:
     """Show the groups, if there are any."""
-    if not setting.groups:
+    if not setting.groups and setting.merged is None:
         return None
+    least = [] if setting.merged is None else [merged_words(setting.merged)]
     where = f" at {label_of(setting)}" if is_sweep else ""
     return Section(
         "How groups fare: the most vulnerable beside the average",
@@ -48,16 +50,20 @@ def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:
             Text(
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}; the limits hold for all groups, attacks and settings at once."
+                    f"people{where}; the limits hold for all groups, attacks and settings at once.",
+                    *least,
                 ]
             ),
-            groups_picture(setting),
+            *([groups_picture(setting)] if setting.groups else []),
         ],
     )
 
 
 def hurt_most(setting: SettingResult, where: str = "") -> tuple[str, Grade]:
     """Name the group that the release surely costs most, as the verdict does."""
+    if not setting.groups and setting.merged is not None:
+        words = "not assessed, since the groups are of too few people to be shown."
+        return words, "not assessed"
     if not setting.groups:
         words = "not assessed, since the study names no groups; an average can hide who loses most."
         return words, "not assessed"

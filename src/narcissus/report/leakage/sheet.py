@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from narcissus.report.envelope import grades
+from narcissus.report.gives_away import figures_of_files, given_away
 from narcissus.report.page import Facts, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade, NotAssessed
 from narcissus.study.record import provenance
@@ -26,14 +27,14 @@ class Asked:
     ----------
     command
         What was asked, as a command.
-    digests
-        Of the files that were read, by name.
+    files
+        Names of the files that were read, by what they hold.
     seed
         Of what is random; None if nothing is.
     """
 
     command: str
-    digests: Mapping[str, str] = field(default_factory=dict[str, str])
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     seed: int | None = None
 
 
@@ -64,11 +65,11 @@ def sheet(
     made = provenance(asked.seed or 0)
     packages = ", ".join(f"{name} {version}" for name, version in made.packages.items())
     rows = [("Command", asked.command)]
-    rows += [(f"Digest of {name}", digest) for name, digest in asked.digests.items()]
     rows += [] if asked.seed is None else [("Seed", str(asked.seed))]
     rows += [("Narcissus", made.narcissus), ("Python", f"{made.python}; {packages}")]
     whence = Section("Provenance", [Facts(rows), *grades()])
-    return Page(title, subtitle, verdict, [*sections, *open_, whence])
+    gives = given_away(figures_of_files(asked.files, asked.seed))
+    return Page(title, subtitle, verdict, [*sections, *open_, gives, whence])
 
 
 def assessed(headline: str, grade: Grade, **more: Any) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -25,6 +26,7 @@ Positive = Annotated[int, Field(ge=1)]
 LATER = frozenset(
     {
         "id",
+        "merged",
         "released",
         "strength",
         "is_declared",
@@ -134,3 +136,17 @@ class SampledShare(SampledNumber):
     value: Share
     low: Share | None
     high: Share | None
+
+
+class MergedGroups(ResultModel):
+    """Which groups of real people were too small to be shown by themselves."""
+
+    least: Positive = Field(description="Fewest people of whom a number is shown.")
+    merged: Mapping[str, Positive] = Field(
+        description="By what people are divided, how many groups were made one."
+    )
+    left_out: tuple[str, ...] = Field(
+        description="Divisions that are not shown: one group would remain, or groups of another "
+        "division would leave too few by subtraction."
+    )
+    people: Positive = Field(description="Different people who were played.")

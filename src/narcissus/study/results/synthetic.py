@@ -12,6 +12,7 @@ from narcissus.study.results.base import (
     SLACK,
     Count,
     Level,
+    MergedGroups,
     Positive,
     ResultModel,
     Share,
@@ -184,6 +185,10 @@ class SyntheticResults(ResultModel):
     group_confidence: Level
     unlike: UnlikeResult | None = Field(description="Null without a control.")
     risks: tuple[RiskResult, ...] = Field(min_length=1)
+    merged: MergedGroups | None = Field(
+        None, description="Null where no groups are asked for, and in older records."
+    )
+    later = frozenset({"merged"})
 
     @property
     def verdicts(self) -> set[RiskVerdict]:

@@ -14,6 +14,7 @@ from narcissus.study.results.base import (
     ByTheorem,
     Count,
     Level,
+    MergedGroups,
     NonNegative,
     Positive,
     ResultModel,
@@ -21,7 +22,12 @@ from narcissus.study.results.base import (
     require_order,
 )
 from narcissus.study.results.sweep import decisive
-from narcissus.study.results.table_attacks import AttackResult, GroupResult, GuessResult, OwnRelease
+from narcissus.study.results.table_attacks import (
+    AttackResult,
+    GroupResult,
+    GuessResult,
+    OwnRelease,
+)
 
 AboutShare = Annotated[float, Field(ge=-1, le=2)]
 """A limit of a share that is a share more or less a difference."""
@@ -198,7 +204,10 @@ class SettingNumbers(ResultModel):
     """What was measured and what is proved at one setting, before it is judged."""
 
     later = frozenset(
-        {"released", "strength", "is_declared", "everybody", "precision", "share_of_columns"}
+        {
+            *("released", "strength", "is_declared", "everybody", "precision", "share_of_columns"),
+            "merged",
+        }
     )
 
     epsilon: NonNegative | None
@@ -234,6 +243,9 @@ class SettingNumbers(ResultModel):
     best: str | None = Field(description="The attack with most evidence.")
     bounds: tuple[TableBound, ...]
     groups: tuple[GroupResult, ...]
+    merged: MergedGroups | None = Field(
+        None, description="Null where people are drawn from the prior, and in older records."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -291,7 +291,7 @@ class OwnRelease(ResultModel):
     """What is recovered from a release that was made, about real people: counted, not sampled."""
 
     path: str
-    digest: str = Field(description="SHA-256 of the file.")
+    digest: str = Field(description="Keyed digest of the file (`narcissus.study.keyed`).")
     people: Positive
     guessed: Worth = Field(description="By the best guess without the release.")
     by_the_prior: NonNegative = Field(description="What that should get, if the prior is right.")

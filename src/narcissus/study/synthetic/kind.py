@@ -67,6 +67,7 @@ class SyntheticKind:
             threshold,
             confidence=settings.run.confidence,
             columns=settings.groups.columns,
+            least=settings.groups.least_group,
         )
         verdict = results.verdict
         parts = ("real", "synthetic", *(["control"] if files.control else []))

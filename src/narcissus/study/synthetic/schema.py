@@ -10,7 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from narcissus.study.sections import Approval, SeededRun
-from narcissus.study.table.schema import BinsSpec, Strictly
+from narcissus.study.table.schema import (
+    BinsSpec,
+    LeastGroup,
+    Strictly,
+    without_default_least_group,
+)
 from narcissus.synthetic.risks import RiskName
 from narcissus.tables.spelling import ReadAs
 
@@ -92,6 +97,9 @@ class GroupColumns(Strictly):
     """Whose numbers are shown beside everybody's."""
 
     columns: list[str] = Field(default=[], description="A group for each value of these columns.")
+    least_group: int = LeastGroup
+
+    _as_before = model_serializer(mode="wrap")(without_default_least_group)
 
 
 class SyntheticRun(SeededRun, Strictly):

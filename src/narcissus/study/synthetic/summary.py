@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.two_samples import TwoSamples
+from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
+from narcissus.study.results.base import MergedGroups
 from narcissus.study.results.synthetic import (
     CountedShare,
     ExcessResult,
@@ -27,6 +30,7 @@ from narcissus.study.synthetic.schema import ExcessThreshold
 from narcissus.synthetic import Assessment, GivenFiles, Risk
 
 Mask = NDArray[np.bool_]
+Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ def summarised(
     *,
     confidence: float,
     columns: Sequence[str] = (),
+    least: int = 10,
 ) -> SyntheticResults:
     """Give the results of an assessment.
 
@@ -92,8 +97,10 @@ def summarised(
         Of all claims together.
     columns
         Columns whose values make groups.
+    least
+        Fewest people of a group that is shown.
     """
-    groups = list(_groups(files, found, columns))
+    groups, merged = _groups(files, found, columns, least)
     levels = Levels.of(
         confidence,
         len(found.risks),
@@ -127,16 +134,52 @@ def summarised(
             is_shown=unlike.is_shown,
         ),
         risks=tuple(_risk(r, threshold, levels, groups, can_tell=can_tell) for r in found.risks),
+        merged=merged if columns else None,
     )
 
 
-def _groups(files: GivenFiles, found: Assessment, columns: Sequence[str]) -> Iterator[Group]:
-    """Yield the groups that have somebody who was scored in the data."""
+def _groups(
+    files: GivenFiles, found: Assessment, columns: Sequence[str], least: int
+) -> tuple[list[Group], MergedGroups]:
+    """Give the groups of people who were scored, those of few merged, and what was merged."""
+    groups: list[Group] = []
+    merged: dict[str, int] = {}
+    left_out: list[str] = []
+    beside: list[tuple[Labels, Labels]] = []
+    scored = (found.halves.scored, found.halves.control_scored)
     for name in columns:
         codes = files.coarse[:, files.table.index(name)]
-        real, control = codes[found.halves.scored], codes[found.halves.control_scored]
-        for code in np.unique(real).tolist():
-            yield Group(name, files.label(name, code), real == code, control == code)
+        sides = tuple(codes[people] for people in scored)
+        size = int(codes.max()) + 1
+        real, control = (np.bincount(side, minlength=size) for side in sides)
+        parts = _parts(real, control, least)
+        shown = tuple(numbered(parts, size)[side] for side in sides)
+        near = any(
+            tells_of_fewer(own, [other[side] for other in beside if own.size], least)
+            for side, own in enumerate(shown)
+        )
+        if not parts or near:
+            left_out.append(name)
+            continue
+        beside.append((shown[0], shown[1]))
+        if few := sum(len(part) for part in parts if len(part) > 1):
+            merged[name] = few
+        for number, part in enumerate(parts):
+            label = SMALLER if len(part) > 1 else files.label(name, min(part))
+            own, others = (side == number for side in shown)
+            if own.any():
+                groups.append(Group(name, label, own, others))
+    people = len(scored[0]) + len(scored[1])
+    return groups, MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=people)
+
+
+def _parts(real: Labels, control: Labels, least: int) -> Parts:
+    """Merge groups until neither side has too few people in one; a control may have nobody."""
+    parts = merge(np.where(control > 0, np.minimum(real, control), real), least)
+    if all(not 0 < control[list(part)].sum() < least for part in parts):
+        return parts
+    few: NDArray[Any] = np.minimum(real, np.maximum(control, 0.5))
+    return merge(few, least)  # of nobody it is nobody
 
 
 def _share(won: Mask, confidence: float) -> CountedShare | None:

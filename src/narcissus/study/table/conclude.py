@@ -20,6 +20,7 @@ from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
 from narcissus.study.table.held_out import held_out_guesses
+from narcissus.study.table.least_group import shown
 from narcissus.study.table.population import gain_if_declared
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise
@@ -51,6 +52,7 @@ def conclude(
     decided_at
         Label of the setting that the threshold names, if it names one.
     """
+    experiment, trials = shown(experiment, trials)
     joint = each_confidence(experiment.confidence, family(experiment))
     settings = range(len(experiment.settings))
     given = [experiment.given_at(number) for number in settings]

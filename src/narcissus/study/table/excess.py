@@ -250,7 +250,7 @@ def _of_groups(
     people = np.array([t["groups"] for t in trials])
     told = experiment.groups.by_secret(experiment.queries.unknown)
     groups = [g for g in range(people.shape[1]) if people[:, g].any() and not told[g]]
-    joint = each_confidence(level, family(experiment, len(told)))
+    joint = each_confidence(level, family(experiment, experiment.groups.asked))
     for g in groups:
         group = ": ".join(experiment.groups.names[g])
         around = enclosure_of_group(experiment, trials, g)

@@ -60,6 +60,8 @@ class Experiment:
     """For each setting, the epsilon of the domination bound for each confidence level."""
     groups: Groups
     entropy: int
+    least_group: int = 10
+    """Fewest real people of whom numbers are shown."""
     confidence: float = 0.95
     """Level at which sampled limits are made."""
     holds: float | None = None

@@ -34,7 +34,7 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
     people who belong to the group, or shown a release of other secrets.
     """
     people = np.array([t["groups"] for t in trials], dtype=float)
-    joint = each_confidence(experiment.confidence, family(experiment, len(experiment.groups.names)))
+    joint = each_confidence(experiment.confidence, family(experiment, experiment.groups.asked))
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)
     found: list[GroupResult] = []
     for g, (by, label) in enumerate(experiment.groups.names):

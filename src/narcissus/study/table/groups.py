@@ -100,6 +100,17 @@ class Groups:
             names += [("how often the release singles them out", label) for _, label in SINGLED]
         return names
 
+    @property
+    def asked(self) -> int:
+        """How many groups the study names: limits hold for as many."""
+        return sum(self.counts)
+
+    @property
+    def counts(self) -> list[int]:
+        """Groups of each way to divide the people."""
+        counts = [len(labels) for _, _, labels in self.columns]
+        return [*counts, *([len(UNUSUAL)] * self.unusual), *([len(SINGLED)] * self.singled_out)]
+
     def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
         """Tell for every group whether an attacker cannot know who belongs to it.
 
@@ -113,7 +124,7 @@ class Groups:
 
     def parts(self, table: Table) -> Floats:
         """Give each group's part of a table's people; 0 of those that are not told by a column."""
-        found = np.zeros(len(self.names))
+        found = np.zeros(self.asked)
         start = 0
         for index, _, labels in self.columns:
             codes = table.records[:, index]
@@ -131,7 +142,7 @@ class Groups:
         """
         labels = sum(len(labels) for _, _, labels in self.columns)
         labels += len(UNUSUAL) if self.unusual else 0
-        return np.arange(len(self.names)) >= labels
+        return np.arange(self.asked) >= labels
 
     def members(
         self,

@@ -85,6 +85,8 @@ class TableKind:
         if study.release is not None:
             own = _own_release(study, experiment, folder, options, executor)
             digests["release"] = f"sha256:{own.digest}"
+            digest = options.keyed(digests["release"]).removeprefix("sha256:")
+            own = own.model_copy(update={"digest": digest})
             results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
         return Outcome(
@@ -140,10 +142,11 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     be extended.
     """
     settings = study.model_dump(mode="json")
-    identity: dict[str, object] = {
+    identity: dict[str, Any] = {
         name: settings[name]
         for name in ("data", "threat", "prior", "mechanism", "attacks", "bounds", "groups")
     }
+    identity["groups"].pop("least_group", None)  # merged after the trials
     identity["table"] = experiment.table.digest
     identity["seed"] = str(experiment.entropy)
     identity["own code"] = source_digests(own_parts(study), folder)

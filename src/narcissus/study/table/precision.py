@@ -28,6 +28,7 @@ from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.excess import family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.group_limits import FEW, enclosure_of_group, group_scores
+from narcissus.study.table.least_group import shown
 from narcissus.study.table.limits import AttackScores, expected_reach, scores_of
 from narcissus.study.table.schema import TableStudy, ThresholdSpec
 from narcissus.study.table.sent import SentExperiment
@@ -185,8 +186,9 @@ def play_looks(
     for number, look in enumerate(plan.looks):
         now = plan.at(experiment, number)
         trials = play(now)
+        seen, kept = shown(now, trials)
         numbers = [
-            summarise(now, s, [trials[f"{t}/{s}"] for t in range(now.trials)])
+            summarise(seen, s, [kept[f"{t}/{s}"] for t in range(now.trials)])
             for s in range(len(now.settings))
         ]
         width = max(half_width(found, plan.threshold) for found in numbers)

@@ -314,6 +314,7 @@ def prepare(
             table, study.groups.columns, study.groups.unusual, study.groups.singled_out
         ),
         entropy=entropy,
+        least_group=study.groups.least_group,
         confidence=study.run.confidence,
         training=study.run.training,
     )

@@ -28,6 +28,20 @@ DEFAULT_TRIALS = 100
 DEFAULT_TRAINING = 10
 
 
+LeastGroup: Any = Field(
+    default=10,
+    ge=1,
+    description="Fewest real people of whom a number is shown: smaller groups are merged, and as "
+    "many others as it takes that none follows by subtraction. 1 shows single people.",
+)
+
+
+def without_default_least_group(self: Any, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """Leave out what is not asked for: earlier studies do not say it."""
+    written: dict[str, Any] = write(self)
+    return {k: v for k, v in written.items() if (k, v) != ("least_group", 10)}
+
+
 class Strictly(FileSection):
     """A section in which "100" and true are no numbers: TOML tells them apart, and so do we."""
 
@@ -279,6 +293,9 @@ class GroupsSpec(Strictly):
     singled_out: bool = Field(
         default=True, description="Those alone with their known values in a table."
     )
+    least_group: int = LeastGroup
+
+    _as_before = model_serializer(mode="wrap")(without_default_least_group)
 
 
 class RunSpec(PlayedRun, Strictly):

@@ -98,6 +98,7 @@ def summarise(
         best=_best(experiment, attacks, trials),
         bounds=bounds,
         groups=group_results(experiment, trials),
+        merged=getattr(experiment.groups, "said", None),
     )
 
 

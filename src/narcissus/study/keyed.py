@@ -1,0 +1,107 @@
+"""Digests of what real people are in, keyed: nobody without the key can test guesses of the data.
+
+A plain digest of a table lets whoever knows nearly all of it try what is missing, millions of
+guesses a second. The key is drawn for each results folder, stays in it, and is shown nowhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from narcissus._files import read_bytes, write_atomically
+from narcissus.errors import InputError, StoreError
+
+FILE = "digest.key"
+"""Name of the key's file in a results folder: 64 hexadecimal digits, for its owner alone."""
+KEYED = "hmac-sha256:"
+"""How a keyed digest begins."""
+WITHHELD = "withheld"
+"""Stands for a digest where no folder keeps a key, and in what is made to be shown."""
+
+_OF_NOBODY = ("study", "policy", "module ", "program ")
+"""How the names begin of what holds no people: settings, thresholds, source of programs."""
+_BYTES = 32
+
+
+def kept_key(folder: Path, *, make: bool = False) -> bytes | None:
+    """Read the key of a results folder; None where there is none.
+
+    Parameters
+    ----------
+    folder
+        The results folder; made with the key.
+    make
+        Draw one where there is none. A file that another user owns, or may read, holds no key:
+        whoever knows it could test guesses.
+
+    Raises
+    ------
+    StoreError
+        It cannot be written.
+    """
+    path = folder / FILE
+    try:
+        if _is_private(path):
+            text = read_bytes(path, largest=2 * _BYTES + 2).decode("ascii").strip()
+            if len(found := bytes.fromhex(text)) == _BYTES:
+                return found
+    except (OSError, ValueError, InputError):
+        pass  # what is no key counts as none
+    if not make:
+        return None
+    key = secrets.token_bytes(_BYTES)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{key.hex()}\n", private=True)
+    except OSError as error:
+        raise StoreError(f"cannot keep the key of the digests in {path}: {error}") from error
+    return key
+
+
+def _is_private(path: Path) -> bool:
+    if not os.path.lexists(path):
+        return False
+    found = path.lstat()
+    if sys.platform == "win32":
+        return stat.S_ISREG(found.st_mode)
+    own = found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    return own and stat.S_ISREG(found.st_mode)
+
+
+def keyed(digest: str, key: bytes | None) -> str:
+    """HMAC-SHA-256 of a digest (RFC 2104), or `WITHHELD` without a key.
+
+    Parameters
+    ----------
+    digest
+        As text, with or without the name of its function.
+    key
+        32 bytes; None withholds the digest, an empty one leaves it plain, as the records of
+        earlier versions have it.
+    """
+    if key is None:
+        return WITHHELD
+    return KEYED + hmac.new(key, digest.encode(), "sha256").hexdigest() if key else digest
+
+
+def keyed_digests(digests: Mapping[str, str], keyed: Callable[[str], str]) -> dict[str, str]:
+    """Key all digests of a record but those of settings, thresholds and source."""
+    return {
+        name: digest if is_of_nobody(name) else keyed(digest) for name, digest in digests.items()
+    }
+
+
+def is_of_nobody(name: str) -> bool:
+    """Tell whether a digest of this name is of what holds no people: settings, source."""
+    return name.startswith(_OF_NOBODY)
+
+
+def is_secret(value: object) -> bool:
+    """Tell whether a value of a record is a digest that only the holder of a key can compare."""
+    return isinstance(value, str) and (value == WITHHELD or value.startswith(KEYED))

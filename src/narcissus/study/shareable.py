@@ -1,0 +1,121 @@
+"""A record without what the steward alone should see: what pages that are shown are drawn from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from narcissus.errors import InputError
+from narcissus.study.keyed import WITHHELD, is_of_nobody
+from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
+
+KINDS = ("classifier", "extraction", "image-model", "language-model", "synthetic", "table")
+"""Kinds of study whose numbers depend on real records; of the others those with samples do."""
+FEW = 10
+"""Fewest people of a group that may be shown, of a record that does not say how many."""
+
+_FOLDERS = re.compile(r"^(?:[A-Za-z]:)?(?:~|\.\.)?[/\\].*[/\\]|^\.\.?[/\\].*[/\\]")
+
+
+def shareable(record: Record) -> Record:
+    """Leave out what lets others test guesses of the data, shows records, or names folders.
+
+    Digests of data, the seed (with which a guess could be tried by playing the study again),
+    pictures of training data, folders of the steward's machine. Numbers stay as they are. A record
+    of which no number depends on real records stays whole.
+
+    Raises
+    ------
+    InputError
+        It is of an earlier version and has groups of few real people.
+    """
+    if not depends_on_records(record):
+        return record
+    _refuse_small_groups(record)
+    made = record.provenance
+    study = cast("dict[str, Any]", _without_folders(record.study))
+    if "seed" in (run := study.get("run") or {}):
+        study["run"] = {**run, "seed": None}
+    digests = {
+        name: value if is_of_nobody(name) else WITHHELD for name, value in made.digests.items()
+    }
+    if "study" in digests and study != record.study:
+        digests["study"] = f"sha256:{study_digest(record.kind, study)}"
+    changed = record.model_copy(
+        update={
+            "study": study,
+            "provenance": made.model_copy(update={"digests": digests, "entropy": ""}),
+            "results": _results(record),
+        }
+    )
+    if changed.portable_digest:
+        portable = portable_digest_of(changed.to_dict())
+        changed = changed.model_copy(update={"portable_digest": portable})
+    return changed.model_copy(update={"digest": digest_of(changed.to_dict())})
+
+
+def to_show(record: Record) -> Record:
+    """Give what pages for showing are drawn from: `shareable`, with the digest of the record."""
+    return shareable(record).model_copy(update={"digest": record.digest})
+
+
+def depends_on_records(record: Record) -> bool:
+    """Tell whether numbers of a record depend on real people's records."""
+    samples = record.kind == "channel" and record.study["channel"].get("samples") is not None
+    return record.kind in KINDS or samples
+
+
+def _without_folders(value: Any) -> Any:
+    """Leave out where on a machine files are: absolute folders, and those above the study."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {key: _without_folders(inner) for key, inner in items}
+    if isinstance(value, list | tuple):
+        return [_without_folders(inner) for inner in cast("list[Any]", value)]
+    return _FOLDERS.sub("", value) if isinstance(value, str) else value
+
+
+def _results(record: Record) -> Any:
+    """Leave out pictures of training data, and what is about the file that was released."""
+    found = record.results
+    if record.kind == "image-model":
+        return found.model_copy(update={"pictures": ()})
+    if record.kind == "classifier":
+        attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in found.attacks)
+        return found.model_copy(update={"attacks": attacks})
+    if record.kind != "table":
+        return found
+    settings = tuple(
+        one
+        if one.own_release is None
+        else one.model_copy(
+            update={
+                "own_release": one.own_release.model_copy(
+                    update={"digest": WITHHELD, "path": _without_folders(one.own_release.path)}
+                )
+            }
+        )
+        for one in found.settings
+    )
+    return type(found)(settings if isinstance(found.root, tuple) else settings[0])
+
+
+def _refuse_small_groups(record: Record) -> None:
+    """Refuse groups of real people that nobody merged, where they are certainly few."""
+    sizes: list[float] = []
+    if record.kind == "table" and record.study["threat"]["people"] != "prior":
+        for one in record.results.settings:
+            if one.merged is None:
+                played = one.people * (1 if one.everybody else one.trials)
+                sizes += [group.share_of_people * played for group in one.groups]
+    if record.kind == "synthetic" and record.results.merged is None:
+        for risk in record.results.risks:
+            for group in risk.groups:
+                sizes += [group.real.people, *([group.control.people] if group.control else [])]
+    if any(0 < round(size, 6) < FEW for size in sizes):
+        raise InputError(
+            f"the record is of an earlier version and has groups of fewer than {FEW} real people, "
+            "whose numbers would be about each of them: run the study again, which merges them, or "
+            "draw it for internal use (`narcissus report --internal`)"
+        )
