@@ -97,8 +97,8 @@ def given_away(figures: Sequence[RealFigure]) -> Section:
         text = "Nothing: no figure here depends on anybody's record."
         return Section(TITLE, [Text([text])])
     text = (
-        "Each figure that depends on real records, and how. What is proved of the release says "
-        "nothing of these: they are published with this page."
+        "Each figure that depends on real records, and how. The guarantee of the "
+        "release does not cover these: they are published with this page."
     )
     return Section(TITLE, [Text([text]), Facts([(one.name, one.how) for one in figures])])
 
