@@ -15,6 +15,7 @@ from narcissus._files import (
     files_digest,
     open_text,
     parsing,
+    put,
     read_bytes,
     require_own_folder,
     write_atomically,
@@ -191,3 +192,18 @@ def test_a_packed_text_unpacks_to_a_hundred_times_its_size(tmp_path):
     path.write_bytes(gzip.compress(b"0,1\n" * (2**22 + 1)))
     with pytest.raises(TooLargeError, match="at most 100 times its size"):
         open_text(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices of Unix")
+def test_a_file_takes_the_place_of_no_device_and_no_pipe(tmp_path):
+    """The administrator may write into /dev: `--out /dev/full` made a file of it, for everybody."""
+    os.mkfifo(pipe := tmp_path / "pipe")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for path in (pipe, tmp_path / "null", Path("/dev/null"), Path("/dev/stdout")):
+        before = path.lstat()
+        for write in (write_atomically, put):
+            with pytest.raises(InputError, match="a pipe or a device: name a file"):
+                write(path, "text")
+        assert path.lstat().st_ino == before.st_ino
+        assert path.lstat().st_mode == before.st_mode
+    assert {p.name for p in tmp_path.iterdir()} == {"pipe", "null"}

@@ -89,10 +89,10 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
     return found.st_size
 
 
-def _systems() -> set[int]:
+def _systems(*more: str) -> set[int]:
     """Devices of the file systems whose files are made up while they are read, as /proc/kmsg is."""
     found = set[int]()
-    for place in ("/proc", "/sys"):
+    for place in ("/proc", "/sys", *more):
         with suppress(OSError):
             found.add(os.stat(place).st_dev)
     return found - {os.stat(os.sep).st_dev}
@@ -221,10 +221,12 @@ def _require_worth(path: Path, largest: int) -> None:
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file (text as UTF-8) so that it is either the old or the new one, never half.
 
-    A private one is for this user alone from its first moment, whatever the umask says.
+    A private one is for this user alone from its first moment, whatever the umask says. Devices and
+    pipes are refused: a file would take their place, for whoever may write there.
     """
     if not path.name:  # "" and "." are the folder itself
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    _require_place_for_files(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     mode = 0o600 if private else 0o666
     try:
@@ -237,6 +239,13 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def _require_place_for_files(path: Path) -> None:
+    with suppress(OSError):  # nothing there yet, or a link that leads nowhere
+        is_file = stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)
+        if not is_file or path.parent.stat().st_dev in _systems("/dev"):
+            raise InputError(f"cannot write {path}: it is a pipe or a device: name a file")
 
 
 def require_own_folder(path: Path) -> None:
