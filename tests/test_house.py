@@ -330,6 +330,7 @@ def test_files_excused_from_a_rule_of_the_linter_break_it():
     excused = PROJECT["tool"]["ruff"]["lint"]["per-file-ignores"]
     excused = {(f, rule) for f, rules in excused.items() if f.startswith("src") for rule in rules}
     rules = ",".join({rule for _, rule in excused} or {"C901"})
+    pytest.importorskip("ruff", reason="the tests alone are installed, without the linter")
     told = "--config=lint.per-file-ignores={}"
     command = [sys.executable, "-m", "ruff", "check", "src", "--select", rules, told]
     done = subprocess.run(

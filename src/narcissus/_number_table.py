@@ -103,6 +103,7 @@ def read_number_table(path: Path) -> NumberTable:
                 skip_blank_lines=False,
                 skipinitialspace=True,
                 index_col=False,
+                float_precision="round_trip",  # as Python reads it, with every version of pandas
             )
         except pd.errors.EmptyDataError:
             frame = pd.DataFrame()

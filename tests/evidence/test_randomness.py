@@ -61,7 +61,7 @@ def test_sums_of_windows_are_fair_and_counted():
     """For every mask the number of odd windows has the law of fair and independent bits."""
     odd, windows = window_sums(ALL, 4)
     assert windows == 9
-    fair = np.bincount(ALL[:, :9].sum(axis=1), minlength=10)
+    fair = np.bincount(ALL[:, :9].sum(axis=1, dtype=np.int64), minlength=10)
     for place, mask in enumerate(range(1, 16, 2)):
         chosen = [i for i in range(4) if mask >> i & 1]
         by_hand = sum(ALL[:, [t + i for i in chosen]].sum(axis=1) % 2 for t in range(9))

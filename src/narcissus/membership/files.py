@@ -106,7 +106,7 @@ def _table(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return read_parquet(path)
     with parsing(path, "a CSV table"), open_text(path) as file:
-        return pd.read_csv(file)
+        return pd.read_csv(file, float_precision="round_trip")
 
 
 def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
