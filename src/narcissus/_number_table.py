@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, read_bytes
-from narcissus._pandas import pd
+from narcissus._pandas import exactly, pd
 from narcissus._validation import did_you_mean
 from narcissus._visible import cell
 from narcissus.errors import InputError
@@ -103,7 +103,7 @@ def read_number_table(path: Path) -> NumberTable:
                 skip_blank_lines=False,
                 skipinitialspace=True,
                 index_col=False,
-                float_precision="round_trip",  # as Python reads it, with every version of pandas
+                **exactly(),
             )
         except pd.errors.EmptyDataError:
             frame = pd.DataFrame()

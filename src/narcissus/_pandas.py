@@ -18,7 +18,13 @@ else:
 
     pd = _Pandas()
 
-__all__ = ["is_frame", "pd"]
+__all__ = ["exactly", "is_frame", "pd"]
+
+
+def exactly() -> dict[str, Any]:
+    """Options of `read_csv` with which numbers are read as Python does, with every version."""
+    new = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)  # others are not allowed there
+    return {} if new else {"float_precision": "round_trip"}
 
 
 def is_frame(value: object) -> TypeGuard[pd.DataFrame]:

@@ -408,20 +408,25 @@ def _command(*words: str) -> Callable[[Path], None]:
     return run
 
 
-def _read_model(path: Path) -> None:
-    from narcissus.extraction.arrays import arrays_of
+def _read_images(path: Path) -> None:
     from narcissus.extraction.captioned_images import read_images
-    from narcissus.extraction.files import DataSet, check_release
     from narcissus.extraction.labelled_images import LabelledImages
-    from narcissus.extraction.state_dict import read_dense_net
 
-    for read in (
-        arrays_of, check_release, lambda p: DataSet.read(p).rows, LabelledImages.read, read_images,
-        lambda p: read_images(p, p),
-    ):  # fmt: skip
+    for read in (read_images, lambda p: read_images(p, p)):
         with contextlib.suppress(NarcissusError):
             read(path)
-    read_dense_net(path, ["fc1", "fc2"]).outputs(np.zeros((1, 3)))
+    LabelledImages.read(path)
+
+
+def _read_model(path: Path) -> None:
+    from narcissus.extraction.arrays import arrays_of
+    from narcissus.extraction.files import DataSet, check_release
+    from narcissus.extraction.state_dict import read_dense_net
+
+    for read in (arrays_of, check_release, lambda p: DataSet.read(p).rows):
+        with contextlib.suppress(NarcissusError):
+            read(path)
+    read_dense_net(path, ["fc1", "fc2"])(np.zeros((1, 3)))
 
 
 def _folder_of(
@@ -469,7 +474,8 @@ def _keys() -> list[tuple[str, bytes]]:
     public = key.public_key().public_bytes(
         forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo
     )
-    return [("f.pem", private), ("f.pem", public)]
+    signature = base64.b64encode(key.sign(b"{}"))
+    return [("f.pem", private), ("f.pem", public), ("f.sig", signature)]
 
 
 def _read_key(path: Path) -> None:
@@ -572,10 +578,15 @@ READERS = {
     "models": Reader(
         lambda: _arrays(**{
             "fc1.weight": np.ones((4, 3)), "fc1.bias": np.zeros(4), "fc2.weight": np.ones((1, 4)),
-            "fc2.bias": np.zeros(1), "images": np.zeros((3, 2, 2), dtype=np.uint8) + np.arange(3, dtype=np.uint8)[:, None, None],
-            "labels": np.array([0, 1, 1]),
+            "fc2.bias": np.zeros(1),
         }),
         _read_model,
+    ),
+    "images": Reader(
+        lambda: _arrays(
+            images=np.arange(12, dtype=np.uint8).reshape(3, 2, 2), labels=np.array([0, 1, 1])
+        ),
+        _read_images,
     ),
     "configurations": Reader(
         _text("config.json", '{"model_type": "gpt2", "n_layer": 2, "architectures": ["GPT2LMHeadModel"]}'),

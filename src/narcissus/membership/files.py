@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus._files import open_text, parsing
-from narcissus._pandas import pd
+from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, one_of
 from narcissus.errors import InputError
@@ -106,7 +106,7 @@ def _table(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return read_parquet(path)
     with parsing(path, "a CSV table"), open_text(path) as file:
-        return pd.read_csv(file, float_precision="round_trip")
+        return pd.read_csv(file, **exactly())
 
 
 def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
