@@ -15,14 +15,16 @@ def run(monkeypatch):
     where = importlib.util.spec_from_file_location("run_wheel", HERE / "run.py")
     module = importlib.util.module_from_spec(where)
     where.loader.exec_module(module)
-    monkeypatch.setattr(module, "build", lambda out: out / "narcissus-1-py3-none-any.whl")
+    monkeypatch.setattr(
+        module, "build", lambda out, source=None: out / "narcissus-1-py3-none-any.whl"
+    )
     return module
 
 
 def tried(run, monkeypatch, capsys, there, *words, wrong=()):
     """Run it on a machine with these Pythons; the wheel does not work on the wrong ones."""
 
-    def trial(wheel, python, folder):
+    def trial(wheel, papers, python, folder):
         run.agree("it works", python not in wrong)
 
     monkeypatch.setattr(run, "found", lambda version: version if version in there else None)

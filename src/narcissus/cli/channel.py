@@ -211,7 +211,6 @@ def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
 
 
 def _of_loss(c: Channel, path: Path, prior: Any) -> dict[str, Any]:
-    """Give what an attacker with own losses is left with."""
     from narcissus import channels
 
     costs, _, answers = channels.read_losses(path, c.secrets)

@@ -232,13 +232,11 @@ def _apart(option: str, needless: dict[str, Any]) -> None:
 
 
 def _assumptions(more: dict[str, Any]) -> dict[str, Any]:
-    """Give what is taken for granted of the channel, by its names in the library."""
     names = ("symmetric", "monotone", "among", "pair")
     return {name: more[name] for name in names if more[name]}
 
 
 def _keys(parts: Sequence[Result]) -> dict[str, Any]:
-    """Give the keys of ``--json``."""
     keys = {"SampledLeakage": "leakage", "NoLeakageTest": "no_leakage"}
     first, *rest = parts
     named = {keys[type(part).__name__]: part.to_dict() for part in rest}

@@ -96,7 +96,6 @@ def _ask(
 
 
 def _path_from(table: str, out: Path | None) -> str:
-    """Give the path of the table as a study in the file's folder names it."""
     if table.startswith("statsmodels:"):
         return table
     folder = Path.cwd() if out is None else out.parent.resolve()

@@ -282,7 +282,6 @@ def _found(
 
 
 def _reached(danger: Threat | ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
-    """Give what an attacker reaches at most under what was found."""
     from narcissus import bounds
 
     if isinstance(danger, bounds.ThreatToPeople):

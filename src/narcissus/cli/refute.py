@@ -158,7 +158,6 @@ def command(
 
 
 def _asked(found: Refutation, secret: str | None, *, coins: bool, pairs: bool) -> list[Refutation]:
-    """Give what is refuted for what was guessed: both where that was left open."""
     why = f"{found.values} values" if found.values != 2 else None
     if pairs:
         why = "`--pairs`, where one record takes the place of another"

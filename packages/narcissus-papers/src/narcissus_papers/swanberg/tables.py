@@ -33,7 +33,7 @@ LEVELS = (0.05, 0.5, 0.95)
 KNOWN = 3
 """Columns that are known at least (section 6.3)."""
 
-BESIDE = Path(__file__).resolve().parents[4] / "examples" / "data"
+BESIDE = Path(__file__).resolve().parents[5] / "examples" / "data"
 """Where the files are in a checkout of the project; a wheel does not hold them."""
 
 
