@@ -64,7 +64,7 @@ def under_fire(run_under_fire, slow, play, digest):
 
     def fire(kills, seed):
         path = slow(24)
-        expected = play(path, workers=1)[0].record.digest
+        expected = digest(play(path, workers=1)[0].record)
         chance = random.Random(seed)
         done = starts = runs = 0
         while done < kills:
