@@ -53,7 +53,12 @@ def test_the_study_of_the_page_finds_what_came_often(played):
     assert all(one.to_trained < results.close < one.to_fresh for one in shown)
     model = folder / "results" / "images" / "model"
     assert {path.name for path in model.iterdir()} >= {"model.safetensors", "unet.json"}
-    assert '<img src="data:image/png' in (folder / "results/images/report.html").read_text()
+    picture, report = '<img src="data:image/png', folder / "results" / "images" / "report.html"
+    assert picture not in report.read_text()  # the page that is shown
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(report.parent), "--internal", "--quiet"])
+    assert ended.value.code == 0
+    assert picture in report.read_text()
 
 
 @pytest.mark.models

@@ -31,9 +31,9 @@ class Blocked:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 # of others' packages, what they import on a system like this one is theirs
-import click, jinja2, matplotlib.figure, multiprocessing, numpy, pandas, pydantic, rich.progress
-import cloudpickle, scipy.optimize, scipy.sparse.csgraph, scipy.stats, subprocess, tempfile
-import threadpoolctl
+import asyncio, click, cloudpickle, jinja2, matplotlib.figure, multiprocessing, numpy, pandas
+import pydantic, rich.progress, scipy.optimize, scipy.sparse.csgraph, scipy.stats, subprocess
+import tempfile, threadpoolctl
 for name in ABSENT:
     sys.modules.pop(name, None)
 sys.meta_path.insert(0, Blocked())

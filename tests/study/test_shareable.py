@@ -63,6 +63,17 @@ def test_folders_of_the_machine_are_left_out(tmp_path, given, shown):
     assert shareable(record).study["data"]["real"] == shown
 
 
+@pytest.mark.parametrize("name", ["/seen/by/a doctor", "../a", "C:\\x\\y"])
+def test_a_column_that_is_called_like_a_folder_keeps_its_name(tmp_path, name):
+    def edit(data):
+        data["study"]["threat"].update(unknown=[name])
+        data["study"]["data"].update(columns=[name], read_as={name: "text"})
+
+    shown = shareable(changed(tmp_path, edit)).study
+    assert shown["threat"]["unknown"] == shown["data"]["columns"] == [name]
+    assert shown["data"]["read_as"] == {name: "text"}
+
+
 def test_an_early_record_with_groups_of_few_real_people_is_not_shown():
     record = read_record(FOLDER / "records" / "first" / "table.json")
     assert record.study["threat"]["people"] == "rows"

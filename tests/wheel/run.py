@@ -107,7 +107,7 @@ def try_papers(papers: Path, bin_: Path, folder: Path) -> None:
     )
     agree(
         "without the papers it is said what to install",
-        "pip install narcissus-papers" in lacks.stderr,
+        "pip install ./packages/narcissus-papers" in " ".join(lacks.stderr.split()),
     )
     agree("that is bad input", lacks.returncode == 2)
     said(bin_ / "python", "-m", "pip", "install", "-q", "--no-deps", papers)
@@ -132,7 +132,7 @@ def try_wheel(wheel: Path, papers: Path, python: str, folder: Path) -> None:
     command = bin_ / "narcissus"
     agree("the command has the version of the wheel", version in said(command, "--version"))
     said(command, "examples", STUDY, folder=empty)
-    said(command, "audit", f"{STUDY}.toml", folder=empty)
+    said(command, "audit", f"{STUDY}.toml", "--yes", folder=empty)
     results = empty / "results" / STUDY
     record = json.loads((results / "record.json").read_text(encoding="utf-8"))
     report = (results / "report.html").read_text(encoding="utf-8")

@@ -87,8 +87,8 @@ class LazyGroup(click.Group):
             if error.name != "narcissus_papers":
                 raise
             raise InputError(
-                f"`{cmd_name}` is in the package narcissus-papers, which is not installed here: "
-                "pip install narcissus-papers"
+                f"`{cmd_name}` is in a package of its own, which is not installed here: "
+                "`pip install ./packages/narcissus-papers` in a copy of the sources, or its wheel"
             ) from error
 
     def resolve_command(

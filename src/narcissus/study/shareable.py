@@ -15,6 +15,8 @@ KINDS = ("classifier", "extraction", "image-model", "language-model", "synthetic
 FEW = 10
 """Fewest people of a group that may be shown, of a record that does not say how many."""
 
+_NAMES = {"columns", "drop", "known", "linked", "read_as", "secret", "bins", "unknown", "within"}
+"""Keys of a study that hold names of columns, which may begin like a folder."""
 _FOLDERS = re.compile(r"^(?:[A-Za-z]:)?(?:~|\.\.)?[/\\].*[/\\]|^\.\.?[/\\].*[/\\]")
 
 
@@ -70,7 +72,7 @@ def _without_folders(value: Any) -> Any:
     """Leave out where on a machine files are: absolute folders, and those above the study."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: _without_folders(inner) for key, inner in items}
+        return {key: inner if key in _NAMES else _without_folders(inner) for key, inner in items}
     if isinstance(value, list | tuple):
         return [_without_folders(inner) for inner in cast("list[Any]", value)]
     return _FOLDERS.sub("", value) if isinstance(value, str) else value
