@@ -56,7 +56,7 @@ def test_the_study_of_the_page_finds_what_came_often(played):
     picture, report = '<img src="data:image/png', folder / "results" / "images" / "report.html"
     assert picture not in report.read_text()  # the page that is shown
     with pytest.raises(SystemExit) as ended:
-        main(["report", str(report.parent), "--internal", "--quiet"])
+        main(["report", str(report.parent), "--internal"])
     assert ended.value.code == 0
     assert picture in report.read_text()
 
