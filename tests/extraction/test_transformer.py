@@ -75,6 +75,8 @@ def test_models_of_an_earlier_run_are_taken_if_they_are_of_the_same_study(tmp_pa
     told = {"entropy": 5, "observer": SILENT}
     found = part.models(DOCUMENTS, DOCUMENTS[:1], tmp_path, **told)
     assert found.reference_folder == tmp_path / "reference"
+    released = [one for one in (tmp_path / "model").iterdir() if one.suffix == ".json"]
+    assert not any("entropy" in one.read_text() for one in released)  # nor a digest of documents
     before = found.model.negative_log_likelihood(TEXTS)[0]
     runs = []
     train = TransformerTraining.train

@@ -57,6 +57,9 @@ def test_models_are_kept_and_taken_again_only_for_the_same_images(tmp_path):
 
     found = made(images)
     weights = tmp_path / "model" / "model.safetensors"
+    released = b"".join(one.read_bytes() for one in weights.parent.iterdir() if one.is_file())
+    assert b"entropy" not in released  # nor a digest of the images, by which guesses are tried
+    assert not {one.name for one in weights.parent.iterdir()} - {weights.name, "unet.json"}
     first, rows = weights.stat().st_mtime_ns, found.model.sample(2, caption="left", rng=1)
     assert len(found.shadows) == 1
     assert found.folder == tmp_path / "model"

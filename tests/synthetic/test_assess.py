@@ -79,6 +79,26 @@ def test_a_control_of_other_people_is_noticed(people):
     assert found.real == pytest.approx((real["town"] == 5).mean())
 
 
+@pytest.mark.parametrize("few", [1, 9])
+def test_a_value_that_few_people_have_is_not_named(people, few):
+    real, synthetic, control = people(300, 1), people(300, 2), people(300, 3)
+    control = control.assign(town=control["town"].where(np.arange(300) >= 200, 77))
+    real = real.assign(town=real["town"].where(np.arange(300) >= few, 77))
+    found = assess_file(read_files(real, synthetic, control), ILL, entropy=1).unlike
+    assert "77" not in found.value
+    assert found.real * 300 >= 10  # and its share is of many as well
+
+
+def test_where_every_value_is_of_few_none_is_named():
+    def alone(start):
+        rows = [f"v{n}" for n in range(start, start + 40)]
+        return pd.DataFrame({"name": rows, "ill": rows})
+
+    found = assess_file(read_files(alone(0), alone(10), alone(20)), ILL, entropy=1).unlike
+    assert "fewer than 10 people" in found.value
+    assert not found.is_shown
+
+
 def test_files_of_few_rows_are_refused(people):
     with pytest.raises(InputError, match="the control file has 19 rows"):
         assess_file(read_files(people(50, 1), people(9, 2), people(19, 3)), ILL, entropy=1)

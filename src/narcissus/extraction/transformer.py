@@ -10,26 +10,25 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from narcissus._files import write_atomically
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.documents import TextDocument
 from narcissus.extraction.huggingface import HuggingFaceGenerator, libraries, silent
+from narcissus.extraction.kept_training import keep, trained_already
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.observer import SILENT, Observer
 
 START = "<s>"
 TOKENS = 257
 """256 bytes, and the start of a text."""
-_MARK = "trained_on.json"
 _IGNORED = -100  # labels that PyTorch's loss leaves out
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 
@@ -119,11 +118,11 @@ class TransformerTraining:
         for number, (name, documents) in enumerate((("model", trained), ("reference", others))):
             folder = place / name
             said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
-            if not _is_of(folder, said):
+            if not trained_already(folder, said):
                 shutil.rmtree(folder, ignore_errors=True)
                 rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
                 self.train(documents, folder, rng=rng, observer=observer)
-                write_atomically(folder / _MARK, json.dumps(said))
+                keep(folder, said)
             found.append(HuggingFaceGenerator(folder, device=self.device))
         model, reference = found
         return ModelsUnderStudy(
@@ -276,10 +275,3 @@ def write_tokenizer(folder: Path, context: int) -> None:
 def _digest(documents: Sequence[TextDocument]) -> str:
     text = json.dumps([[one.text, one.copies] for one in documents])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _is_of(folder: Path, said: Mapping[str, object]) -> bool:
-    try:
-        return json.loads((folder / _MARK).read_text(encoding="utf-8")) == said
-    except (OSError, ValueError):
-        return False

@@ -6,22 +6,21 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from narcissus._files import write_atomically
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.extraction.captioned_images import CaptionedImages
 from narcissus.extraction.image_models import ImageModelsUnderStudy
+from narcissus.extraction.kept_training import keep, trained_already
 from narcissus.extraction.unet import UNet, UNetSettings, torch_of, words_in
 from narcissus.observer import SILENT, Observer
 
-_MARK = "trained_on.json"
 _STEP, _PIXEL = 6e-3, 6e-9  # seconds of a step, and of a pixel at width 1, on one core
 
 
@@ -106,11 +105,11 @@ class UNetTraining:
         for number, images in enumerate((trained, *shadows)):
             folder = place / ("model" if number == 0 else f"shadow-{number}")
             said = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
-            if not _is_of(folder, said):
+            if not trained_already(folder, said):
                 shutil.rmtree(folder, ignore_errors=True)
                 rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
                 self.train(images, words=words, rng=rng, observer=observer).save(folder)
-                write_atomically(folder / _MARK, json.dumps(said))
+                keep(folder, said)
             found.append(UNet.load(folder, self._on()))
         return ImageModelsUnderStudy(
             found[0], tuple(found[1:]), found[0].parameters, place / "model"
@@ -197,10 +196,3 @@ def _digest(images: CaptionedImages, words: Sequence[str]) -> str:
     found.update(images.copies.tobytes())
     found.update(json.dumps([images.captions, list(words)]).encode())
     return found.hexdigest()
-
-
-def _is_of(folder: Path, said: Mapping[str, object]) -> bool:
-    try:
-        return json.loads((folder / _MARK).read_text(encoding="utf-8")) == said
-    except (OSError, ValueError):
-        return False

@@ -26,6 +26,8 @@ FEWEST = 20
 """Fewest people of a file that can be divided."""
 ALIKE = 0.001
 """Error of the test of whether the control is of the same population."""
+NAMED = 10
+"""Fewest people of a file whose value is named: the record is made to be shown."""
 
 
 @dataclass(frozen=True)
@@ -232,8 +234,9 @@ def _linkability(
 
 
 def _unlike(files: GivenFiles) -> Unlike:
-    """Find the value whose share differs most between the real data and the control."""
+    """Find the value whose share differs most, of those that nobody or enough people have."""
     found: list[tuple[float, int, int, float, float]] = []
+    looked_at = 0
     for j in range(files.table.columns):
         codes = files.coarse[:, j]
         size = int(codes.max()) + 1
@@ -244,12 +247,17 @@ def _unlike(files: GivenFiles) -> Unlike:
             together = files.real + files.control
             tails = scipy.stats.hypergeom.sf(a - 1, together, a + b, files.real)
             tails = min(tails, scipy.stats.hypergeom.cdf(a, together, a + b, files.real))
-            found.append((min(1.0, 2 * float(tails)), j, code, a / files.real, b / files.control))
+            looked_at += 1
+            if not (0 < a < NAMED or 0 < b < NAMED):
+                p_value = min(1.0, 2 * float(tails))
+                found.append((p_value, j, code, a / files.real, b / files.control))
+    if not found:
+        return Unlike("every column", f"what fewer than {NAMED} people have", 0.0, 0.0, 1.0)
     p_value, j, code, real, control = min(found)
     return Unlike(
         files.table.names[j],
         files.label(files.table.names[j], code),
         real,
         control,
-        min(1.0, p_value * len(found)),
+        min(1.0, p_value * looked_at),
     )
