@@ -17,7 +17,7 @@ from narcissus.report.html import page_html, render_html
 from narcissus.report.leakage import Asked, channel_page, design_page, guarantee_page
 from narcissus.report.mapping import mapping_of
 from narcissus.report.plan import plan_html
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "tests" / "study"

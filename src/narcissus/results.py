@@ -20,6 +20,17 @@ from narcissus._pandas import pd
 Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
 GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
+Status = Literal[
+    "met",
+    "exceeded",
+    "contradicted",
+    "too few trials",
+    "inconclusive",
+    "not shown",
+    "not assessed",
+    "no threshold",
+]
+"""Of a study: what became of its threshold."""
 
 
 def plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.channels.estimators import Frequentist, Guess
-from narcissus.channels.families import BOLDEST, bet, cost, families
+from narcissus.channels.pooled import BOLDEST, bet, cost, families
 from narcissus.channels.samples import samples
 
 

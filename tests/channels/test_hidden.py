@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from narcissus.channels.hidden import hidden_share, second_moment
+from narcissus.channels.estimate import hidden_share, second_moment
 
 
 def counted(shift, shares, number, secrets):

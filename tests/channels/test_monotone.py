@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from narcissus import channels as ch
+from narcissus.channels.assumed import monotone_risk_low, monotone_security_low
 from narcissus.channels.lower_limits import below
-from narcissus.channels.monotone import monotone_risk_low, monotone_security_low
 from narcissus.channels.samples import samples
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
-from narcissus.channels.naive_bayes import NaiveBayes
+from narcissus.channels.estimators import NaiveBayes
 from narcissus.channels.samples import samples
 
 

@@ -7,9 +7,8 @@ from scipy import stats
 from narcissus import channels as ch
 from narcissus.channels import pooled as module
 from narcissus.channels.estimators import Frequentist, Guess
-from narcissus.channels.families import PairFamily
 from narcissus.channels.limits import evenly
-from narcissus.channels.pooled import Ledger, pooled_high
+from narcissus.channels.pooled import Ledger, PairFamily, pooled_high
 from narcissus.channels.samples import samples
 from narcissus.observer import SILENT
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus.channels.products import MOST_PRODUCTS, Products, _telling
+from narcissus.channels.estimators import MOST_PRODUCTS, Products, _telling
 from narcissus.channels.samples import samples
 
 

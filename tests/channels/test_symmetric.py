@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from narcissus import channels as ch
-from narcissus.channels.samples import samples
-from narcissus.channels.symmetric import (
+from narcissus.channels.assumed import (
     symmetric_risk_low,
     symmetric_security,
     symmetric_security_low,
 )
+from narcissus.channels.samples import samples
 
 
 @pytest.mark.parametrize("values", [2, 3, 10])

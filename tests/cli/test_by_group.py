@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from narcissus.cli.by_group import taken
+from narcissus.cli.estimate import taken
 from narcissus.errors import InputError
 
 

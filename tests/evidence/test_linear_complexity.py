@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from narcissus.evidence.linear_complexity import law_of_linear_complexity, linear_complexity
+from narcissus.evidence.randomness import law_of_linear_complexity, linear_complexity
 
 
 def by_trying(string):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from narcissus.extraction.dense_net import DenseNet
-from narcissus.extraction.single_neurons import single_neurons
+from narcissus.extraction.kkt import single_neurons
 
 
 def net_of(weight, bias):

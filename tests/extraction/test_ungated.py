@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from narcissus.extraction._ungated import hidden_code, recording, values_of, without_gate
+from narcissus.extraction._taken import hidden_code, recording, values_of, without_gate
 
 
 def ran(program, given=b""):

@@ -287,7 +287,7 @@ def _spoil_record(content: bytes, chance: Any) -> bytes:
 
 def _read_record(path: Path) -> None:
     from narcissus.report import render_html, render_text
-    from narcissus.study.record import read_record
+    from narcissus.study.reading import read_record
 
     record = read_record(path)
     render_text(record)

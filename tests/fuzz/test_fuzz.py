@@ -31,7 +31,8 @@ from narcissus.cli import main
 from narcissus.errors import NarcissusError
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.report import render_html, render_text
-from narcissus.study.record import digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
 from narcissus.tables import read_table
 
 from .strategies import NUMBERS, WORDS, changed, csv_bytes, document, spoiled

@@ -9,7 +9,7 @@ from narcissus import Game
 from narcissus.attacks import ReleasedRow
 from narcissus.evidence.sequential import log_mean
 from narcissus.game.block import Seat
-from narcissus.game.tally import Tally
+from narcissus.game.loop import Tally
 from narcissus.mechanisms import Identity
 from narcissus.success import Resilience
 from narcissus.success.relations import Prefix

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.study.record import Record, digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import Record, digest_of
 from narcissus.study.results.table import TableResults
 
 SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]

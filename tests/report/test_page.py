@@ -12,7 +12,7 @@ from narcissus.report.page import MISSING
 from narcissus.report.svg import svg_of
 from narcissus.results import GRADES
 from narcissus.study.kinds import KINDS
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 STUDIES = Path(__file__).parents[1] / "study"
 RECORDS = [

@@ -9,7 +9,7 @@ from narcissus.mechanisms import ExactAverage, Identity, NoisyAverage, Parity
 from narcissus.profiles import write_out
 from narcissus.profiles.closed_forms.candidates import candidates_success
 from narcissus.profiles.closed_forms.near import limit_given_rows
-from narcissus.scale.beyond import beyond
+from narcissus.scale.variants import beyond
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
 

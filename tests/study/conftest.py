@@ -159,7 +159,7 @@ def any_old_record(request):
 @pytest.fixture(params=[name for name in OLD_RECORDS if name.startswith("last/")])
 def record_data(request):
     """Give a record of today, of each kind in turn, as it stands in its file."""
-    from narcissus.study.record import read_record
+    from narcissus.study.reading import read_record
 
     return read_record(RECORDS / request.param).to_dict()
 

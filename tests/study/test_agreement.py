@@ -3,8 +3,7 @@
 import pytest
 
 import narcissus
-from narcissus.study.agreement import OUTCOMES, disagreement
-from narcissus.study.record import read_record
+from narcissus.study.reading import OUTCOMES, disagreement, read_record
 from narcissus.study.results.game import GameOutcome
 
 

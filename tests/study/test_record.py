@@ -9,7 +9,8 @@ import pytest
 
 from narcissus._files import write_atomically
 from narcissus.errors import InputError
-from narcissus.study.record import digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
 
 # names, not keys: of attacks, columns, methods, packages, inputs
 MAPS = {

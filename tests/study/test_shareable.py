@@ -7,7 +7,8 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.study.keyed import WITHHELD
-from narcissus.study.record import digest_of, portable_digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of, portable_digest_of
 from narcissus.study.shareable import depends_on_records, shareable, to_show
 
 FOLDER = Path(__file__).parent

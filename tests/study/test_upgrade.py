@@ -6,7 +6,8 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.report import page_of, render_html, render_text
-from narcissus.study.record import digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
 from narcissus.study.upgrade import FORMAT_1
 
 

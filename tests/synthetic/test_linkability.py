@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.synthetic import read_files
-from narcissus.synthetic.linkability import SPLITS, Link, ways_to_link
+from narcissus.synthetic.assess import SPLITS, Link, ways_to_link
 
 
 @pytest.mark.parametrize("is_rare", [False, True])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from narcissus._files import write_atomically
 from narcissus._pandas import pd
-from narcissus.study.record import Record, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ class Audit:
 
     @property
     def status(self) -> str:
-        """One of `narcissus.study.record.Status`: met, exceeded, contradicted, and so on."""
+        """One of `narcissus.results.Status`: met, exceeded, contradicted, and so on."""
         return self.record.status
 
     @property

@@ -14,12 +14,119 @@ from typing import Any, TypedDict
 import numpy as np
 
 from narcissus._validation import did_you_mean
-from narcissus.channels.lower_limits import risk_low, security_low
-from narcissus.channels.monotone import monotone_risk_low, monotone_security_low
+from narcissus.channels.lower_limits import (
+    ALIKE,
+    Counts,
+    below,
+    of_events,
+    risk_low,
+    security_low,
+    thinned,
+)
 from narcissus.channels.pairs import Pair
 from narcissus.channels.samples import Samples, restricted
-from narcissus.channels.symmetric import symmetric_risk_low, symmetric_security_low
 from narcissus.errors import InputError
+
+
+def symmetric_security(kept: float, secrets: int) -> float:
+    """Give `beta*` from the chance that a secret is shown as itself.
+
+    Parameters
+    ----------
+    kept
+        That chance, in [0, 1]; each other secret is shown with the same share of the rest.
+    secrets
+        How many, at least 2.
+    """
+    other = (1 - kept) / (secrets - 1)
+    return min(1.0, 2 * min(kept, other) + (secrets - 2) * other)
+
+
+def symmetric_security_low(data: Samples, side: float) -> float:
+    """Limit `beta*` from below: at least so large but for chance ``side``.
+
+    Notes
+    -----
+    `beta*` rises with the chance to be shown as oneself up to ``1 / secrets`` and falls from there:
+    only the limit on the far side can be the one that fails, so both may have all of ``side``.
+    """
+    assert data.shown is not None
+    right = int((data.shown[data.output] == data.secret).sum())
+    secrets = len(data.names)
+    low, high = below(right, data.size, side), 1 - below(data.size - right, data.size, side)
+    return min(symmetric_security(low, secrets), symmetric_security(high, secrets))
+
+
+def symmetric_risk_low(data: Samples, side: float) -> float:
+    """Limit the Bayes risk from below: at least so large but for chance ``side``.
+
+    Notes
+    -----
+    The best rule says of an output either that secret or one that is the same for all (the
+    commonest); where a secret is shown as itself less often than as another, the commonest, or of
+    its own output one other. The best of these in hindsight errs no more often than the true one.
+    """
+    assert data.shown is not None
+    size = len(data.names)
+    counts = np.zeros((size, size), dtype=np.int64)  # output, secret
+    np.add.at(counts, (data.shown[data.output], data.secret), 1)
+    own = np.diag(counts)
+    right = int(np.maximum(own[:, None], counts).sum(axis=0).max())
+    others = counts.copy()
+    np.fill_diagonal(others, 0)
+    right = max(right, int((others.sum(axis=0) + others.max(axis=1)).max()))
+    return below(data.size - right, data.size, side)
+
+
+def monotone_security_low(data: Samples, low: int, high: int, side: float) -> float:
+    """Limit `beta*` from below: at least so large but for chance ``side``.
+
+    Parameters
+    ----------
+    low, high
+        Numbers of the smallest and the largest secret.
+    """
+    two = restricted(data, np.array([low, high]))
+    assert two.points is not None
+    each = np.bincount(two.secret)
+    is_alike = each.max() <= ALIKE * each.min()
+    counts = two.counts(thinned(two.secret) if is_alike else None)
+    rising = np.argsort(two.points[:, 0], kind="stable")
+    rows: Counts = np.rint(counts[rising].toarray().T).astype(np.int64)
+    sizes = int(rows[0].sum()), int(rows[1].sum())
+    # of the smaller secret above each threshold, of the larger up to it; and the other way round
+    above = np.r_[sizes[0], sizes[0] - np.cumsum(rows[0])]
+    upto = np.r_[0, np.cumsum(rows[1])]
+    return of_events(np.r_[above, sizes[0] - above], np.r_[upto, sizes[1] - upto], sizes, side)
+
+
+def monotone_risk_low(data: Samples, order: Sequence[int], side: float) -> float:
+    """Limit the Bayes risk from below: at least so large but for chance ``side``.
+
+    Parameters
+    ----------
+    order
+        Numbers of the secrets, from the smallest to the largest.
+
+    Notes
+    -----
+    The best staircase in hindsight is found by dynamic programming: up to each output, the most
+    samples that are right if the last said is each of the secrets.
+    """
+    assert data.points is not None
+    rising = np.argsort(data.points[:, 0], kind="stable")
+    counts = data.counts()[rising][:, list(order)]
+    right = 0.0
+    for turned in (counts, counts[:, ::-1]):
+        best = np.zeros(len(order))
+        rows = turned.tocsr()
+        for row in range(rows.shape[0]):
+            best = np.maximum.accumulate(best)
+            start, stop = rows.indptr[row], rows.indptr[row + 1]
+            best[rows.indices[start:stop]] += rows.data[start:stop]
+        right = max(right, float(best.max()))
+    return below(data.size - round(right), data.size, side)
+
 
 SYMMETRIC = (
     "the secrets are alike: each is shown as itself with one chance, and as each other one with "

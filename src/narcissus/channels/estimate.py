@@ -5,26 +5,163 @@ Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, sectio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
 import numpy as np
+from scipy import optimize
 
+from narcissus._outwards import upper
 from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.channels.ahead import cuts, predict_ahead, some
-from narcissus.channels.assumed import NOTHING, Assumed, Assumptions, assumed, without_lower
+from narcissus.channels.assumed import (
+    NOTHING,
+    Assumed,
+    Assumptions,
+    assumed,
+    may_be_monotone,
+    without_lower,
+)
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.leakage import LeakageEstimate, Look
-from narcissus.channels.limits import guess_error, risk_high, security_high
-from narcissus.channels.remarks import remarks
-from narcissus.channels.samples import FEWEST, Samples, samples
+from narcissus.channels.limits import SecurityHigh, guess_error, risk_high, security_high
+from narcissus.channels.samples import FEWEST, Matrix, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
+
+NOTICED = 0.1
+"""Distance in total variation up to which it goes unnoticed."""
+
+
+def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) -> float:
+    """Give the chi-square distance of samples with a hidden pair from samples without one.
+
+    Parameters
+    ----------
+    shift
+        Share by which the two give each output more or less often, in [0, 1].
+    shares
+        Chance of each output, shape (outputs,).
+    samples
+        Samples of each secret.
+    secrets
+        How many; each pair is as likely the hidden one.
+
+    Notes
+    -----
+    Outputs go up and down in twos, by fair coins; what the first secret gives more often the second
+    gives less often. Two hidden pairs have both secrets in common with chance ``1 / pairs``, one
+    with chance ``2 (secrets - 2) / pairs``; for each that is common the exponents of the coins'
+    hyperbolic cosines add up.
+    """
+    twos = _twos(shares)
+    pairs = secrets * (secrets - 1) / 2
+
+    def excess(common: int) -> float:
+        exponent = 2 * common * samples * twos * shift**2
+        # ln cosh without overflow
+        logs = exponent + np.log1p(np.exp(-2 * exponent)) - math.log(2)
+        return math.expm1(min(700.0, float(logs.sum())))
+
+    return excess(2) / pairs + 2 * (secrets - 2) / pairs * excess(1)
+
+
+def _twos(shares: Matrix) -> Matrix:
+    """Give the chance that the smaller of each two outputs has, likeliest ones first."""
+    ordered = np.sort(shares)[::-1]
+    return np.minimum(ordered[0:-1:2], ordered[1::2])
+
+
+def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
+    """Give the share of `beta*` that two secrets may lack unnoticed, 0 to 1.
+
+    A lower limit at level alpha is at most the rest with chance ``1 - alpha - NOTICED``.
+    """
+    most = 4 * NOTICED**2  # the total variation is at most half the root of chi-square
+
+    def over(shift: float) -> float:
+        return second_moment(shift, shares, samples, secrets) - most
+
+    moved = 2 * float(_twos(shares).sum())  # what is beyond the smaller of two stays as it is
+    if over(1.0) <= 0:
+        return moved
+    return moved * float(optimize.brentq(over, 0.0, 1.0, xtol=1e-6))
+
+
+FAR = 0.1
+"""Distance of the limits from which on they are called far apart."""
+COUNTING = ("guess", "frequentist")
+"""Estimators that see nothing in outputs that do not repeat, and say nothing by it."""
+DISAGREE = 2.0
+"""Ratio of what two estimators see from which on they disagree."""
+
+
+def remarks(
+    data: Samples, security: Estimate, found: SecurityHigh, assumed: Assumed
+) -> tuple[str, ...]:
+    """Give remarks on the limits of `beta*`.
+
+    Parameters
+    ----------
+    data
+        Samples of the secrets among which `beta*` was searched.
+    security
+        Its estimate, with both limits.
+    found
+        How the upper one was found.
+    assumed
+        What is assumed already.
+    """
+    said = [_disagree(found), _far(data, security, assumed)]
+    return tuple([one for one in said if one])
+
+
+def _disagree(found: SecurityHigh) -> str:
+    tried = {name: value for name, value in found.alternatives.items() if name not in COUNTING}
+    if not tried or max(tried.values()) < DISAGREE * min(tried.values()) + FAR:
+        return ""
+    shown = sorted(tried.items(), key=lambda item: item[1])
+    each = ", ".join(f"{name} {min(1.0, value):.3f}" for name, value in shown)
+    return (
+        f"the estimators disagree ({each}, where they were compared): the upper limit is that of "
+        "taking at each step the one that did best before, and nothing better is certified; one "
+        "that sees no leak says nothing about the others"
+    )
+
+
+def _far(data: Samples, security: Estimate, assumed: Assumed) -> str:
+    low, high = security.low, security.high
+    if low is None or high is None or high - low < FAR or assumed.symmetric or assumed.monotone:
+        return ""
+    secrets, each = len(data.names), float(np.median(np.bincount(data.secret)))
+    hidden = security.value * hidden_share(np.bincount(data.output) / data.size, each, secrets)
+    why = "; so few do not tell more"
+    if hidden >= FAR / 2:
+        why = (
+            ", can hide two that are easier to tell apart than they look. In a channel like this "
+            "one, no method that assumes nothing gives more than about "
+            f"{upper(security.value - hidden, 2)} (but for a chance of {NOTICED:g} and the error "
+            "allowed)"
+        )
+    would = ["more samples of each secret"]
+    if data.shown is not None:
+        would.append("`symmetric` (if all secrets are treated alike, as in randomised response)")
+    if may_be_monotone(data):
+        would.append("`monotone` (if larger secrets make larger outputs likelier throughout)")
+    if secrets > 2:
+        would.append("`among` or `pair` (if it is known which are the easiest to tell apart)")
+    return (
+        f"the lower limit of Bayes security is far below the upper one: {secrets} secrets with "
+        f"about {each:.0f} samples each, over {data.distinct} outputs{why}. What would help: "
+        f"{'; '.join(would)}"
+    )
+
 
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
 """Asked for a number of samples, gives as many fresh secrets and outputs."""

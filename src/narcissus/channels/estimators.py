@@ -11,7 +11,7 @@ import copy
 import importlib.util
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,11 +19,94 @@ from scipy import sparse, spatial
 
 from narcissus._validation import did_you_mean
 from narcissus.channels.forest import Forest, forest
-from narcissus.channels.naive_bayes import NaiveBayes
-from narcissus.channels.products import Products
 from narcissus.channels.samples import Codes, Matrix, Samples
 from narcissus.channels.templates import Templates
 from narcissus.errors import InputError
+
+MOST_PRODUCTS = 48
+"""Products that are kept: those that differ most."""
+MOST_SCANNED = 20_000
+"""Training samples by which products are compared."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """Templates of second-order products (and squares) of the columns."""
+
+    name: str = "products"
+
+    def fit(self, samples: Samples, chosen: Codes) -> Callable[[Codes], Matrix]:
+        """Find the products that differ most between secrets, and learn templates of them."""
+        assert samples.points is not None
+        points, secret = samples.points[samples.output[chosen]], samples.secret[chosen]
+        middle, spread = points.mean(axis=0), points.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+        some = slice(0, MOST_SCANNED)
+        first, second = _telling((points[some] - middle) / scale, secret[some], len(samples.names))
+        centred = (samples.points - middle) / scale
+        made = replace(samples, points=centred[:, first] * centred[:, second])
+        return Templates().fit(made, chosen)
+
+
+def _telling(centred: Matrix, secret: Codes, size: int) -> tuple[Codes, Codes]:
+    """Give the two columns of each product whose mean differs most between secrets.
+
+    All products at once, by matrix products: the variance of the means between secrets against
+    the variance within.
+    """
+    mean = centred.T @ centred / len(centred)
+    squares = centred**2
+    within = np.maximum(squares.T @ squares / len(centred) - mean**2, 1e-12)
+    between = np.zeros_like(mean)
+    for one in range(size):
+        mine = centred[secret == one]
+        if len(mine):
+            between += len(mine) * (mine.T @ mine / len(mine) - mean) ** 2
+    rows, columns = np.triu_indices(len(mean))
+    ratio = (between / within)[rows, columns]
+    best = np.sort(np.argsort(-ratio, kind="stable")[:MOST_PRODUCTS])
+    return rows[best], columns[best]
+
+
+MOST_BINS = 32
+"""Bins of a column; more say little more."""
+FEWEST_BINS = 4
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """Counts in bins of each column, multiplied as if columns were independent given the secret."""
+
+    name: str = "naive-bayes"
+
+    def fit(self, samples: Samples, chosen: Codes) -> Callable[[Codes], Matrix]:
+        """Cut each column at quantiles, and count."""
+        assert samples.points is not None
+        points, secret = samples.points[samples.output[chosen]], samples.secret[chosen]
+        size, count = len(samples.names), len(chosen)
+        each = np.bincount(secret, minlength=size)
+        bins = int(np.clip(round((count / size) ** (1 / 2) / 2), FEWEST_BINS, MOST_BINS))
+        inner = np.quantile(points, np.arange(1, bins) / bins, axis=0)
+        edges = [np.unique(column) for column in inner.T]
+        logs: list[Matrix] = []
+        for edge, column in zip(edges, points.T, strict=True):
+            place = np.searchsorted(edge, column)
+            held = np.bincount(place * size + secret, minlength=bins * size).reshape(bins, size)
+            # half a sample more in each bin: what was not seen is not impossible
+            logs.append(np.log((held + 0.5) / (each + 0.5 * bins)))
+        with np.errstate(divide="ignore"):
+            prior = np.log(each / count)
+        everywhere = samples.points
+
+        def scores(outputs: Codes) -> Matrix:
+            found = np.tile(prior, (len(outputs), 1))
+            for edge, log, column in zip(edges, logs, everywhere[outputs].T, strict=True):
+                found += log[np.searchsorted(edge, column)]
+            found -= found.max(axis=1, keepdims=True)
+            return np.exp(np.maximum(found, -700.0)) * (each > 0)
+
+        return scores
+
 
 WIDE = 10
 """More columns than this, and neighbours are searched without a tree."""

@@ -9,17 +9,214 @@ Source: Narcissus theory 6.9; Howard et al. 2021 (empirical Bernstein, after Fan
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from narcissus.channels.estimators import Estimator
-from narcissus.channels.families import PairFamily, bet, cost, families
-from narcissus.channels.pairs import Pair
-from narcissus.channels.samples import Codes, Samples
+from narcissus.channels.estimators import Estimator, Frequentist, Scorer
+from narcissus.channels.pairs import Pair, compared, most_unlike, occurrences, times_lost
+from narcissus.channels.samples import Codes, Matrix, Samples
 from narcissus.observer import Observer
+
+COMPARE_ON = 20_000
+"""Samples on which pairs are ranked, and as many on which families are compared."""
+SURE = 3.0
+"""Standard errors that a family is charged for being compared on few samples."""
+BOLDEST = 0.5
+"""Largest bet: the limit is for bets below 1."""
+CLEARLY = 2.0
+"""Standard errors by which outputs must differ to be told apart, where that is tried."""
+EXACT = 0.75
+"""How much narrower the limit of a single pair is than that of a family of as many samples."""
+SHRINK = 5.0
+"""Samples for which the mean over all secrets counts when that of one is predicted."""
+
+
+@dataclass(frozen=True)
+class PairFamily:
+    """Pairs of secrets of equal weight, and what tells them apart.
+
+    Attributes
+    ----------
+    scorer, each
+        Give the events: of a pair, the secret is said that makes the output likelier.
+    candidates
+        The secrets that are compared, in rising order.
+    rank
+        Place of each pair of candidates in the order of promise; those below ``pairs`` belong.
+    pairs
+        How many.
+    expected, spread
+        Expected loss of a sample of each candidate (the weight of the pairs it loses), and about
+        its variance.
+    promise
+        The limit that it seems to promise.
+    estimator
+        What the scorer was made by.
+    clearly
+        As in `compared`: what is alike is not told apart by chance, so that losses vary less.
+    """
+
+    scorer: Scorer
+    each: Matrix
+    candidates: Codes
+    rank: Codes
+    pairs: int
+    expected: Matrix
+    spread: Matrix
+    promise: float
+    estimator: Estimator
+    clearly: float = 0.0
+
+    @property
+    def most(self) -> Matrix:
+        """Weight of all pairs of each candidate, that one of its samples can lose; sums to 2."""
+        return (self.rank < self.pairs).sum(axis=1) / self.pairs
+
+    @property
+    def first(self) -> Pair:
+        """The pair that seems easiest to tell apart."""
+        a, b = np.unravel_index(int(self.rank.argmin()), self.rank.shape)
+        low, high = sorted((int(self.candidates[a]), int(self.candidates[b])))
+        return low, high
+
+    def compared(self, data: Samples, block: Codes) -> Iterator[tuple[Codes, Matrix, Matrix]]:
+        """Yield the samples of a block with the secrets to which they are lost, in parts."""
+        held = data.counts(block)
+        return compared(self.scorer, self.each, held, self.candidates, self.clearly)
+
+    def learned(self, data: Samples, past: Codes) -> PairFamily:
+        """Learn anew from more samples."""
+        scorer, each = self.estimator.fit(data, past), occurrences(data, past)
+        return replace(self, scorer=scorer, each=each)
+
+    def losses(self, data: Samples, block: Codes) -> tuple[Codes, Matrix, Matrix]:
+        """Give own place, number and loss of the samples of a block; those alike come once."""
+        found: list[tuple[Codes, Matrix, Matrix]] = []
+        for own, weight, loses in self.compared(data, block):
+            lost = np.einsum("ij,ij->i", loses, self.rank[own] < self.pairs) / self.pairs
+            found.append((own, weight, lost))
+        own, weight, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return own, weight, lost
+
+
+def families(
+    data: Samples, tried: Sequence[Estimator], past: Codes, block: Codes, later: int, alpha: float
+) -> list[PairFamily]:
+    """Give the best family of each estimator, the most promising first.
+
+    Parameters
+    ----------
+    past
+        Numbers of the samples to learn from, each secret's spread alike.
+    block
+        Numbers of the samples that are judged next: only secrets that occur there are of use.
+    later
+        How many samples will count in all.
+    alpha
+        Chance that the limit is too low, in (0, 1).
+    """
+    part = min(len(past) // 6, COMPARE_ON)
+    learn, ranked, check = past[: -2 * part], past[-2 * part : -part], past[-part:]
+    size = len(data.names)
+    occurs = np.ones(size, dtype=bool)
+    for chosen in (learn, ranked, check, block):
+        occurs &= np.bincount(data.secret[chosen], minlength=size) > 0
+    candidates = most_unlike(data, learn)
+    candidates = candidates[occurs[candidates]]
+    if len(candidates) < 2:
+        return []
+    each, held = occurrences(data, learn), data.counts(ranked)
+    tries = occurrences(data, ranked)[candidates]
+    found: list[PairFamily] = []
+    for one in tried:
+        scorer, empty = one.fit(data, learn), np.zeros(0)
+        best: list[PairFamily] = []
+        for clearly in (0.0, CLEARLY) if isinstance(one, Frequentist) else (0.0,):
+            lost = times_lost(scorer, each, held, candidates, clearly)
+            rate = (lost + 0.5) / (tries[:, None] + 1)
+            rank = _ranked(rate + rate.T)
+            whole = PairFamily(
+                scorer, each, candidates, rank, 1, empty, empty, math.inf, one, clearly
+            )
+            best.append(_best_size(data, whole, check, later, math.log(1 / alpha)))
+        found.append(min(best, key=lambda family: family.promise))
+    return sorted(found, key=lambda family: family.promise)
+
+
+def _ranked(values: Matrix) -> Codes:
+    """Give each pair its place in rising order, symmetric; the diagonal comes after all."""
+    size = len(values)
+    upper = np.triu_indices(size, 1)
+    rank = np.full((size, size), size * size, dtype=np.intp)
+    order = np.argsort(values[upper], kind="stable")
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    rank[upper] = place
+    return np.minimum(rank, rank.T)
+
+
+def _best_size(
+    data: Samples, whole: PairFamily, check: Codes, later: int, room: float
+) -> PairFamily:
+    """Give the family of 1, 2, 4 ... or all pairs that promises most on fresh samples."""
+    size = len(whole.candidates)
+    pairs = size * (size - 1) // 2
+    steps = [*(2**power for power in range(pairs.bit_length()) if 2**power < pairs), pairs]
+    totals, squares = np.zeros((2, len(steps), size))
+    for own, weight, loses in whole.compared(data, check):
+        near = whole.rank[own]
+        for number, count in enumerate(steps):
+            lost = np.einsum("ij,ij->i", loses, near < count) / count
+            totals[number] += np.bincount(own, weight * lost, size)
+            squares[number] += np.bincount(own, weight * lost**2, size)
+    tries = occurrences(data, check)[whole.candidates]
+    of_all = np.bincount(data.secret, minlength=len(data.names))[whole.candidates]
+    after = of_all * np.float64(later / data.size)
+    best = whole
+    for number, count in enumerate(steps):
+        most = (whole.rank < count).sum(axis=1) / count
+        level = totals[number].sum() / max((tries * most).sum(), 1e-300)
+        expected = (totals[number] + SHRINK * most * level) / (tries + SHRINK)
+        mean, second = totals[number] / tries, squares[number] / tries
+        # about what is expected of all: what few samples say of their own spread is too little
+        spread = np.maximum(0.0, second - 2 * most * level * mean + (most * level) ** 2)
+        doubt = SURE * math.sqrt((spread / tries).sum())
+        promise = mean.sum() + doubt + width(spread, most, after, room, single=count == 1)
+        if promise < best.promise:
+            best = replace(
+                whole, pairs=count, expected=expected, spread=spread, promise=float(promise)
+            )
+    return best
+
+
+def bet(spread: Matrix, most: Matrix, after: Matrix, room: float) -> tuple[float, float]:
+    """Give the bet that is best if losses have these variances, and what it costs.
+
+    Parameters
+    ----------
+    spread, most, after
+        Variance and largest loss of a sample of each secret, and how many will count.
+    room
+        ``ln(1 / alpha)``.
+    """
+    largest = float((most / after).max())
+    variance = float((spread / after).sum()) / largest**2
+    boldness = min(BOLDEST, math.sqrt(2 * room / max(variance, 1e-300)))
+    return boldness, largest * (room + cost(boldness) * variance) / boldness
+
+
+def cost(boldness: float) -> float:
+    """Give ``psi(l) = -ln(1 - l) - l``, what a bet costs for each unit of variance."""
+    return -math.log1p(-boldness) - boldness
+
+
+def width(spread: Matrix, most: Matrix, after: Matrix, room: float, *, single: bool) -> float:
+    """Give how far above the mean the limit will be."""
+    return (EXACT if single else 1.0) * bet(spread, most, after, room)[1]
+
 
 BEGIN = 8
 """One part in so many is learned from before anything counts; twice that where it is little."""

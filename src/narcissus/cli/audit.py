@@ -76,7 +76,7 @@ def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
     A kind of study that keeps its trials there knows best whose they are (a run may be extended);
     where there is only a record, it must be one of this very study.
     """
-    from narcissus.study.record import read_record
+    from narcissus.study.reading import read_record
     from narcissus.study.store import FILE
 
     _require_writable(folder, "the results folder", "--out")

@@ -291,7 +291,8 @@ def _smallest(
     from narcissus.profiles import smallest
     from narcissus.study.game.covered import smallest_for_every_rate
     from narcissus.study.game.family import RatesFamily
-    from narcissus.study.game.vary import spread, varied
+    from narcissus.study.game.vary import varied
+    from narcissus.study.ranges import spread
 
     settings: Any = study.settings
     if values is None:

@@ -82,7 +82,7 @@ def command(
 ) -> None:
     """Draw a record again."""
     from narcissus._files import parsing, write_atomically
-    from narcissus.study.record import read_record
+    from narcissus.study.reading import read_record
 
     name = _form(
         {"--brief": brief, "--mapping": mapping, "--export": export, "--record": shown},

@@ -82,7 +82,7 @@ def command(
     """Verify a record."""
     from narcissus.study import load_study
     from narcissus.study.keyed import FILE, WITHHELD, is_secret, kept_key
-    from narcissus.study.record import read_record
+    from narcissus.study.reading import read_record
     from narcissus.study.signing import check_signature
     from narcissus.study.upgrade import FORMAT_1
 

@@ -14,7 +14,8 @@ from narcissus.profiles.profile import (
 from narcissus.profiles.sampled import sampled_profile
 from narcissus.profiles.worst_event import WorstEvent, worst_event
 from narcissus.profiles.worst_neighbours import WorstNeighbours, worst_neighbours
-from narcissus.profiles.write_out import LIMIT, WORK, WrittenOut, write_out
+from narcissus.profiles.write_out import LIMIT, WORK, write_out
+from narcissus.profiles.written import WrittenOut
 
 __all__ = [
     "EPSILONS",

@@ -22,7 +22,7 @@ from narcissus.attacks.bayes import BestQuestions, Plan
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
 from narcissus.profiles.best import Best, Guesses
-from narcissus.profiles.write_out import WrittenOut
+from narcissus.profiles.written import WrittenOut
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Batch
 from narcissus.worlds.batches import key_of

@@ -49,7 +49,7 @@ from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles.best import Best, Guesses
 from narcissus.profiles.family import WrittenFamily
-from narcissus.profiles.write_out import WrittenOut
+from narcissus.profiles.written import WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table
 from narcissus.worlds.rates import HasRate, TwoTypes

@@ -18,7 +18,8 @@ from narcissus.game import Game
 from narcissus.game.executor import Executor, Serial, soon
 from narcissus.profiles.attacker import Bayes
 from narcissus.profiles.family import WrittenFamily, number, write_out_family
-from narcissus.profiles.write_out import LIMIT, WrittenOut
+from narcissus.profiles.write_out import LIMIT
+from narcissus.profiles.written import WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.worlds.batches import key_of
 

@@ -17,7 +17,8 @@ from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor, Serial, soon
 from narcissus.profiles.profile import EPSILONS, game_of
-from narcissus.profiles.write_out import LIMIT, WrittenOut, write_out
+from narcissus.profiles.write_out import LIMIT, write_out
+from narcissus.profiles.written import WrittenOut
 from narcissus.results import Estimate
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import Draw, Enumeration, World

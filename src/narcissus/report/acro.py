@@ -23,7 +23,8 @@ from narcissus.report.kinds import page_of
 from narcissus.report.mapping import mapping_of
 from narcissus.report.page import Grid
 from narcissus.report.text import page_text
-from narcissus.study.record import LARGEST, Record
+from narcissus.study.reading import LARGEST
+from narcissus.study.record import Record
 
 ACRO = "1.0.2"
 """The version whose format this is; ACRO itself loads no other, the viewer also earlier ones."""

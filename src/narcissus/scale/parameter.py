@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from narcissus.errors import InputError
-from narcissus.study.game.vary import spread
+from narcissus.study.ranges import spread
 
 SECTIONS = (
     "world",

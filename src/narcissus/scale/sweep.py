@@ -19,7 +19,8 @@ from narcissus.scale.variants import Sweep, Variants
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study
-from narcissus.study.record import Record, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import Record
 from narcissus.study.results.game import GameResults
 from narcissus.study.work import agree, in_words
 

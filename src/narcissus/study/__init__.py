@@ -2,13 +2,8 @@
 
 from narcissus.study.kinds import KINDS, Outcome, RunOptions, StudyKind, study_kind
 from narcissus.study.load import Study, load_study
-from narcissus.study.record import (
-    Record,
-    digest_of,
-    make_record,
-    portable_digest_of,
-    read_record,
-)
+from narcissus.study.reading import read_record
+from narcissus.study.record import Record, digest_of, make_record, portable_digest_of
 from narcissus.study.shareable import shareable
 from narcissus.study.toml import Document, read_document, validate
 

@@ -18,13 +18,12 @@ from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.observer import Observer
-from narcissus.results import NotAssessed
+from narcissus.results import NotAssessed, Status
 from narcissus.study import earlier
 from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.record import Status
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.extraction import BreakoutAttempt, ExtractionResults, Walls
 from narcissus.study.sections import FileSection, SeededRun

@@ -19,8 +19,7 @@ from pydantic import BaseModel, TypeAdapter
 from narcissus._validation import one_of
 from narcissus.errors import InputError
 from narcissus.observer import Observer
-from narcissus.results import Grade, NotAssessed
-from narcissus.study.record import Status
+from narcissus.results import Grade, NotAssessed, Status
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor

@@ -2,55 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from pydantic import PydanticUserError, TypeAdapter
-
-from narcissus.study.part_section import PartSection, strict
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.signatures import Option, options_of, summary_of
-
-
-def schema_of(section: PartSection) -> dict[str, Any]:
-    """Give the JSON Schema of a section: one alternative for each part, and one for the user's."""
-    room = ROOMS[section.room]
-    choices = [_part(section, name) for name in section.names()]
-    if room.own:
-        own = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": "Your own."}
-        choices.append({"type": "object", "properties": {"name": own}, "required": ["name"]})
-    return {"anyOf": choices}
-
-
-def _part(section: PartSection, name: str) -> dict[str, Any]:
-    room = ROOMS[section.room]
-    maker = loaded(room.parts[name])
-    takes = [*section.also, *options_of(maker, given=room.given).values()]
-    entry: dict[str, Any] = {"const": name}
-    required = [option.name for option in takes if option.required]
-    if name == room.default:
-        entry["default"] = name
-    elif not section.named:
-        required.insert(0, "name")
-    return {
-        "title": name,
-        "description": summary_of(maker),
-        "type": "object",
-        "properties": {"name": entry, **{option.name: _option(option) for option in takes}},
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _option(option: Option) -> dict[str, Any]:
-    try:
-        schema = TypeAdapter(strict(option.hint)).json_schema()
-    except PydanticUserError:  # a type that JSON has no word for
-        schema = cast("dict[str, Any]", {})
-    if option.text:
-        schema["description"] = option.text
-    if not option.required:
-        schema["default"] = option.default
-    return schema
 
 
 def listed(room: str) -> list[tuple[str, str, list[Option]]]:

@@ -26,7 +26,15 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.study.parts import Part
 from narcissus.study.plugins import allow_program, load_attribute
 from narcissus.study.registry import ROOMS, loaded
-from narcissus.study.signatures import Option, in_a_file, marked, options_of, takes_any, waits
+from narcissus.study.signatures import (
+    Option,
+    in_a_file,
+    marked,
+    options_of,
+    summary_of,
+    takes_any,
+    waits,
+)
 
 UNKNOWN = "unknown_option"
 """Type of the error of an option that a part does not take: its message names the key itself."""
@@ -81,8 +89,6 @@ class PartSection:
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         """Describe every part that the section can name."""
-        from narcissus.study.listing import schema_of
-
         return schema_of(self)
 
     def _check(self, value: Any, info: ValidationInfo) -> Part:
@@ -270,3 +276,45 @@ def _is_known(hint: Any) -> bool:
     except PydanticUserError:
         return False
     return True
+
+
+def schema_of(section: PartSection) -> dict[str, Any]:
+    """Give the JSON Schema of a section: one alternative for each part, and one for the user's."""
+    room = ROOMS[section.room]
+    choices = [_part(section, name) for name in section.names()]
+    if room.own:
+        own = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": "Your own."}
+        choices.append({"type": "object", "properties": {"name": own}, "required": ["name"]})
+    return {"anyOf": choices}
+
+
+def _part(section: PartSection, name: str) -> dict[str, Any]:
+    room = ROOMS[section.room]
+    maker = loaded(room.parts[name])
+    takes = [*section.also, *options_of(maker, given=room.given).values()]
+    entry: dict[str, Any] = {"const": name}
+    required = [option.name for option in takes if option.required]
+    if name == room.default:
+        entry["default"] = name
+    elif not section.named:
+        required.insert(0, "name")
+    return {
+        "title": name,
+        "description": summary_of(maker),
+        "type": "object",
+        "properties": {"name": entry, **{option.name: _option(option) for option in takes}},
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    try:
+        schema = TypeAdapter(strict(option.hint)).json_schema()
+    except PydanticUserError:  # a type that JSON has no word for
+        schema = cast("dict[str, Any]", {})
+    if option.text:
+        schema["description"] = option.text
+    if not option.required:
+        schema["default"] = option.default
+    return schema

@@ -17,16 +17,13 @@ import re
 import sys
 from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from narcissus._files import parsing, read_bytes
 from narcissus._version import __version__
 from narcissus._visible import visible
-from narcissus.errors import InputError
-from narcissus.results import Grade
+from narcissus.results import Grade, Status
 from narcissus.study.keyed import is_secret
 
 if TYPE_CHECKING:
@@ -34,19 +31,6 @@ if TYPE_CHECKING:
 
 VERSION = 2
 SCHEMA = "narcissus/record/2"
-LARGEST = 2**28
-"""Most bytes of a record that are read (256 MiB)."""
-
-Status = Literal[
-    "met",
-    "exceeded",
-    "contradicted",
-    "too few trials",
-    "inconclusive",
-    "not shown",
-    "not assessed",
-    "no threshold",
-]
 
 
 class Remark(BaseModel):
@@ -218,110 +202,3 @@ def make_record(
     portable = portable_digest_of(record.to_dict())
     record = record.model_copy(update={"portable_digest": portable})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
-
-
-def read_record(path: Path | str) -> Record:
-    """Read a record, the file or the folder it is in; check its schema, results and digest.
-
-    The digest finds accidents. It is no signature: whoever can write a record can write another
-    one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
-    hold is null, and named among what was not assessed.
-
-    Raises
-    ------
-    InputError
-        The file is missing or too large, is no record, is one of a later version or of an unknown
-        kind, holds results that its kind does not have, or was changed after it was written.
-    """
-    path = Path(path)
-    path = path / "record.json" if path.is_dir() else path
-    if not path.exists():
-        raise InputError(f"no such record: {path}")
-    text = read_bytes(path, largest=LARGEST)
-    with parsing(path, "a record"):
-        try:
-            data = json.loads(text.decode("utf-8"), parse_constant=_no_number)
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise InputError(
-                f"{path} is not a record: it is no JSON ({error}); "
-                "`narcissus audit STUDY` writes one, as record.json in the results folder"
-            ) from error
-        version = _version(path, data)
-        if version is not None and data.get("digest") != digest_of(data):
-            raise InputError(
-                f"{path} was changed after it was written (its digest does not match); "
-                "run the study again"
-            )
-        if version == 1:
-            from narcissus.study.upgrade import upgraded
-
-            data = upgraded(data)
-        return _agreeing(path, _validated(path, data))
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
-
-
-def _version(path: Path, data: Any) -> int | None:
-    """Give the version of the format, None where none is said; refuse a later one."""
-    said = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
-    found = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said if isinstance(said, str) else "")
-    if found is None:
-        return None
-    version = int(found[1])
-    if version > VERSION:
-        raise InputError(
-            f"{path} is a record of format {version}, written by a later version of Narcissus; "
-            f"this one reads up to {VERSION}: update it"
-        )
-    return version
-
-
-def _validated(path: Path, data: Any) -> Record:
-    """Check the envelope, then the results by the model of their kind."""
-    from narcissus.study.kinds import KINDS, study_kind
-
-    try:
-        record = Record.model_validate(data, strict=True)
-    except ValidationError as error:
-        raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
-    if record.kind not in KINDS:
-        raise InputError(
-            f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
-            f"{', '.join(KINDS)}"
-        )
-    model = study_kind(record.kind).results
-    try:
-        # from text: in JSON, other than in Python, a list may stand for a tuple
-        results = model.validate_json(json.dumps(record.results), strict=True)
-    except ValidationError as error:
-        raise InputError(
-            f"{path} holds results that no study of kind {record.kind!r} has: results"
-            f"{_first(error, record.results)}"
-        ) from error
-    return record.model_copy(update={"results": results})
-
-
-def _first(error: ValidationError, data: Any) -> str:
-    """Say the first mistake and its place, without the names of alternatives of a model."""
-    first = error.errors(include_url=False)[0]
-    place, last = "", len(first["loc"]) - 1
-    for depth, part in enumerate(first["loc"]):
-        if isinstance(part, int):
-            data = data[part] if isinstance(data, list) and part < len(cast(Any, data)) else None
-            place += f"[{part}]"
-        elif isinstance(data, dict) and part in data:
-            data = cast("dict[str, Any]", data)[part]
-            place += f".{part}"
-        elif depth == last and first["type"] == "missing":
-            place += f".{part}"
-    return f"{place}: {first['msg']}"[:300]
-
-
-def _agreeing(path: Path, record: Record) -> Record:
-    from narcissus.study.agreement import disagreement
-
-    if why := disagreement(record):
-        raise InputError(f"{path} does not agree with itself: {why}")
-    return record

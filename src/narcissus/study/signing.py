@@ -14,7 +14,7 @@ from typing import Any
 from narcissus._files import parsing, read_bytes, write_atomically
 from narcissus._optional import optional
 from narcissus.errors import InputError
-from narcissus.study.record import LARGEST
+from narcissus.study.reading import LARGEST
 
 _PURPOSE = "Signing records"
 

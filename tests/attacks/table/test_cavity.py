@@ -6,9 +6,8 @@ import pytest
 from narcissus.attacks.table import GibbsSampling, MeanField, Targets, View
 from narcissus.attacks.table import cavity as room
 from narcissus.attacks.table.cavity import cavity_beliefs
-from narcissus.attacks.table.consistent import consistent_beliefs
 from narcissus.attacks.table.likelihood import likelihood
-from narcissus.attacks.table.posterior import mean_field
+from narcissus.attacks.table.posterior import consistent_beliefs, mean_field
 from narcissus.mechanisms import GaussianNoise, Grouping, LaplaceNoise, NoNoise
 
 LISTED = (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus.attacks.table import GibbsSampling, MeanField, Targets, View
-from narcissus.attacks.table.consistent import consistent_beliefs
+from narcissus.attacks.table.posterior import consistent_beliefs
 from narcissus.mechanisms import (
     ChosenQueries,
     Grouping,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus.attacks.table.interval import LIMIT, CountSets, runs_of
+from narcissus.attacks.table.propagation import LIMIT, CountSets, runs_of
 
 RULES = ["rounded", "random", "withheld"]
 

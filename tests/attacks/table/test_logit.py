@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize, special
 
-from narcissus.attacks.table.logit import ConditionalLogit
+from narcissus.attacks.table.learned import ConditionalLogit
 
 
 def drawn(seed, *, people=3000, alternatives=4, weights=(1.0, -2.0, 0.5)):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from narcissus.attacks.table.sites import Sites, better_sites, first_sites
+from narcissus.attacks.table.cavity import Sites, better_sites, first_sites
 from narcissus.mechanisms import GaussianNoise, LaplaceNoise
 
 

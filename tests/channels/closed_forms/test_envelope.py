@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from narcissus import channels as ch
-from narcissus.channels.closed_forms.envelope import intervals
+from narcissus.channels.closed_forms.location import intervals
 from narcissus.errors import InputError
 from narcissus.findings import contradictions
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 RECORDS = Path(__file__).parents[2] / "study" / "records" / "last"
 

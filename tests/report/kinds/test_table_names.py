@@ -20,7 +20,7 @@ from narcissus.report.kinds.table_names import (
 )
 from narcissus.report.mapping import mapping_of
 from narcissus.report.text import page_text
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 from narcissus.study.results.table import TableResults
 from narcissus.study.table.words import against, odds
 

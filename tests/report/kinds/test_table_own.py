@@ -3,7 +3,7 @@
 import pytest
 
 from narcissus.report import page_of
-from narcissus.report.kinds.table_own import own_section
+from narcissus.report.kinds.table import own_section
 from narcissus.report.page import Grid, Text
 
 OWN = {

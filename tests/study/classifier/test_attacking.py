@@ -3,7 +3,7 @@
 import numpy as np
 
 from narcissus.extraction.images import ImageLayout
-from narcissus.study.classifier.attacking import AttacksNetworks
+from narcissus.study.classifier.kind import AttacksNetworks
 from narcissus.study.classifier.material import given_networks, sides_of
 
 from .conftest import GIVEN

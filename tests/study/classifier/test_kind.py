@@ -7,7 +7,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, LongWorkError, StoreError, StudyError
-from narcissus.study.classifier.attacking import AttacksNetworks
+from narcissus.study.classifier.kind import AttacksNetworks
 
 from .conftest import GIVEN
 

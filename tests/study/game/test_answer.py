@@ -8,7 +8,7 @@ from narcissus.attacks import OwnAttack, ReleasedRow
 from narcissus.attacks.base import Failure
 from narcissus.mechanisms import Identity
 from narcissus.results import Bound, Estimate
-from narcissus.study.game.answer import answer
+from narcissus.study.game.kind import answer
 from narcissus.study.game.verdict import Ground, Judged, Proof
 from narcissus.success import Resilience, SinglingOut
 from narcissus.success.relations import Isolates, Prefix

@@ -13,10 +13,9 @@ from narcissus.game import executor
 from narcissus.game.executor import Serial
 from narcissus.observer import SILENT
 from narcissus.report import render_html, render_text
-from narcissus.study.agreement import disagreement
 from narcissus.study.game.covered import LEAST, smallest_for_every_rate
 from narcissus.study.kinds import RunOptions, study_kind
-from narcissus.study.record import read_record
+from narcissus.study.reading import disagreement, read_record
 
 STUDY = """
 kind = "game"

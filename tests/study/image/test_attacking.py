@@ -5,7 +5,7 @@ import pytest
 
 from narcissus.extraction.captioned_images import DividedImages, counted_images
 from narcissus.extraction.image_models import ImageModelsUnderStudy
-from narcissus.study.image.attacking import attacked
+from narcissus.study.image.kind import attacked
 
 
 class Knows:

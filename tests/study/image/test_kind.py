@@ -9,7 +9,7 @@ import pytest
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, StudyError
 from narcissus.study.kinds import RunOptions
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 
 def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from narcissus.extraction.captioned_images import DividedImages, counted_images
-from narcissus.study.image.words import assumptions, not_assessed, verdict_words
+from narcissus.study.image.kind import assumptions, not_assessed, verdict_words
 
 
 def test_the_verdict_names_counts_and_gain(audit):

@@ -5,7 +5,7 @@ import numpy as np
 from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
-from narcissus.study.language.attacking import completed, generated, texts_of
+from narcissus.study.language.kind import completed, generated, texts_of
 from narcissus.study.language.schema import CompletionSection, GenerationSection
 
 NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore"

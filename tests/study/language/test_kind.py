@@ -6,7 +6,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, StudyError
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 
 def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit):

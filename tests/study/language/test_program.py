@@ -10,7 +10,7 @@ from narcissus.extraction.language_models import ModelsUnderStudy, TrainedCharac
 from narcissus.extraction.sandbox import IsolationError, check_isolation
 from narcissus.observer import SILENT
 from narcissus.study.kinds import RunOptions
-from narcissus.study.language.program import program_evidence, refuse_program
+from narcissus.study.language.kind import program_evidence, refuse_program
 
 PROGRAM = "import pathlib\nprint(pathlib.Path('release/text.npy').read_bytes()[128:].decode())\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 
 @pytest.fixture

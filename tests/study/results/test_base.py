@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from narcissus.results import Estimate
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 from narcissus.study.results.base import SLACK, SampledNumber, SampledShare, require_order
 
 

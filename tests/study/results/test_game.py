@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 from narcissus.study.results.game import ExactGame, GameResults
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from narcissus.study.record import read_record
-from narcissus.study.results.sweep import decisive
+from narcissus.study.reading import read_record
+from narcissus.study.results.table import decisive
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from narcissus.report import render_text
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 
 @pytest.fixture

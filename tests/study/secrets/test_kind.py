@@ -6,7 +6,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, LongWorkError
-from narcissus.study.record import read_record
+from narcissus.study.reading import read_record
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "secrets.toml"
 

@@ -4,7 +4,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError
-from narcissus.study.secrets.setting import settings_of
+from narcissus.study.secrets.kind import settings_of
 
 
 def test_every_prior_meets_every_epsilon(study):

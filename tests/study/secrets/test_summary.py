@@ -9,9 +9,8 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.independent_runs import refuted_by_runs
 from narcissus.game.outcome import BlockScores
 from narcissus.guarantees import GaussianDP
+from narcissus.study.secrets.kind import settings_of, summarised
 from narcissus.study.secrets.schema import SecretThreshold
-from narcissus.study.secrets.setting import settings_of
-from narcissus.study.secrets.summary import summarised
 from narcissus.success.statements import Scores
 
 

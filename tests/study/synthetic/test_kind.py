@@ -8,7 +8,8 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, LongWorkError
-from narcissus.study.record import digest_of, read_record
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

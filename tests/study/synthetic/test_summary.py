@@ -7,8 +7,8 @@ import pytest
 import narcissus
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.two_samples import TwoSamples
+from narcissus.study.synthetic.kind import Levels, summarised
 from narcissus.study.synthetic.schema import ExcessThreshold
-from narcissus.study.synthetic.summary import Levels, summarised
 from narcissus.synthetic import FileThreat, assess_file, read_files
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import narcissus as library
-from narcissus.study.table.assessed import NOT_COVERED, assessed, not_assessed
+from narcissus.study.table.kind import NOT_COVERED, assessed, not_assessed
 from narcissus.study.table.prepare import prepare
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from narcissus.study.table.conclude import conclude
+from narcissus.study.table.conclude import conclude, held_out_guesses
 from narcissus.study.table.excess import excesses
-from narcissus.study.table.held_out import held_out_guesses
 from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.study.table import crowd as module
-from narcissus.study.table.proved import proved
+from narcissus.study.table.crowd import proved
 
 SWEEP = {"mechanism": {"epsilon": [0.5, 2.0]}, "run": {"trials": 3}}
 ALL = {"threat": {"people": "all", "targets": None}}

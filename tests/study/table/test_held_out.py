@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from narcissus.study.record import read_record
-from narcissus.study.table.held_out import EQUAL, FOREST, held_out_guesses
+from narcissus.study.reading import read_record
+from narcissus.study.table.conclude import EQUAL, FOREST, held_out_guesses
 from narcissus.tables import Table
 
 PLAY = {

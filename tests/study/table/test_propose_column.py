@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.study.table.propose_column import propose_column
+from narcissus.study.table.propose import propose_column
 from narcissus.tables.sketch import sketch_table
 
 RNG = np.random.default_rng(5)

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from narcissus.study.results.sweep import WORST
-from narcissus.study.results.table import Excess, NoiseResult, SettingNumbers, SettingResult
+from narcissus.study.results.table import WORST, Excess, NoiseResult, SettingNumbers, SettingResult
 from narcissus.study.results.table_attacks import GuessResult
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.sweep import in_sequence, overall

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table.base import Floats
 from narcissus.attacks.table.gathers import Gathers
-from narcissus.attacks.table.own import by_the_diagonal, by_the_whole
+from narcissus.attacks.table.response import by_the_diagonal, by_the_whole
 from narcissus.errors import NarcissusError
 from narcissus.knowledge.columns import Targets
 from narcissus.knowledge.types import Types

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from narcissus.report.format import MISSING, limits, number, percent, points, theorem_of
-from narcissus.report.kinds.table_below import below_the_guess
 from narcissus.report.kinds.table_groups import groups_section, hurt_most
 from narcissus.report.kinds.table_names import (
     above_guess,
@@ -15,7 +14,6 @@ from narcissus.report.kinds.table_names import (
     label_of,
     level_of,
 )
-from narcissus.report.kinds.table_own import own_section
 from narcissus.report.kinds.table_pictures import (
     attacks_picture,
     columns_picture,
@@ -27,7 +25,78 @@ from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.table import CountBound, SettingResult, ShareBound, TableResults
-from narcissus.study.results.table_attacks import AttackResult, LimitedMean
+from narcissus.study.results.table_attacks import AttackResult, LimitedMean, OwnRelease
+
+
+def own_section(setting: SettingResult) -> list[Section]:
+    """Give the section about the release itself, if the study names one."""
+    own = setting.own_release
+    if own is None:
+        return []
+    return [
+        Section(
+            "The release itself",
+            [Text(_words(own, in_part=setting.share_of_columns)), _grid(own)],
+        )
+    ]
+
+
+def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
+    people = number(own.people)
+    text = [
+        f"The file {own.path} was attacked as it stands, about the {people} people of the table. "
+        "These are counts of what is right about them: nothing is sampled, and nothing is said of "
+        "other people, or of attacks that were not tried.",
+        f"Without the release the best guess is right about {number(own.guessed)} of {people}; if "
+        f"the prior were right about them it would be about {number(round(own.by_the_prior, 1))}. "
+        "A decoy is a release of other secrets by the same mechanism: what an attack gets right "
+        "from it, it does not owe to the release.",
+    ]
+    if in_part:
+        text.append(
+            "A person counts by the part of the unknown columns that is right: these are sums of "
+            "such parts."
+        )
+    if own.attacks:
+        best = max(own.attacks, key=lambda name: own.attacks[name].recovered)
+        found = own.attacks[best]
+        text.append(
+            f"Most are recovered by the attack `{best}`: {number(found.recovered)} of {people}, "
+            f"{number(found.recovered - found.from_decoy)} more than from a decoy. It was chosen "
+            "after the fact, so it looks a little better than it is."
+        )
+    return text
+
+
+def _grid(own: OwnRelease) -> Grid:
+    rows = [
+        [
+            attack_name(name),
+            found.recovered,
+            found.recovered / own.people,
+            found.from_decoy,
+            (found.recovered - found.from_decoy) / own.people,
+        ]
+        for name, found in own.attacks.items()
+    ]
+    columns = ("Attack", "Right", "Of the people", "Right from a decoy", "More than from a decoy")
+    return Grid("Recovered from the release", columns, rows, percent=("Of the people", columns[-1]))
+
+
+def below_the_guess(settings: Sequence[SettingResult]) -> Items:
+    """Say of each such attack where it is below, by how much in its own trials, and how it can."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for setting in settings:
+        for name, attack in setting.attacks.items():
+            if attack.below is not None:
+                shares = f"{percent(attack.share)} for {percent(attack.below.guess)}"
+                where = f"{shares} at {label_of(setting)}"
+                found.setdefault((name, attack.below.why), []).append(where)
+    return Items(
+        "Below the best guess without the release in these trials, and why",
+        [f"{attack_name(name)} ({', '.join(at)}): {why}." for (name, why), at in found.items()],
+    )
+
 
 COLUMNS = "column-shares"
 """The theorem whose share is one of columns, not of people."""

@@ -21,11 +21,10 @@ from narcissus.channels.estimate import INDEPENDENT
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.observer import Observer
-from narcissus.results import Estimate, NotAssessed
+from narcissus.results import Estimate, NotAssessed, Status
 from narcissus.study.channel.schema import ChannelSpec, ChannelStudy, ChannelThreshold
 from narcissus.study.channel.work import Looks
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.record import Status
 from narcissus.study.results.channel import (
     ChannelResults,
     ExactChannel,

@@ -15,6 +15,7 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
+from narcissus.study.ranges import spread
 from narcissus.study.sections import FileSection
 from narcissus.worlds import Neighbours, OwnWorld, Pairs, Records
 from narcissus.worlds.base import LISTED, World, all_tuples, tuples
@@ -78,8 +79,6 @@ class GridFamily(FileSection):
 
     def worlds(self, world: Part | None) -> Worlds:
         """Give [world] at each combination."""
-        from narcissus.study.game.vary import spread  # which varies studies with this section
-
         part = _given(world, self.kind)
         values = {
             name: spread(given, f"family.over.{name}") if isinstance(given, str) else given

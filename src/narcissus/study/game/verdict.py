@@ -10,8 +10,7 @@ from narcissus._outwards import lower, upper
 from narcissus.findings import Finding, contradictions, weakest
 from narcissus.game import Play
 from narcissus.profiles.family import ROUNDING
-from narcissus.results import Bound, Estimate, Grade
-from narcissus.study.record import Status
+from narcissus.results import Bound, Estimate, Grade, Status
 from narcissus.study.results.game import ExactGame, GameOutcome
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
 

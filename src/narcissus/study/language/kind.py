@@ -11,19 +11,28 @@ from pydantic import BaseModel, TypeAdapter
 from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
+from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import NamedCanaries, PlantedCanary, named_canaries
-from narcissus.extraction.documents import Division
+from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.evidence import ExtractionEvidence
-from narcissus.extraction.files import check_release
-from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.language_models import HasModels, LanguageModel, ModelsUnderStudy
 from narcissus.extraction.membership import membership_scores
-from narcissus.extraction.sandbox import check_source
+from narcissus.extraction.ranking import RankedSamples, rank_samples
+from narcissus.extraction.recovered import (
+    BoolArray,
+    PrintedStretches,
+    completed_documents,
+    long_enough,
+    printed_stretches,
+    prompt_ends,
+)
+from narcissus.extraction.sandbox import Limits, check_source
 from narcissus.observer import Observer
 from narcissus.study.extraction import extraction_results, program_not_assessed
+from narcissus.study.extraction_work import check
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.language.attacking import completed, generated, texts_of
-from narcissus.study.language.program import program_evidence, refuse_program
-from narcissus.study.language.schema import LanguageStudy
+from narcissus.study.language.schema import CompletionSection, GenerationSection, LanguageStudy
 from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, Scores, summarised
 from narcissus.study.language.words import (
     NOT_COVERED,
@@ -33,8 +42,204 @@ from narcissus.study.language.words import (
     verdict_words,
 )
 from narcissus.study.results.extraction import ExtractionResults
-from narcissus.study.results.language import LanguageResults
+from narcissus.study.results.language import LanguageResults, RankedBy
 from narcissus.study.work import agree
+
+
+def texts_of(documents: Sequence[TextDocument]) -> list[str]:
+    """Give the texts of documents."""
+    return [one.text for one in documents]
+
+
+def generated(
+    models: ModelsUnderStudy,
+    division: Division,
+    section: GenerationSection,
+    *,
+    entropy: int,
+    mine: Sequence[str] = (),
+) -> AttackedDocuments:
+    """Sample the model, rank what it printed, and see which documents the best texts hold.
+
+    Parameters
+    ----------
+    models, division, section
+        What is attacked, its documents, and how.
+    entropy
+        Of the samples.
+    mine
+        Documents planted besides, which count among those that may hold a stretch.
+    """
+    sides = [texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference)]
+    sides.append(list(mine))
+
+    def held(texts: Sequence[str]) -> PrintedStretches:
+        return printed_stretches(texts, sides, window=section.window, k=section.k)
+
+    def best_of(model: LanguageModel, other: LanguageModel | None, key: int) -> RankedSamples:
+        return rank_samples(
+            model,
+            other=other,
+            samples=section.samples,
+            length=section.length,
+            rng=child(entropy, 1, key),
+        )
+
+    ranked = best_of(models.model, models.reference, 0)
+    found = held(ranked.top(section.top))
+    recovered, recovered_fresh, *_ = found.documents()
+    by_reference = None
+    if models.reference is not None:
+        # a model that never saw the documents, attacked in the same way
+        theirs = best_of(models.reference, models.model, 1).top(section.top)
+        by_reference = held(theirs).documents()[0]
+    by_shadows = tuple(
+        held(best_of(read(), models.reference, 2 + place).top(section.top)).documents()[0]
+        for place, read in enumerate(models.shadows)
+    )
+    each = "document" if section.k == 1 else "documents"
+    return AttackedDocuments(
+        "generation",
+        f"a stretch of {section.window} characters of it, which at most {section.k} {each} of all "
+        f"sides hold, is in one of the {section.top} best of {section.samples:,} samples by one "
+        "of the scores",
+        division.trained,
+        division.fresh,
+        recovered,
+        recovered_fresh,
+        by_reference,
+        tuple(_ranked(ranked.top(section.top, name), name, found) for name in ranked.scores),
+        by_shadows,
+    )
+
+
+def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedBy:
+    """Count the texts that hold something, by side."""
+    sides = [found.sides(text) for text in texts]
+    trained, fresh = (sum(side in one for one in sides) for side in (0, 1))
+    return RankedBy(score=name, texts=len(texts), trained=trained, fresh=fresh)
+
+
+def completed(
+    models: ModelsUnderStudy, division: Division, section: CompletionSection
+) -> AttackedDocuments | None:
+    """Give the model the beginning of each document, and see whether it goes on word for word.
+
+    None where `prompt` is counted in tokens and no document trained on is long enough.
+
+    Raises
+    ------
+    InputError
+        No document trained on has a `prefix` of so many characters, and what follows it.
+    """
+
+    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int]]:
+        """Give the documents that are long enough, and the characters of each that are known."""
+        texts = texts_of(documents)
+        ends = (
+            prompt_ends(models.model, texts, prompt=section.prompt or 50)
+            if section.prefix is None
+            else [section.prefix] * len(texts)
+        )
+        kept = long_enough(texts, prefix=ends, window=section.window)
+        return [documents[i] for i in kept], [ends[i] for i in kept]
+
+    trained, fresh = long(division.trained), long(division.fresh)
+    if not trained[0]:
+        if section.prefix is None:
+            return None
+        raise InputError(
+            f"no document has {section.prefix + section.window} characters, which [completion] "
+            "needs: make `prefix` or `window` smaller, or write `completion = false`"
+        )
+
+    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> BoolArray:
+        # a model with other tokens is given the same characters, as far as its tokens reach
+        texts, known = texts_of(side[0]), side[1]
+        return completed_documents(model, texts, prefix=known, window=section.window)
+
+    return AttackedDocuments(
+        "completion",
+        f"given its first {section.prefix} characters, the model goes on with the next "
+        f"{section.window}"
+        if section.prefix is not None
+        else f"given its first {section.prompt} tokens, the model goes on with the next "
+        f"{section.window} characters",
+        trained[0],
+        fresh[0],
+        by(models.model, trained),
+        by(models.model, fresh),
+        None if models.reference is None else by(models.reference, trained),
+        by_shadows=tuple(by(read(), trained) for read in models.shadows),
+    )
+
+
+_STREAM = 5
+_MIB = 2**20
+
+
+def refuse_program(part: HasModels) -> None:
+    """Refuse a program for a model that is no folder.
+
+    Raises
+    ------
+    InputError
+        The model is in memory only.
+    """
+    if part.in_memory:
+        raise InputError(
+            "[program] needs a model folder to be given: use the model `transformer` or `folder`"
+        )
+
+
+def program_evidence(
+    study: LanguageStudy,
+    models: ModelsUnderStudy,
+    division: Division,
+    planted: Sequence[PlantedCanary],
+    folder: Path,
+    options: RunOptions,
+) -> ExtractionEvidence | None:
+    """Run the program with the model, with stand-ins and the reference model, and weigh it.
+
+    The shadow data are the fresh documents, with canaries whose secrets were never planted.
+    """
+    section = study.program
+    if section is None or models.folder is None:
+        return None
+    random = child(options.entropy, _STREAM)
+    others: list[str] = []
+    if study.canaries is not None:
+        secrets = study.canaries.plan().secrets(len(planted), random)
+        others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
+    data = [*texts_of(division.trained), *(one.text() for one in planted)]
+    reference = models.reference_folder
+    program, workers = read_bytes(folder / section.path), options.workers or study.run.workers
+    limits = Limits(
+        section.limits.seconds,
+        section.limits.memory * _MIB,
+        section.limits.output * _MIB,
+        disk=section.limits.disk * _MIB,
+    )
+    programs = 2 + (reference is not None)
+    check(program, models.folder, limits, section.runs * programs, workers=workers, options=options)
+    return assess_extraction(
+        DataSet("\n".join(data).encode(), "the documents trained on"),
+        models.folder,
+        program,
+        section.relation.build(),
+        runs=section.runs,
+        margin=section.margin,
+        shadows=[DataSet("\n".join([*texts_of(division.fresh), *others]).encode(), "fresh ones")],
+        other_releases={} if reference is None else {"the reference model": reference},
+        confidence=study.run.confidence,
+        limits=limits,
+        workers=workers,
+        served=section.server,
+        rng=random,
+        observer=options.observer,
+    )
+
 
 _DIVISION, _CANARIES, _RANKS, _TRAINING = 0, 2, 3, 4  # keys of random streams; 1 is sampling's
 

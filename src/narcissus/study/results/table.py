@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, RootModel, Tag, model_validator
 
 from narcissus.findings import Finding
-from narcissus.results import Grade
-from narcissus.study.record import Status
+from narcissus.results import Grade, Status
 from narcissus.study.results.base import (
     ByTheorem,
     Count,
@@ -21,7 +20,6 @@ from narcissus.study.results.base import (
     Share,
     require_order,
 )
-from narcissus.study.results.sweep import decisive
 from narcissus.study.results.table_attacks import (
     AttackResult,
     GroupResult,
@@ -391,3 +389,28 @@ class TableResults(
     def decisive(self) -> SettingResult:
         """The setting whose numbers stand for the study."""
         return decisive(self.settings)
+
+
+# A sweep has the status of the setting that is worst, in this order.
+WORST: tuple[Status, ...] = (
+    "exceeded",
+    "contradicted",
+    "not assessed",
+    "too few trials",
+    "inconclusive",
+    "met",
+    "no threshold",
+)
+
+
+def decisive(settings: Sequence[SettingResult]) -> SettingResult:
+    """Give the setting that a verdict on a sweep rests on, whose numbers stand for it.
+
+    Of those that decide, the worst by their status; of these the least noise that is noise at all,
+    so that nothing looks better than it is.
+    """
+    deciding = [one for one in settings if one.decides] or settings
+    status = WORST[min(WORST.index(one.status) for one in deciding)]
+    worst = [one for one in deciding if one.status == status]
+    noisy = [one for one in worst if not one.noiseless]
+    return min(noisy or worst, key=lambda one: one.protection)

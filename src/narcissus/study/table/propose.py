@@ -6,14 +6,256 @@ column may be, never what it is: whoever knows the data decides.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from narcissus.errors import InputError
-from narcissus.study.table.propose_column import ColumnProposal, MissingLike, propose_column
+from narcissus.tables import Bins
 from narcissus.tables import names as said
-from narcissus.tables.sketch import TableSketch
+from narcissus.tables.bins import number_label
+from narcissus.tables.coding import coding_of, round_width
+from narcissus.tables.sketch import ColumnSketch, TableSketch, share_of_most
+from narcissus.tables.spelling import spelled
 from narcissus.tables.table import unknown_column
+from narcissus.tables.tally import ValueTally
+
+FEW = 30
+"""Values of a column up to which it is taken as it is."""
+MOST_LABELS = 200
+"""Most values of a column that `read_table` takes."""
+NEARLY_ALL = 0.9
+"""Different values for each person from which on a text identifies people."""
+MOST_CODES = 10
+"""Most texts among numbers that are taken for codes."""
+COMMON = 20
+"""Most values that stay where rare ones are made one."""
+CROWD = 0.01
+"""Share of the people from which on a value is no rare one."""
+OFTEN = 10
+"""People with a value from which on a comment may name it."""
+LONG = 8
+"""Digits from which on numbers that are all as long look like those of a card or a telephone."""
+
+Way = dict[str, float | int | list[str | float]]
+
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*|\d\d?[./]\d\d?[./]\d{2,4}\b.*|\d{4}/\d\d?/\d\d?\b.*")
+
+
+@dataclass(frozen=True)
+class MissingLike:
+    """A value that looks as if it said that there is none, and how many people have it."""
+
+    column: str
+    value: str
+    people: int
+
+
+@dataclass(frozen=True)
+class ColumnProposal:
+    """What becomes of a column.
+
+    Attributes
+    ----------
+    name
+        Of the column.
+    labels
+        How many values it has then, the missing one included.
+    guess
+        Share of the people that have the most common one.
+    missing
+        How many people have no value, of those that were looked at.
+    bins, reason
+        As in a study file, and why; no bins where it is taken as it is.
+    drop
+        Why it is left out, or nothing.
+    missing_like
+        Values that look as if they said that there is none, and are not among ``bins.codes``.
+    """
+
+    name: str
+    labels: int
+    guess: float
+    missing: int
+    bins: Way
+    reason: str = ""
+    drop: str = ""
+    missing_like: tuple[MissingLike, ...] = ()
+
+
+def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
+    """Propose what becomes of a column.
+
+    What is proposed was tried: it is what `read_table` would make of the values that were seen.
+
+    Parameters
+    ----------
+    column
+        What is known of it.
+    wanted
+        Whether it is to be kept if it can be, however much it looks like an identifier.
+    """
+    labels, guess = 0, 1.0
+    bins: Way = {}
+    reason, tally = "", column.tally
+    try:
+        tally = tally.meaning(spelled(column.name, tally.values).values).merged()
+        drop = "" if wanted else _identifies(column, tally)
+        bins, reason = ({}, "") if drop else _bins(column, tally)
+    except InputError as error:
+        drop = _shortly(str(error), column.name)
+    if not drop:
+        try:
+            coding = coding_of(column.tally, as_bins(bins), MOST_LABELS)
+            people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
+            most = max(float(people.max()), column.tally.missing)
+            labels, guess = len(coding.labels), most / column.tally.rows
+        except InputError as error:
+            drop = _shortly(str(error), column.name)
+    missing, like = column.tally.missing, _missing_like(column.name, tally, bins)
+    return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
+
+
+def as_bins(way: Way) -> Bins | None:
+    """Give bins as the library has them."""
+    return Bins(**way) if way else None  # pyright: ignore[reportArgumentType]
+
+
+def _shortly(message: str, name: str) -> str:
+    """Take what is wrong out of a message of the reader, without the column and the remedy."""
+    text = message.removeprefix(f"column `{name}` ").removeprefix("has ")
+    return re.split(r": drop|; drop|: replace|, so there| \(most are|: bin it|: keep", text)[0]
+
+
+def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
+    """Say why a column tells who somebody is rather than what they are like, or nothing."""
+    values, people = tally.values, column.people
+    different = len(values)
+    if different < 3:
+        return ""
+    share = different / people
+    shown = f"{different:,} values among {people:,} people"
+    if said.says(column.name, said.IDENTIFIES) and (share >= 0.5 or different > MOST_LABELS):
+        return f"looks like an identifier by its name: {shown}"
+    if share < NEARLY_ALL:
+        return ""
+    numbers = [float(value) for value in values if not isinstance(value, str)]
+    looks = "" if 2 * len(numbers) > different else "nearly everybody has another text"
+    if len(numbers) == different:
+        looks = _counts_people(np.array(numbers))
+    return looks and f"{looks}: {shown}"
+
+
+def _counts_people(numbers: NDArray[np.float64]) -> str:
+    """Say why numbers that nearly all differ look like those of people, or nothing."""
+    if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
+        return ""
+    if len(numbers) > FEW and numbers.max() - numbers.min() < len(numbers) / NEARLY_ALL:
+        return "numbers people one after the other"
+    lengths = {len(number_label(abs(number))) for number in numbers.tolist()}
+    if len(lengths) == 1 and lengths.pop() >= LONG:
+        return "long numbers, nearly all different, such as of cards or telephones"
+    return ""
+
+
+def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
+    """Propose bins, and give the reason; none where all values can stand for themselves."""
+    numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
+    texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
+    if len(tally.values) <= FEW and not texts:
+        return {}, ""
+    are_names = said.says(column.name, said.CODES)
+    if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names:
+        numbers = np.array([float(tally.values[i]) for i in numeric])
+        counts = np.array([tally.counts[i] for i in numeric])
+        return _number_bins(numbers, counts, [str(tally.values[i]) for i in texts])
+    if len(tally.values) <= FEW:
+        return {}, ""
+    return _common(column, tally, are_names=are_names)
+
+
+def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
+    """Propose to keep the values that many have and to make one of the others."""
+    many = sum(times >= CROWD * column.people for times in tally.counts)
+    common = min(COMMON, max(2, many))
+    why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
+    if are_names:
+        why += "; by its name the numbers are names of something, without distances"
+    dates = sum(_DATE.fullmatch(str(value)) is not None for value in tally.values)
+    if 2 * dates > len(tally.values):
+        why += "; they look like dates: a column with the year alone would keep more"
+    return {"common": common}, f"{why}: the {common} most common stay, all others become (other)"
+
+
+def _number_bins(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64], texts: Sequence[str]
+) -> tuple[Way, str]:
+    """Propose bins of numbers beside what is none."""
+    codes: list[str | float] = [*sorted(texts), *_isolated(numbers, counts)]
+    is_plain = ~np.isin(numbers, [code for code in codes if not isinstance(code, str)])
+    values, place = np.unique(numbers[is_plain], return_inverse=True)
+    people = np.bincount(place, weights=counts[is_plain])
+    beside: Way = {"codes": codes} if codes else {}
+    among = ""
+    if texts:
+        among = "; texts among the numbers (`codes`) stay values of their own"
+    if len(codes) > len(texts):
+        among += "; what lies far from all others looks like a code for a missing value"
+    if not len(values) or not np.isfinite(values).all():
+        return {}, ""
+    many = f"{len(values):,} different numbers"
+    most = float(values[np.argmax(people)])
+    if share_of_most(people.tolist()) >= 0.5 and most == values[0]:
+        return {"above": most, **beside}, (
+            f"{many}, and at least every second person has the lowest: that, or more{among}"
+        )
+    if len(values) <= FEW and not codes:
+        return {}, ""
+    width = round_width(values)
+    binned = np.bincount(np.floor((values - values[0]) / width).astype(int), weights=people)
+    if share_of_most(binned.tolist()) > 0.5:
+        return {"quantiles": 5, **beside}, (
+            f"{many}, most of them close together: five groups of nearly equal size{among}"
+        )
+    whole = int(width) if width == int(width) else width
+    return {"width": whole, **beside}, f"{many}: about ten bins of a round width{among}"
+
+
+def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str | float]:
+    """Give numbers that look like codes for a missing value.
+
+    Written as such codes are, had by several people, and below zero where nobody else is, or
+    further above all others than these are from each other.
+    """
+    found: list[float] = []
+    looks = [number_label(number) in said.MISSING_LIKE for number in numbers.tolist()]
+    rest = numbers[~np.array(looks, dtype=bool)]
+    if not rest.size:
+        return []
+    span = rest.max() - rest.min()
+    for number, times, is_like in zip(numbers.tolist(), counts.tolist(), looks, strict=True):
+        is_below = number < 0 <= rest.min()
+        if is_like and times >= OFTEN and (is_below or number - rest.max() > span):
+            found.append(int(number))
+    return sorted(set(found))  # pyright: ignore[reportReturnType]
+
+
+def _missing_like(column: str, tally: ValueTally, bins: Way) -> tuple[MissingLike, ...]:
+    """Name texts that look as if they said that there is no value, where many people have them."""
+    if "codes" in bins:
+        return ()
+    found = [
+        MissingLike(column, value, times)
+        for value, times in zip(tally.values, tally.counts, strict=True)
+        if isinstance(value, str)
+        and times >= OFTEN
+        and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
+    ]
+    return tuple(sorted(found, key=lambda one: one.value))
+
 
 MOST_UNKNOWN = 3
 """Most columns that are proposed to be unknown at once."""

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 
 from narcissus.evidence import first_in_sequence
 from narcissus.findings import weakest
-from narcissus.results import Grade
-from narcissus.study.record import Status
-from narcissus.study.results.sweep import WORST, decisive
-from narcissus.study.results.table import SettingNumbers, SettingResult
+from narcissus.results import Grade, Status
+from narcissus.study.results.table import WORST, SettingNumbers, SettingResult, decisive
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 from narcissus.study.table.words import threshold_text

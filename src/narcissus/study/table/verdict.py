@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from narcissus.findings import Contradiction, weakest
-from narcissus.results import Grade
-from narcissus.study.record import Status
+from narcissus.results import Grade, Status
 from narcissus.study.results.table import Excess
 from narcissus.study.table.schema import ThresholdSpec
 

@@ -1,0 +1,214 @@
+"""Records, read and checked: the envelope, the results by their kind, that both agree."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from narcissus._files import parsing, read_bytes
+from narcissus.errors import InputError
+from narcissus.results import Status
+from narcissus.study.kinds import KINDS, study_kind
+from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
+from narcissus.study.results.classifier import ClassifierResults
+from narcissus.study.results.game import GameOutcome, GameResults
+from narcissus.study.results.image import ImageResults
+from narcissus.study.results.language import LanguageResults
+from narcissus.study.results.secrets import SecretsResults
+from narcissus.study.results.synthetic import SyntheticResults
+from narcissus.study.results.table import SettingResult, TableResults
+from narcissus.study.upgrade import upgraded
+
+# outcome of a game -> statuses that it allows
+OUTCOMES: dict[GameOutcome, set[Status]] = {
+    "resilient, proved": {"met"},
+    "resilient, proved if": {"met"},
+    "violates, proved": {"exceeded"},
+    "violates, proved if": {"exceeded"},
+    "violates": {"exceeded"},
+    "no violation found": {"inconclusive", "too few trials"},
+    "contradicted": {"contradicted"},
+    "not assessed": {"not assessed"},
+}
+
+
+def disagreement(record: Record) -> str:
+    """Say where a record's status, verdict and results do not agree; '' where they do.
+
+    The rules are those that hold whatever a kind of study weighs: a threshold that is met or
+    exceeded is so by some setting of the results, a proof is named in a game's outcome, and what
+    contradicts itself is not met.
+    """
+    if why := _contradicted(record):
+        return why
+    if not record.verdict.strip():
+        return "there is no verdict"
+    said = record.provenance.digests.get("study")
+    if said != f"sha256:{study_digest(record.kind, record.study)}":
+        return "the study is another one than that of the digest in its provenance"
+    return _of_its_kind(record)
+
+
+def _of_its_kind(record: Record) -> str:
+    status, results = record.status, record.results
+    if isinstance(results, TableResults):
+        return _table(record, results.settings)
+    if isinstance(results, SyntheticResults) and status != results.verdict:
+        return f"the status is {status!r}, and that of the results {results.verdict!r}"
+    if isinstance(results, SecretsResults):
+        return _secrets(record, results)
+    if (
+        isinstance(results, ClassifierResults | ImageResults | LanguageResults)
+        and status != results.status
+    ):
+        return f"the status is {status!r}, and that of the results {results.status!r}"
+    if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
+        return f"the status is {status!r}, and the outcome {results.outcome!r}"
+    return ""
+
+
+def _contradicted(record: Record) -> str:
+    status = record.status
+    # what an attack was seen to do needs nothing that a contradiction can refute
+    seen = isinstance(record.results, TableResults | SecretsResults) and status == "exceeded"
+    if record.contradictions and status != "contradicted" and not seen:
+        return f"the status is {status!r}, and statements of the record contradict each other"
+    if status == "contradicted" and not record.contradictions:
+        return "the status is 'contradicted', and no contradiction is named"
+    return ""
+
+
+def _secrets(record: Record, results: SecretsResults) -> str:
+    worst = results.headline
+    if record.status != worst.status:
+        return f"the status is {record.status!r}, and that of the results {worst.status!r}"
+    return "" if worst.verdict in record.verdict else "the verdict is not that of the results"
+
+
+def _table(record: Record, settings: Sequence[SettingResult]) -> str:
+    found: set[str] = {setting.status for setting in settings}
+    if record.status in {"met", "exceeded"} and record.status not in found:
+        return f"the status is {record.status!r}, and that of the results {_listed(found)}"
+    if record.status == "no threshold" and found & {"met", "exceeded"}:
+        return f"the status is 'no threshold', and that of the results {_listed(found)}"
+    if len(settings) == 1:
+        own = settings[0]
+        if record.status not in {own.status, "contradicted"}:
+            return f"the status is {record.status!r}, and that of the results {own.status!r}"
+        if own.verdict not in record.verdict:
+            return "the verdict is another one than that of the results"
+    return ""
+
+
+def _listed(found: set[str]) -> str:
+    return " and ".join(repr(status) for status in sorted(found))
+
+
+LARGEST = 2**28
+"""Most bytes of a record that are read (256 MiB)."""
+
+
+def read_record(path: Path | str) -> Record:
+    """Read a record, the file or the folder it is in; check its schema, results and digest.
+
+    The digest finds accidents. It is no signature: whoever can write a record can write another
+    one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
+    hold is null, and named among what was not assessed.
+
+    Raises
+    ------
+    InputError
+        The file is missing or too large, is no record, is one of a later version or of an unknown
+        kind, holds results that its kind does not have, or was changed after it was written.
+    """
+    path = Path(path)
+    path = path / "record.json" if path.is_dir() else path
+    if not path.exists():
+        raise InputError(f"no such record: {path}")
+    text = read_bytes(path, largest=LARGEST)
+    with parsing(path, "a record"):
+        try:
+            data = json.loads(text.decode("utf-8"), parse_constant=_no_number)
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise InputError(
+                f"{path} is not a record: it is no JSON ({error}); "
+                "`narcissus audit STUDY` writes one, as record.json in the results folder"
+            ) from error
+        version = _version(path, data)
+        if version is not None and data.get("digest") != digest_of(data):
+            raise InputError(
+                f"{path} was changed after it was written (its digest does not match); "
+                "run the study again"
+            )
+        if version == 1:
+            data = upgraded(data)
+        return _agreeing(path, _validated(path, data))
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _version(path: Path, data: Any) -> int | None:
+    """Give the version of the format, None where none is said; refuse a later one."""
+    said = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
+    found = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said if isinstance(said, str) else "")
+    if found is None:
+        return None
+    version = int(found[1])
+    if version > VERSION:
+        raise InputError(
+            f"{path} is a record of format {version}, written by a later version of Narcissus; "
+            f"this one reads up to {VERSION}: update it"
+        )
+    return version
+
+
+def _validated(path: Path, data: Any) -> Record:
+    """Check the envelope, then the results by the model of their kind."""
+    try:
+        record = Record.model_validate(data, strict=True)
+    except ValidationError as error:
+        raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
+    if record.kind not in KINDS:
+        raise InputError(
+            f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
+            f"{', '.join(KINDS)}"
+        )
+    model = study_kind(record.kind).results
+    try:
+        # from text: in JSON, other than in Python, a list may stand for a tuple
+        results = model.validate_json(json.dumps(record.results), strict=True)
+    except ValidationError as error:
+        raise InputError(
+            f"{path} holds results that no study of kind {record.kind!r} has: results"
+            f"{_first(error, record.results)}"
+        ) from error
+    return record.model_copy(update={"results": results})
+
+
+def _first(error: ValidationError, data: Any) -> str:
+    """Say the first mistake and its place, without the names of alternatives of a model."""
+    first = error.errors(include_url=False)[0]
+    place, last = "", len(first["loc"]) - 1
+    for depth, part in enumerate(first["loc"]):
+        if isinstance(part, int):
+            data = data[part] if isinstance(data, list) and part < len(cast("Any", data)) else None
+            place += f"[{part}]"
+        elif isinstance(data, dict) and part in data:
+            data = cast("dict[str, Any]", data)[part]
+            place += f".{part}"
+        elif depth == last and first["type"] == "missing":
+            place += f".{part}"
+    return f"{place}: {first['msg']}"[:300]
+
+
+def _agreeing(path: Path, record: Record) -> Record:
+    if why := disagreement(record):
+        raise InputError(f"{path} does not agree with itself: {why}")
+    return record
