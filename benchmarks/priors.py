@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from narcissus.priors import fit_bayesian_network, fit_empirical
-from narcissus.priors._structure import _Families
+from narcissus.priors.bayesian_network import _Families
 from narcissus.tables import Bins, Table, read_table
 
 PEOPLE = 10_000

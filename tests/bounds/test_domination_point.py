@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from narcissus.bounds.domination import dominate
 from narcissus.bounds.domination_point import dominate_point
-from narcissus.bounds.domination_program import dominate
 
 ROUNDING = 1e-12
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from narcissus.bounds import domination_program
-from narcissus.bounds.domination_program import dominate
+from narcissus.bounds import domination
+from narcissus.bounds.domination import dominate
 
 TOLERANCE = 1e-7  # of the solvers
 
@@ -95,7 +95,7 @@ def test_a_value_that_is_certain_is_guessed_if_a_guess_is_right_for_it():
 
 
 def test_all_is_given_away_where_the_solver_finds_nothing(monkeypatch):
-    monkeypatch.setattr(domination_program, "maximise", lambda *_: None)
+    monkeypatch.setattr(domination, "maximise", lambda *_: None)
     for world in worlds(3):
         assert dominate(*world) == (1.0, 0.0)
 
@@ -103,14 +103,14 @@ def test_all_is_given_away_where_the_solver_finds_nothing(monkeypatch):
 def test_the_pair_is_feasible_whatever_the_solver_s_tolerance(monkeypatch):
     """A solver that is off by a part in a hundred costs sharpness; nothing comes out too low."""
     rng = np.random.default_rng(13)
-    solve = domination_program.maximise
+    solve = domination.maximise
 
     def sloppy(*program):
         found = solve(*program)
         return replace(found, x=found.x + rng.normal(0, 0.01, found.x.shape))
 
     truths = [least(*world) for world in worlds(60)]
-    monkeypatch.setattr(domination_program, "maximise", sloppy)
+    monkeypatch.setattr(domination, "maximise", sloppy)
     near = 0
     for world, truth in zip(worlds(60), truths, strict=True):
         o, work = dominate(*world)
@@ -125,7 +125,7 @@ def test_all_is_given_away_where_the_repair_does_not_end(monkeypatch):
     prior = np.array([0.6, 0.4])
     for share, allowed in ((1.001, False), (1.5, False), (1.0, True), (0.9, True)):
         need = (share * prior)[:, None]
-        monkeypatch.setattr(domination_program, "_repair", lambda *_, need=need: need)
+        monkeypatch.setattr(domination, "_repair", lambda *_, need=need: need)
         found = dominate(prior, np.eye(2), one, 0.1 * one, 1.0)
         assert found[0] == pytest.approx(min(share, 1.0))
         assert (found[1] > 0) is allowed

@@ -11,7 +11,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus.bounds import PoissonBinomial, binomial, poisson_binomial
-from narcissus.bounds.window import convolve
+from narcissus.bounds.poisson_binomial import convolve
 from narcissus.errors import InputError
 
 SHOWN = 1e-290  # below this a float no longer has all its digits

@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus import channels as ch
-from narcissus.channels.information_limits import information_high, moments, seeming_information
+from narcissus.channels.sampled_measures import information_high, moments, seeming_information
 
 
 @pytest.mark.states("Narcissus theory", "6.15")

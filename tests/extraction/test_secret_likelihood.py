@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.secret_likelihood import (
+from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret
+from narcissus.extraction.secrets import (
     PretrainedLikelihood,
     SymmetricLikelihood,
     learnt_likelihood,
 )
-from narcissus.extraction.secret_training import SecretTraining, TrainedOnSecret
 
 PRIOR = np.array([0.5, 0.3, 0.15, 0.05])
 

@@ -54,8 +54,7 @@ ROOMS = {
         *(
             f"study/table/{name}.py"
             for name in (
-                "attack_summary", "bound_summary", "conclude", "excess", "findings",
-                "group_summary", "proved", "summary", "verdict",
+                "bound_summary", "conclude", "crowd", "excess", "findings", "summary", "verdict",
             )
         ),
     ],

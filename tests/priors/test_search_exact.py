@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narcissus.priors._search_exact import best_structure
-from narcissus.priors._structure import climb_structure
+from narcissus.priors.bayesian_network import climb_structure
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from narcissus.priors import _structure, fit_bayesian_network
-from narcissus.priors._structure import _bdeu, _bic
+from narcissus.priors import bayesian_network, fit_bayesian_network
+from narcissus.priors.bayesian_network import _bdeu, _bic
 from narcissus.tables import CountedTable
 
 from .conftest import as_table, planted
@@ -72,12 +72,12 @@ def test_a_counted_table_gives_the_same_network_to_the_last_digit(score, n):
 @pytest.mark.parametrize("room", [0, 20, 10**6])
 def test_families_are_counted_as_numpy_counts_them(step, room, monkeypatch):
     """Whichever column is the child, with or without room to keep what was counted."""
-    monkeypatch.setattr(_structure, "_STEP", step)
+    monkeypatch.setattr(bayesian_network, "_STEP", step)
     table = as_table(planted(), 50, seed=5)
     few = counted(table)
     for families in (
-        _structure._Families(table.codes, table.sizes, "bic"),
-        _structure._Families(few.records, few.sizes, "bic", few.counts),
+        bayesian_network._Families(table.codes, table.sizes, "bic"),
+        bayesian_network._Families(few.records, few.sizes, "bic", few.counts),
     ):
         families._room = room
         assert families.rows == 50
@@ -96,7 +96,7 @@ def test_the_search_is_the_same_whichever_way_a_table_was_read(monkeypatch):
         table = as_table(planted(), n, seed=6)
         few = counted(table)
         lengths = {
-            _structure._Families(table.codes, table.sizes, "bic").length,
-            _structure._Families(few.records, few.sizes, "bic", few.counts).length,
+            bayesian_network._Families(table.codes, table.sizes, "bic").length,
+            bayesian_network._Families(few.records, few.sizes, "bic", few.counts).length,
         }
         assert len(lengths) == 1

@@ -25,7 +25,7 @@ from narcissus.mechanisms import (
 )
 from narcissus.profiles import Bayes, write_out_family
 from narcissus.profiles.proofs import from_privacy
-from narcissus.study.game.exact import exactly
+from narcissus.study.game.kind import exactly
 from narcissus.study.game.verdict import Ground, Proof, judge
 from narcissus.success import FixedBaseline, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow

@@ -10,7 +10,7 @@ import pytest
 from narcissus import Game
 from narcissus.mechanisms import Constant, ExactAverage
 from narcissus.profiles import write_out_family
-from narcissus.study.game.exact import exactly
+from narcissus.study.game.kind import exactly
 from narcissus.success import SinglingOut
 from narcissus.success.relations import Isolates
 from narcissus.success.singling_out import achievable

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from narcissus.synthetic import read_files
-from narcissus.synthetic.inference import Inference
+from narcissus.synthetic.assess import Inference
 
 
 @pytest.fixture

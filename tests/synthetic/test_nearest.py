@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic import nearest, read_files
+from narcissus.synthetic import assess, read_files
 
 
 @pytest.mark.parametrize("block", [2**23, 50])
 def test_distances_are_sums_over_columns(block, monkeypatch):
-    monkeypatch.setattr(nearest, "_BLOCK", block)
+    monkeypatch.setattr(assess, "_BLOCK", block)
     rng = np.random.default_rng(1)
 
     def some(n):
@@ -31,7 +31,7 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
     span = {c: np.ptp(both[c]) for c in ("few", "many")}
     columns = [0, 1, 2, 3]
     found = np.zeros((40, 25))
-    for part, apart in nearest.distances(
+    for part, apart in assess.distances(
         files.table, files.rows("real"), files.rows("synthetic"), columns
     ):
         found[part] = apart

@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from narcissus.synthetic import read_files
-from narcissus.synthetic.singling_out import (
-    SUBSETS,
-    isolated,
-    kinds_of_predicates,
-    singled_out,
-)
+from narcissus.synthetic.assess import SUBSETS, isolated, kinds_of_predicates, singled_out
 
 
 @pytest.fixture

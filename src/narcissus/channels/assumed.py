@@ -3,6 +3,19 @@
 Upper limits never need any of it. A lower limit that rests on it says so.
 
 Source: Narcissus theory 6.10.
+
+Lower limits of channels whose likelihood ratios are assumed to be monotone.
+
+The best event of a pair is then a half-line, the easiest pair the two ends, and the best rule for
+all secrets a staircase. There are few of these, so that even continuous outputs have a limit.
+
+Source: Karlin and Rubin 1956; Narcissus theory 6.10.
+
+Lower limits of channels that are assumed to treat all secrets alike, as randomised response.
+
+One chance then says all: that a secret is shown as itself. All samples tell of it.
+
+Source: Narcissus theory 6.10.
 """
 
 from __future__ import annotations

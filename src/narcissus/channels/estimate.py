@@ -1,6 +1,14 @@
 """Leakage from samples: point estimates, and limits that hold at every sample size.
 
 Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, section VII-D.
+
+How easy to tell apart two secrets may be without any method noticing it from the samples.
+
+If two of many secrets give some outputs a little more often and others a little less, at random,
+few samples of each do not tell. A lower limit that assumes nothing must allow for it, so that no
+better method is missing where it is far from the estimate: a symmetry is, or samples.
+
+Source: Narcissus theory 6.10 (the second moment of a mixture; Ingster 1987).
 """
 
 from __future__ import annotations

@@ -3,6 +3,19 @@
 Whatever an estimator does, the limits of `estimate` hold: they test it on samples it has not
 seen. A better one only makes them tighter.
 Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2.
+
+Naive Bayes with histograms: each column by itself, whatever its distribution.
+
+Heavy tails, several peaks and rings are all one to it, since it only counts; what it cannot see
+is how columns hang together.
+
+Products of two columns: for masked implementations, where no column by itself tells anything.
+
+A mask splits the secret into shares that are each random; what depends on the secret is how the
+leaks of two shares go together, so the mean of the product of their centred columns. The products
+that differ most between secrets are kept, and told apart by templates.
+
+Source: Prouff, Rivain and Bevan 2009.
 """
 
 from __future__ import annotations

@@ -4,6 +4,14 @@
 and the estimator behind them are chosen block by block, from earlier samples only.
 
 Source: Narcissus theory 6.9; Howard et al. 2021 (empirical Bernstein, after Fan et al. 2015).
+
+Families of pairs that are limited together: which, how many, and told apart by what.
+
+One pair has the least error where few samples suffice; a family averages more samples. The pairs
+are ranked on some samples and families of 1, 2, 4 ... of them compared on others, so that the one
+that seems best has not won by luck.
+
+Source: Narcissus theory 6.9.
 """
 
 from __future__ import annotations

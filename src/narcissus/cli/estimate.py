@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from narcissus.cli import options
-from narcissus.cli.sheets import check_report
-
-if TYPE_CHECKING:
-    from narcissus.channels import ProgramLeakage
-    from narcissus.results import Result
-
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from narcissus._validation import did_you_mean
-from narcissus.cli.sheets import asked, write
+from narcissus.cli import options
+from narcissus.cli.sheets import asked, check_report, write
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from narcissus.channels import ProgramLeakage
     from narcissus.results import Result
 
 

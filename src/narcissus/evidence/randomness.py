@@ -7,6 +7,11 @@ their number. Not rejecting shows nothing: a string from a good generator passes
 Source: Cohen et al. 2024, section D.4.2; the choice follows NIST SP 800-22 and Knuth, The Art of
 Computer Programming 2, section 3.3.2. That sums modulo two of neighbouring bits are fair and
 independent, which makes serial tests exact: Narcissus theory 7.
+
+The linear complexity of strings of bits: the shortest register with linear feedback for each.
+
+Source: Massey 1969; the law for random strings: Rueppel 1986, Analysis and Design of Stream
+Ciphers, proposition 4.3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""What a program takes from the release: without its gate, and on releases with a byte flipped."""
+"""What a program takes from the release: without its gate, and on releases with a byte flipped.
+
+A program without its gate: what it computed of the release, written into its source.
+
+A program may know the content and print it only where it is handed the release that it expects: a
+branch on a hash, or a key made of one, is enough to fail with every stand-in. What it takes from
+the release then is a value of a few bytes. So the program is run once with the release and says
+which values its expressions had; short ones that never changed are written in their place. Where
+what is left does as well without the release, nothing but those values came from it.
+
+Source: Cohen et al. 2024, Definition D.8; Narcissus theory 7 **[new]**.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,15 @@ steeper in stages; and the first start is not random but read off the weights in
 
 Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
 Narcissus theory 10.
+
+Training points from single neurons of the first layer: for any depth and any number of classes.
+
+At a Karush-Kuhn-Tucker point the weights and the bias of a neuron of the first layer are
+``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. One that is
+active at a single point has that point as ``w_j / b_j``. Nobody can tell from outside which neurons
+are, so all that fall into the box are candidates, and those that several neurons name come first.
+
+Source: Narcissus (own result), from the conditions of theory 10 **[new]**.
 """
 
 from __future__ import annotations

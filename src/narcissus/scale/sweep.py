@@ -2,27 +2,73 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
+from threadpoolctl import threadpool_limits
+
 from narcissus._version import __version__
 from narcissus.audits import Audit, run
 from narcissus.errors import InputError, NarcissusError
+from narcissus.game import play
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
-from narcissus.scale.cost import seconds_of
 from narcissus.scale.curves import SizeCurve, curves_of
 from narcissus.scale.variants import Sweep, Variants
-from narcissus.study.game.schema import GameStudy
+from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record
 from narcissus.study.results.game import GameResults
 from narcissus.study.work import agree, in_words
+
+ENOUGH = 0.1
+"""Seconds of play from which the rest is reckoned."""
+
+
+def seconds_of(study: Study) -> float:
+    """Give the seconds that all trials of a game take in one process, roughly; 0 without attack.
+
+    The first trial is played alone, since attacks prepare themselves before it; then ever more at
+    once, which take less time each. What is played here counts for nothing. A game that cannot be
+    played takes no time.
+    """
+    settings = study.settings
+    assert isinstance(settings, GameStudy)
+    if not settings.attack:
+        return 0.0
+    most = settings.run.trials
+    with study.code.in_use(), threadpool_limits(1):
+        try:
+            setup = settings.build()
+            first = _seconds(settings, setup, 1)
+            count, more = 1, 0.0
+            while more < ENOUGH and count < most:
+                count = min(10 * count, most)
+                more = max(0.0, _seconds(settings, setup, count) - first)
+        except NarcissusError:
+            return 0.0
+    return first + (more / (count - 1) * (most - 1) if count > 1 else 0.0)
+
+
+def _seconds(settings: GameStudy, setup: Setup, trials: int) -> float:
+    begin = time.perf_counter()
+    play(
+        setup.game,
+        setup.attacks,
+        setup.statement,
+        trials=trials,
+        fresh=settings.run.fresh,
+        stop=False,
+        rng=0,
+    )
+    return time.perf_counter() - begin
+
 
 VALUES = "values"
 """Folder of the values' own results, beside what is drawn of all."""

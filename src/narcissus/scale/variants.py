@@ -1,4 +1,10 @@
-"""A study of a game at other values of its parameters."""
+"""A study of a game at other values of its parameters.
+
+What is known at sizes that nobody plays: bounds by lemmas, and closed forms of success.
+
+They hold at every size by themselves, so they are computed at larger values too; nothing that was
+played is extended.
+"""
 
 from __future__ import annotations
 

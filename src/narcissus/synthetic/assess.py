@@ -3,22 +3,275 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from narcissus._arrays import first_largest
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.two_samples import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import GivenFiles
-from narcissus.synthetic.inference import Inference
-from narcissus.synthetic.nearest import CLOSE, distances
+from narcissus.synthetic.keys import keys_of
 from narcissus.synthetic.risks import FileThreat, Risk
-from narcissus.synthetic.singling_out import isolated, kinds_of_predicates, singled_out
+from narcissus.tables import Table
+
+Subset = tuple[tuple[int, ...], bool]
+"""Columns, and whether their numbers are taken in groups."""
+
+SUBSETS = 20
+"""Most sets of columns of one size."""
+
+
+@dataclass(frozen=True)
+class Isolated:
+    """What predicates of one kind isolate.
+
+    Attributes
+    ----------
+    predicates
+        How many there are: values of some columns that one row of the file has, and nobody in the
+        crowd.
+    first, second
+        How many hold for exactly one person among those of either group.
+    """
+
+    predicates: int
+    first: int
+    second: int
+
+
+def kinds_of_predicates(files: GivenFiles, rng: np.random.Generator) -> dict[str, list[Subset]]:
+    """Give the kinds by name: how many columns are named, and the sets of columns tried.
+
+    Parameters
+    ----------
+    files
+        The files.
+    rng
+        Draws sets of columns where there are more than `SUBSETS` of one size.
+    """
+    width = files.table.columns
+    has_groups = bool((files.coarse != files.table.codes).any())
+    found: dict[str, list[Subset]] = {}
+    for size in sorted({1, min(2, width), min(3, width), math.ceil(width / 2), width}):
+        chosen = _subsets(width, size, rng)
+        name = f"{size} column{'s' * (size > 1)}"
+        found[name] = [(columns, False) for columns in chosen]
+        if has_groups:
+            found[f"{name}, numbers in groups"] = [(columns, True) for columns in chosen]
+    return found
+
+
+def _subsets(width: int, size: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    if math.comb(width, size) <= SUBSETS:
+        return list(combinations(range(width), size))
+    drawn = (rng.permutation(width)[:size] for _ in range(SUBSETS))
+    return sorted({tuple(sorted(map(int, columns))) for columns in drawn})
+
+
+def singled_out(
+    files: GivenFiles,
+    subsets: Sequence[Subset],
+    people: Positions,
+    crowd: Positions,
+    *,
+    inside: bool = False,
+) -> NDArray[np.bool_]:
+    """Say whom a predicate isolates from a crowd.
+
+    A predicate says that some columns have the values that exactly one row of the synthetic file
+    has. It isolates a person for whom it holds if it holds for nobody in the crowd. What it says
+    of one person does not depend on the other people asked about, so these stay independent.
+
+    Parameters
+    ----------
+    files
+        The files.
+    subsets
+        From `kinds_of_predicates`.
+    people, crowd
+        Positions in the table.
+    inside
+        Whether the people are themselves part of the crowd, once each.
+
+    Returns
+    -------
+    Shape (people,).
+    """
+    rows = files.rows("synthetic")
+    found = np.zeros(len(people), np.bool_)
+    for subset in subsets:
+        (here, there, around), size = _keys(files, subset, people, rows, crowd)
+        unique = np.bincount(there, minlength=size) == 1
+        alone = np.bincount(around, minlength=size) <= inside
+        found |= (unique & alone)[here]
+    return found
+
+
+def isolated(
+    files: GivenFiles,
+    subsets: Sequence[Subset],
+    first: Positions,
+    second: Positions,
+    crowd: Positions,
+) -> Isolated:
+    """Count the predicates that hold for exactly one person of each of two groups."""
+    rows = files.rows("synthetic")
+    totals = np.zeros(3, np.int64)
+    for subset in subsets:
+        (one, other, there, around), size = _keys(files, subset, first, second, rows, crowd)
+        light = (np.bincount(there, minlength=size) == 1) & (
+            np.bincount(around, minlength=size) == 0
+        )
+        counts = (np.bincount(group, minlength=size) == 1 for group in (one, other))
+        totals += [light.sum(), *((light & single).sum() for single in counts)]
+    return Isolated(*map(int, totals))
+
+
+def _keys(
+    files: GivenFiles, subset: Subset, *groups: Positions
+) -> tuple[list[NDArray[np.int64]], int]:
+    """Give the values of the columns as numbers, for each group, and how many there are."""
+    columns, grouped = subset
+    codes = files.coarse if grouped else files.table.codes
+    keys = keys_of(codes[np.concatenate(groups)][:, columns])
+    ends = np.cumsum([len(group) for group in groups])[:-1]
+    return np.split(keys, ends), int(keys.max()) + 1
+
+
+CLOSE = 1e-4
+"""Distances that differ by less are one: they are sums that were rounded."""
+_BLOCK = 2**23  # distances that are held at a time
+_FEW = 64  # values of a column up to which a product of matrices is quicker
+
+
+def distances(
+    table: Table, people: NDArray[np.int64], rows: NDArray[np.int64], columns: Sequence[int]
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Yield the distances of people from rows, some people at a time.
+
+    A distance is the sum over the columns of 0 or 1 for texts, and for numbers of the difference
+    of their values, which are scaled to [0, 1] (Gower 1971, without dividing by the columns).
+
+    Parameters
+    ----------
+    table
+        With values in [0, 1] for ordered columns.
+    people, rows
+        Positions in the table.
+    columns
+        At least one.
+
+    Yields
+    ------
+    Which people, and their distances, shape (people there, rows).
+    """
+    few = [j for j in columns if table.sizes[j] <= _FEW]
+    many = [j for j in columns if table.sizes[j] > _FEW]
+    parts = [_apart(table, j)[:, table.codes[rows, j]] for j in few]
+    towards = np.concatenate(parts) if parts else np.zeros((0, len(rows)), np.float32)
+    starts = np.cumsum([0, *(table.sizes[j] for j in few)])
+    step = max(1, _BLOCK // len(rows))
+    for first in range(0, len(people), step):
+        some = people[first : first + step]
+        which = np.zeros((len(some), int(starts[-1])), np.float32)
+        for start, j in zip(starts, few, strict=False):
+            which[np.arange(len(some)), start + table.codes[some, j]] = 1
+        found = which @ towards
+        for j in many:
+            here, there = _numbers(table, j, some), _numbers(table, j, rows)
+            if table.values[j] is None:
+                found += here[:, None] != there
+            else:
+                found += np.abs(here[:, None] - there)
+        yield slice(first, first + len(some)), found
+
+
+def _numbers(table: Table, column: int, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    values, codes = table.values[column], table.codes[rows, column]
+    return (codes if values is None else values[codes]).astype(np.float32)
+
+
+def _apart(table: Table, column: int) -> NDArray[np.float32]:
+    """Give the distance of every two values of a column."""
+    values = table.values[column]
+    if values is None:
+        return (1 - np.eye(table.sizes[column])).astype(np.float32)
+    return np.abs(values[:, None] - values).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Guess the joint value of some columns of a person who is known in others.
+
+    Attributes
+    ----------
+    files
+        The files.
+    unknown
+        Positions of the columns to guess; all must be right.
+    known
+        Positions of the columns that the attacker knows.
+    """
+
+    files: GivenFiles
+    unknown: Sequence[int]
+    known: Sequence[int]
+
+    def attempts(self) -> dict[str, Callable[[Positions, Positions], Wins]]:
+        """Give the attacks by name: of ``(people, rows)`` each says whom it guesses right."""
+        return {
+            "nearest record": partial(self._vote, neighbours=1),
+            "ten nearest records": partial(self._vote, neighbours=10),
+            "naive Bayes": self._bayes,
+        }
+
+    def _secrets(self, people: Positions, rows: Positions) -> tuple[Positions, Positions]:
+        """Give the joint values of people and rows as numbers from 0."""
+        codes = self.files.table.codes[np.concatenate([people, rows])]
+        keys = keys_of(codes[:, list(self.unknown)])
+        return keys[: len(people)], keys[len(people) :]
+
+    def _vote(self, people: Positions, rows: Positions, *, neighbours: int) -> Wins:
+        """Guess the most frequent value among the nearest rows, all that tie included."""
+        truth, seen = self._secrets(people, rows)
+        values, seen = np.unique(seen, return_inverse=True)
+        ballots = np.zeros((len(rows), len(values)), np.float32)
+        ballots[np.arange(len(rows)), seen] = 1
+        # where votes tie, for the value that is more frequent in the file
+        frequent = np.bincount(seen) / (2 * len(rows))
+        guess = np.empty(len(people), np.int64)
+        place = min(neighbours, len(rows)) - 1
+        for block, apart in distances(self.files.table, people, rows, self.known):
+            reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
+            reach = apart.min(axis=1, keepdims=True) if reach is None else reach
+            votes = (apart <= reach + CLOSE).astype(np.float32) @ ballots
+            guess[block] = (votes + frequent).argmax(axis=1)
+        return values[guess] == truth
+
+    def _bayes(self, people: Positions, rows: Positions) -> Wins:
+        """Guess the most probable value if the known columns are independent given it."""
+        truth, seen = self._secrets(people, rows)
+        values, seen = np.unique(seen, return_inverse=True)
+        times = np.bincount(seen)
+        beliefs = np.tile(np.log(times), (len(people), 1))
+        for column in self.known:
+            codes = self.files.coarse[:, column]
+            size = int(codes.max()) + 1
+            counts = np.zeros((size, len(values)))
+            np.add.at(counts, (codes[rows], seen), 1)
+            # half a row is added to each cell (Krichevsky and Trofimov 1981)
+            likely = np.log(counts + 0.5) - np.log(times + 0.5 * size)
+            beliefs += likely[codes[people]]
+        return values[first_largest(beliefs)] == truth
+
 
 Columns = tuple[int, ...]
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import special
 
 from narcissus import channels as ch
-from narcissus.channels.closed_forms import _mixture
-from narcissus.channels.closed_forms._mixture import off_by
+from narcissus.channels.closed_forms import planar
+from narcissus.channels.closed_forms.planar import off_by
 from narcissus.errors import InputError
 
 
@@ -76,7 +76,7 @@ def test_areas_are_what_one_integral_by_angle_gives(rate):
 @pytest.mark.parametrize(("name", "value"), [("FINE", 6.0), ("FINE", 10.0), ("CUT", 3.0)])
 def test_the_bound_covers_a_coarse_rule_as_well(kind, name, value, monkeypatch):
     best, _ = kind(3, 3, 0.5)._pieces
-    monkeypatch.setattr(_mixture, name, value)
+    monkeypatch.setattr(planar, name, value)
     coarse, errors = kind(3, 3, 0.5)._pieces
     assert (np.abs(coarse - best) <= errors).all()
     assert np.abs(coarse - best).max() > 1e-9  # the rule is coarse indeed
@@ -90,12 +90,12 @@ def test_the_modulus_above_the_line_is_bounded(rate, monkeypatch):
 
     def watch(rate, power, factor, reach, modulus, inside):
         seen["modulus"] = modulus
-        return _mixture.masses(rate, power, factor, reach, modulus, inside)
+        return planar.masses(rate, power, factor, reach, modulus, inside)
 
     monkeypatch.setattr("narcissus.channels.closed_forms.planar.masses", watch)
     n = 3
     assert ch.PlanarLaplace(n, n, rate)._pieces
-    v = np.exp(np.linspace(-25, 12, 4_001)[:, None] + 1j * _mixture.STRIP)
+    v = np.exp(np.linspace(-25, 12, 4_001)[:, None] + 1j * planar.STRIP)
     root, k = np.sqrt(2 * v), np.arange(n)
     cells = (special.erf((k + 0.5) / root) - special.erf((k - 0.5) / root)) / 2
     tails = (1 - special.erf((k - 0.5) / root)) / 2

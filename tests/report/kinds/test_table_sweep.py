@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure as MplFigure
 
 from narcissus.report import Grid, page_of
-from narcissus.report.kinds.table_sweep import curves_picture
+from narcissus.report.kinds.table import curves_picture
 
 
 def test_glance_has_every_setting(table_record, blocks):

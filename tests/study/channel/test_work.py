@@ -4,8 +4,8 @@ import pytest
 
 from narcissus.errors import LongWorkError
 from narcissus.observer import SilentObserver
-from narcissus.study.channel import work
-from narcissus.study.channel.work import Looks
+from narcissus.study.channel import kind
+from narcissus.study.channel.kind import Looks
 from narcissus.study.kinds import RunOptions
 
 
@@ -20,7 +20,7 @@ class Clock:
 def test_the_first_look_that_takes_time_decides(monkeypatch, hours, raises):
     """Six looks of 1 ms, 1, 2, 4, 8 and 16 seconds; then of 62 with the first that shows."""
     clock = Clock()
-    monkeypatch.setattr(work, "time", clock)
+    monkeypatch.setattr(kind, "time", clock)
     looks = Looks(RunOptions(1, SilentObserver(), hours=hours))
     looks.start("sample sizes", 7)
     clock.now += 0.001

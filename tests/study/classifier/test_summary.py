@@ -8,8 +8,8 @@ import pytest
 
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.extraction.images import ImageLayout
+from narcissus.study.classifier.kind import ReconstructedPoints, summarised
 from narcissus.study.classifier.material import ImageSides
-from narcissus.study.classifier.summary import ReconstructedPoints, summarised
 
 NET = SimpleNamespace(describe=lambda: "9-1", parameters=9, classes=None)
 

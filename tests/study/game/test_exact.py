@@ -8,7 +8,7 @@ import pytest
 from narcissus import Game
 from narcissus.mechanisms import Constant, Identity, RandomizedResponse
 from narcissus.profiles import write_out_family
-from narcissus.study.game.exact import exactly, has_epsilon
+from narcissus.study.game.kind import exactly, has_epsilon
 from narcissus.success import FixedBaseline, NotMemorizing, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Own, Prefix, RandomRow
 from narcissus.worlds import Bits, Family, Records

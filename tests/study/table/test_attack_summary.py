@@ -14,7 +14,7 @@ from narcissus.evidence import (
     narrowest_limits,
 )
 from narcissus.study.results.table import CountBound, ShareBound
-from narcissus.study.table.attack_summary import attack_result, limited, prior_test
+from narcissus.study.table.summary import attack_result, limited, prior_test
 
 STUDY = {
     "threat": {"unknown": ["ill", "town"], "targets": 10},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.evidence import clopper_pearson, difference_limits, mean_limits
-from narcissus.study.table.group_summary import group_results
+from narcissus.study.table.summary import group_results
 
 STUDY = {
     "threat": {"unknown": ["ill"], "targets": 10},

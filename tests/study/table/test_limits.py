@@ -16,10 +16,10 @@ from narcissus.evidence import (
     narrowest_limits,
     studentised_limits,
 )
-from narcissus.study.table.attack_summary import prior_test
 from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import FALL, LEAST, MOST, RISE, Enclosure
 from narcissus.study.table.limits import AttackScores, expected_reach, has_decoy, scores_of, within
+from narcissus.study.table.summary import prior_test
 
 TRIALS = 100
 PEOPLE = {"threat": {"unknown": ["ill"], "targets": 100}, "run": {"trials": TRIALS}}

@@ -10,7 +10,7 @@ from narcissus.errors import StoreError
 from narcissus.game.executor import Serial
 from narcissus.mechanisms import Shelf
 from narcissus.mechanisms.table import shelf as module
-from narcissus.study.table.sent_back import ReleasesSentBack
+from narcissus.study.table.kind import ReleasesSentBack
 
 OWN = """
 def varied(frame, rng):

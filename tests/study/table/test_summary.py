@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from narcissus.evidence import PeopleSums, clopper_pearson, population_mean_upper
-from narcissus.study.table.attack_summary import attack_result, prior_test
 from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.group_summary import group_results
-from narcissus.study.table.summary import ENOUGH_FOR_LUCK, summarise
+from narcissus.study.table.summary import (
+    ENOUGH_FOR_LUCK,
+    attack_result,
+    group_results,
+    prior_test,
+    summarise,
+)
 
 STUDY = {
     "threat": {"unknown": ["ill"], "targets": 10},

@@ -3,6 +3,13 @@
 Mean field with people's own part taken out by linear response (adaptive TAP; see
 `narcissus.attacks.table.own`), solved as a convex problem over the cells
 (`narcissus.attacks.table.dual`): a few dozen passes over the types of people.
+
+What a noisy count says of the true one, as the normal distribution that would say the same.
+
+Gaussian noise is what it is. A Laplace density is replaced, cell by cell, by the normal factor
+that gives the count the same mean and variance when everything else says that it is normal
+(expectation propagation, Minka 2001). Where the noise is wide such a factor pulls with up to
+``1 / scale`` whatever the distance, twice as informative as Gaussian noise of the same variance.
 """
 
 from __future__ import annotations

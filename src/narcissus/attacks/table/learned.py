@@ -1,4 +1,11 @@
-"""Learn from simulated releases how a release of this mechanism gives people away."""
+"""Learn from simulated releases how a release of this mechanism gives people away.
+
+Conditional logit (McFadden 1974): chances of alternatives from numbers that describe each.
+
+    Pr[person i has value u] = exp(w . x_iu) / sum_v exp(w . x_iv)
+
+The log likelihood is concave in ``w``; with a ridge it has one maximum, found by Newton's method.
+"""
 
 from __future__ import annotations
 

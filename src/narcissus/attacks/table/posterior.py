@@ -5,6 +5,19 @@ by it (attack (b) of Narcissus theory 9). The mean field corrects for people's o
 counts (`narcissus.attacks.table.cavity`); Gibbs sampling starts from the plain one. Exact counts
 have no density; there both hand over to `narcissus.attacks.table.posterior`. Rounded and withheld
 cells, and released rows, which are counted, are read by `narcissus.attacks.table.propagation`.
+
+Exact counts: what the tables determine, and beliefs about the rest.
+
+Without noise the release is a set of linear equations in zero-one unknowns. Three steps, each of
+which keeps every assignment that agrees with the release:
+
+1. **Propagation**: a cell that is empty rules its value out for all who could fall into it; a
+   cell as full as it can be forces it. Repeated until nothing changes; usually that is all.
+2. **Raking** (iterative proportional fitting): among beliefs that agree with the tables on
+   average, those nearest to the prior.
+3. **Witnesses**: whole-number solutions by integer programming, the first the likeliest, the
+   others for randomly perturbed priors. A value that all of them agree on is taken as determined.
+   Whatever the tables really determine is the same in every witness, so it is always recovered.
 """
 
 from __future__ import annotations

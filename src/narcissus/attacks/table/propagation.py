@@ -15,6 +15,12 @@ released rows as values with a variance.
 Tables that share columns repeat each other, and belief propagation counts a repeated fact twice.
 The spread of the others' counts is therefore widened by a factor, the `overlap`, that sinks from
 20: early beliefs stay mild, and where to stop is learned from simulated releases.
+
+What published cells say of a count: a set of values, some likelier than others.
+
+A rounded or withheld cell leaves runs of equally likely counts. The chance of what was published,
+when the others' count is normal, is then a sum of values of the normal distribution function at
+the ends of the runs: exact for the sets, whatever their width.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""Additive noise on a line: what Laplace and Gaussian noise share."""
+"""Additive noise on a line: what Laplace and Gaussian noise share.
+
+The best guess under noise on a line, for any prior: which number wins where.
+
+Two scaled copies of a log-concave density change hands at most once, the one on the left first. So
+the numbers that are ever the best guess win on intervals in their own order, as the upper envelope
+of lines does, and the attacker's error is a sum of tails: no integral is left.
+
+Source: Narcissus theory 6.11.
+"""
 
 from __future__ import annotations
 

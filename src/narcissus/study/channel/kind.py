@@ -6,6 +6,7 @@ Source: Chatzikokolakis et al. 2023; Narcissus theory 6.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +24,6 @@ from narcissus.findings import Finding, contradictions
 from narcissus.observer import Observer
 from narcissus.results import Estimate, NotAssessed, Status
 from narcissus.study.channel.schema import ChannelSpec, ChannelStudy, ChannelThreshold
-from narcissus.study.channel.work import Looks
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.results.channel import (
     ChannelResults,
@@ -36,6 +36,49 @@ from narcissus.study.results.channel import (
     SampledChannel,
     SamplesLook,
 )
+from narcissus.study.work import agree
+
+ENOUGH = 0.3  # seconds of a look from which the rest is reckoned
+
+
+class Looks:
+    """An observer of looks at ever more samples, twice as many each, that ends what is too long.
+
+    The first looks cost next to nothing, so they are the estimate: the next one takes twice the
+    time, the one after that four times.
+
+    Raises
+    ------
+    LongWorkError
+        From `advance`: the looks that are left take longer than was agreed to.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options, self._hearer = options, options.observer
+        self._left, self._began, self._agreed = 0, 0.0, False
+        self.finish, self.note = self._hearer.finish, self._hearer.note
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Take the time."""
+        self._left, self._began = total - done, time.perf_counter()
+        self._hearer.start(what, total, done)
+
+    def advance(self, steps: int = 1) -> None:
+        """Reckon what is left with the first look that took any time."""
+        self._hearer.advance(steps)
+        self._left -= steps
+        now = time.perf_counter()
+        seconds, self._began = now - self._began, now
+        if seconds < ENOUGH or self._agreed:
+            return
+        self._agreed = True
+        agree(
+            seconds * (2 ** (self._left + 1) - 2),
+            f"{self._left} looks at more and more of the samples",
+            hours=self._options.hours,
+            observer=self._hearer,
+        )
+
 
 MOST_SHOWN = 25
 """Secrets for which every pair stands in the record."""

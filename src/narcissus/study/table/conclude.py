@@ -1,4 +1,13 @@
-"""From all trials of an audit to its results: every setting summarised, compared and judged."""
+"""From all trials of an audit to its results: every setting summarised, compared and judged.
+
+What others than the prior guess from the known columns, of rows that they were not fitted to.
+
+If the prior is right about the rows of the table, and their secrets are independent given the
+known columns, then no guess about a row that did not see its secret has a larger chance than the
+best guess, whoever makes it. So the number of right guesses is at most a sum of independent
+Bernoullis with these chances, and its tail is known exactly. A random forest tests it where the
+prior misses a relation between columns; a row with equal known columns where people are copies.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,14 @@
 
 An `Experiment` is all that a worker process needs. Its settings are the members of one family of
 games, which differ in the mechanism alone and are played a trial at a time.
+
+What is kept of a trial: what was recovered, by whom, of which group, and without the release.
+
+An attack that sees the release and nothing else can be scored by more than its hits. Given the
+release and everybody else's secrets, the chance that a guess about a person counts is known
+exactly; its mean over trials is the share that the attack recovers, with less noise in it, and it
+is never above the ceiling's, release by release. This needs the prior to be right about the
+people, and a mechanism that changes each cell by itself; else hits are counted.
 """
 
 from __future__ import annotations

@@ -1,51 +1,226 @@
-"""The kind of study "table": audit of a release of something computed from a real table."""
+"""The kind of study "table": audit of a release of something computed from a real table.
+
+What the attacks of a study recover from a release that was really made, about real people.
+
+Nothing of it is sampled: these are counts of what is right about the people of the table. Beside
+it stands what the same attacks recover of the same people from a decoy: a release of other
+secrets, drawn from the prior, by the same mechanism.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus._files import write_atomically
 from narcissus._outwards import upper
+from narcissus._random import child
 from narcissus._version import __version__
 from narcissus._visible import csv_text
-from narcissus.attacks.table import MeanField
+from narcissus.attacks.base import Answers
+from narcissus.attacks.table import MeanField, Targets
 from narcissus.attacks.table.eliminated import decides
 from narcissus.bounds.theorems import from_outside
-from narcissus.errors import InputError
+from narcissus.errors import InputError, StoreError
 from narcissus.game.block import Round
-from narcissus.game.executor import Executor, soon
+from narcissus.game.executor import Ended, Executor, Job, in_order, soon
+from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Shelf
-from narcissus.observer import Observer
+from narcissus.mechanisms.table.shelf import BROUGHT, SENT_BACK
+from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
 from narcissus.study.engines import executor_of
+from narcissus.study.engines.holder import split_if_few
 from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import SettingNumbers, TableResults
-from narcissus.study.results.table_attacks import OwnRelease
+from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
 from narcissus.study.table.conclude import conclude
 from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.own_release import attack_own_release
 from narcissus.study.table.playing import play_trials
 from narcissus.study.table.precision import looks_of
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
-from narcissus.study.table.sent_back import ReleasesSentBack
+from narcissus.study.table.streams import OWN
 from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import learners
 from narcissus.study.toml import read_policy
+from narcissus.success.table import Scores
 from narcissus.tables import Table
 from narcissus.tables.spelling import described, respellings
+from narcissus.worlds import RealRows
+from narcissus.worlds.base import Draw
+
+
+class ReleasesSentBack:
+    """An executor whose workers bring kept releases along, and send back those that they make.
+
+    Parameters
+    ----------
+    executor
+        Who plays, elsewhere.
+    shelf
+        Where releases are kept, here; the same that the mechanisms of a job have.
+    """
+
+    is_here = False
+
+    def __init__(self, executor: Executor, shelf: Shelf) -> None:
+        self._executor, self._shelf = executor, shelf
+        self._told = 0
+
+    @property
+    def workers(self) -> int:
+        """How many keys are played at once."""
+        return self._executor.workers
+
+    def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
+        """Play every key, and give each as it ends; what was released is kept before that."""
+        brought, left = self._shelf.to_bring()
+        if left:
+            observer.note(
+                f"{left} kept releases are not sent to the workers, which make them again: at most "
+                f"{BROUGHT / 2**20:g} MiB are sent"
+            )
+        away = _Away(job, self._shelf, brought)
+        with closing(self._executor.play(away, keys, observer)) as ending:
+            for key, (found, made, large) in ending:
+                for name, content in made.items():
+                    if Path(name).name != name:
+                        raise StoreError(f"a worker sent a release back that is called {name!r}")
+                    self._shelf.put(name, content)
+                if large > self._told:
+                    self._told = large
+                    observer.note(
+                        f"a release of {large / 2**20:.3g} MiB was not kept: more than "
+                        f"{SENT_BACK / 2**20:g} MiB are not sent back"
+                    )
+                yield key, found
+
+    def close(self) -> None:
+        """End what was started for it."""
+        self._executor.close()
+
+
+@dataclass(frozen=True)
+class _Away:
+    """A job where the folder is not; with what came of a key it gives the releases made."""
+
+    job: Job
+    shelf: Shelf
+    """The very one of the job's mechanisms: they are sent together."""
+    brought: Mapping[str, bytes]
+
+    def __call__(self, key: str) -> tuple[Any, dict[str, bytes], int]:
+        self.shelf.leave(self.brought)
+        try:
+            found = self.job(key)
+        except BaseException:
+            self.shelf.handed_over()
+            raise
+        return found, *self.shelf.handed_over()
+
+
+def attack_own_release(
+    experiment: Experiment,
+    release: Any,
+    executor: Executor,
+    *,
+    path: str,
+    digest: str,
+    observer: Observer,
+) -> OwnRelease:
+    """Attack a release about all people of the table with every attack that anyone could run.
+
+    Parameters
+    ----------
+    experiment
+        The study, with one setting; its attacks have learned.
+    release
+        What was made.
+    executor
+        Who attacks it, where that takes long.
+    path, digest
+        Where it was, and the SHA-256 of the file.
+    observer
+        Hears that it is attacked.
+    """
+    observer.note(f"attacking {path}")
+    table, entropy = experiment.table, experiment.entropy
+    codes = table.codes
+    world = RealRows(codes, table.rows)
+    side: Any = experiment.side
+    draw = Draw(codes[None])
+    [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
+    secrets = targets.secrets(codes)
+    other = side.fresh(world, draw, [targets], child(entropy, OWN, 1))
+    mechanism = experiment.settings[0].mechanism
+    [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
+    success = targets.success
+    guess = success.score(secrets, targets.best_guess)
+    names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
+    keys = [f"{place}/{name}" for name in names for place in (0, 1)]
+    job = _Attacker(experiment, (release, decoy), targets, secrets)
+    who = executor
+    if isinstance(targets, Targets):
+        who = split_if_few(executor, keys, targets.people, targets.queries.values)
+    how = soon if who is executor else in_order  # what is split takes long enough
+    hits = list(how(who, job, keys, observer))
+    found = {
+        name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
+        for number, name in enumerate(names)
+    }
+    return OwnRelease(
+        path=path,
+        digest=digest,
+        people=table.rows,
+        guessed=_worth(guess),
+        by_the_prior=expected(targets),
+        attacks=found,
+    )
+
+
+@dataclass(frozen=True)
+class _Attacker:
+    """Lets an attack try on the release, or on the decoy, and counts what is right."""
+
+    experiment: Experiment
+    shown: tuple[Any, Any]
+    """The release and the decoy."""
+    targets: Targets | FactoredTargets
+    secrets: NDArray[np.integer]
+
+    def __call__(self, key: str) -> int | float:
+        place, _, name = key.partition("/")
+        rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
+        attack: Any = self.experiment.attacks_at(0)[name]
+        said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
+        [attempt] = said.values if isinstance(said, Answers) else said
+        return _worth(self.targets.success.score(self.secrets, attempt))
+
+
+def _worth(scores: Scores) -> int | float:
+    """Count what is right; where each column counts by itself, add up the shares."""
+    return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())
+
+
+def expected(targets: Targets | FactoredTargets) -> float:
+    """Give how many the best guess without the release should get right, if the prior is right."""
+    return float(targets.best_chance.sum())
+
 
 MAX_ROWS = 200_000
 

@@ -2,6 +2,10 @@
 
 Every proposal has its reason, which stands beside it in the file. Names and values tell what a
 column may be, never what it is: whoever knows the data decides.
+
+Propose what becomes of one column: left out, binned, or taken as it is; each with its reason.
+
+No reason quotes a value that few people have: a study is passed on more freely than its table.
 """
 
 from __future__ import annotations
