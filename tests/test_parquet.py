@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -200,3 +201,12 @@ def test_a_part_does_not_reach_into_the_next_row_group(tmp_path):
     pd.DataFrame({"a": np.arange(100)}).to_parquet(path, row_group_size=10, index=False)
     parts = list(parquet_parts(path, ["a"], 1000))
     assert [len(part) for part in parts] == [10] * 10
+
+
+def test_what_a_footer_says_of_a_column_and_cannot_be_is_refused():
+    """Found by fuzzing: pyarrow's view of such a column ends the whole process."""
+    path = Path(__file__).parent / "fuzz" / "found" / "histogram.parquet"
+    code = f"from narcissus.tables import read_table; read_table({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1  # a traceback, where `terminate` is a signal
+    assert "is not a readable Parquet file" in done.stderr

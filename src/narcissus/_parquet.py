@@ -59,7 +59,7 @@ def read_parquet(
             wanted = choose(names, rows)
             kept = names if wanted is None else list(wanted)
             texts, width = _plain(path, file, kept)
-            size = max(width * rows, sum(_unpacked(file, kept)))
+            size = max(width * rows, sum(_unpacked(path, file, kept)))
             _refuse_large(f"{path}", size, largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
@@ -119,7 +119,7 @@ def parquet_parts(
         with _opened(path) as file:
             texts, width = _plain(path, file, columns)
             expected = int(file.metadata.num_rows)
-            sizes = _unpacked(file, columns)
+            sizes = _unpacked(path, file, columns)
             for number, size in enumerate(sizes):
                 _refuse_large(f"row group {number} of {path}", size, largest, _SMALLER)
         with _opened(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
@@ -206,14 +206,20 @@ def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
     return texts, width
 
 
-def _unpacked(file: Any, kept: Sequence[str]) -> list[int]:
-    """Give for each row group the bytes of the columns before compression, as it declares them."""
-    wanted = set(kept)
+def _unpacked(path: Path, file: Any, kept: Sequence[str]) -> list[int]:
+    """Give for each row group the bytes of the columns before compression, as it declares them.
+
+    What a footer says of a column may be impossible. Python's view of it then ends the process;
+    reading a row has the same looked at where an error is raised.
+    """
+    wanted, groups = set(kept), range(file.metadata.num_row_groups)
+    places = [i for i, name in enumerate(file.schema) if name.path.split(".")[0] in wanted]
+    with _opened(path, buffer_size=_BUFFER, pre_buffer=False) as tried:
+        for number in groups:
+            size = tried.metadata.row_group(number).total_byte_size
+            with _believed(path, min(max(0, size), LARGEST)):
+                next(tried.iter_batches(1, row_groups=[number], columns=list(kept)), None)
     return [
-        sum(
-            max(0, chunk.total_uncompressed_size)
-            for chunk in map(group.column, range(group.num_columns))
-            if chunk.path_in_schema.split(".")[0] in wanted
-        )
-        for group in map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        sum(max(0, group.column(place).total_uncompressed_size) for place in places)
+        for group in map(file.metadata.row_group, groups)
     ]

@@ -19,6 +19,8 @@ KIND = "synthetic"
         (("unlike",), None),
         (("files", "control"), 0),
         (("risks",), []),
+        (("risks",), lambda risks: risks[1:]),
+        (("risks",), lambda risks: risks[:-1]),
     ],
 )
 def test_what_does_not_agree_is_refused(refuses, path, value):

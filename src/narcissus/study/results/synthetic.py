@@ -19,6 +19,7 @@ from narcissus.study.results.base import (
     Signed,
     require_order,
 )
+from narcissus.synthetic.risks import RISKS
 
 RiskVerdict = Literal["exceeded", "not shown", "not assessed"]
 
@@ -203,6 +204,8 @@ class SyntheticResults(ResultModel):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
+        if {risk.risk for risk in self.risks} != set(RISKS):
+            raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
         refuted = self.unlike is None or self.unlike.is_shown
         if refuted and self.verdicts != {"not assessed"}:
             raise ValueError("there is a verdict without a control of the same population")
