@@ -30,6 +30,13 @@ settings.register_profile("new", deadline=None)
 settings.load_profile("new" if os.environ.get("NARCISSUS_NEW_CASES") else "same")
 
 
+# What a shell starts in the background ignores Ctrl-C, and under `nohup` that the terminal is gone;
+# so would the commands that tests start, where tests press it.
+for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    if (_number := getattr(signal, _name, None)) and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Look for no garbage among ten thousand tests: they stay, and it takes a third of the time.
