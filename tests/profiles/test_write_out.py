@@ -302,7 +302,7 @@ def test_epsilon_is_the_least_that_delta_allows():
 
 def test_many_guesses_are_gone_through_in_parts(monkeypatch):
     """Where they are not kept, and where a part holds but one, the answers stay the same."""
-    module = sys.modules["narcissus.profiles.write_out"]  # the name is the function's too
+    module = sys.modules["narcissus.profiles.written"]
     game = Game(Records(2, [0.5, 0.3, 0.2]), Identity(), Member())
     whole = write_out(game)
     expected = (whole.deltas([0.0, 0.5]).tolist(), whole.robust(0.1), whole.beyond(0.6))

@@ -86,11 +86,11 @@ def test_the_bound_covers_a_coarse_rule_as_well(kind, name, value, monkeypatch):
 @pytest.mark.parametrize("rate", [0.3, 2.0])
 def test_the_modulus_above_the_line_is_bounded(rate, monkeypatch):
     """Of areas: integrate it, with the error function of a complex variance."""
-    seen = {}
+    seen, masses = {}, planar.masses
 
     def watch(rate, power, factor, reach, modulus, inside):
         seen["modulus"] = modulus
-        return planar.masses(rate, power, factor, reach, modulus, inside)
+        return masses(rate, power, factor, reach, modulus, inside)
 
     monkeypatch.setattr("narcissus.channels.closed_forms.planar.masses", watch)
     n = 3
