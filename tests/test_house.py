@@ -272,6 +272,27 @@ def test_every_public_definition_is_reached():
     agree("unreached", dead)
 
 
+def exported() -> Iterator[tuple[str, Definition]]:
+    """Yield the definition of every function and class that a room exports."""
+    for path, tree in source().items():
+        for node in tree.body if path.endswith("__init__.py") else []:
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            place = node.module.removeprefix("narcissus.").replace(".", "/")
+            names = {alias.name for alias in node.names}
+            for where in (f"{place}.py", f"{place}/__init__.py"):
+                for inner in source()[where].body if where in source() else []:
+                    if isinstance(inner, Definition) and inner.name in names:
+                        yield f"{where}:{inner.name}", inner
+
+
+def test_every_exported_name_is_documented():
+    found = dict(exported())
+    assert len(found) > 500
+    missing = [name for name, node in found.items() if not ast.get_docstring(node)]
+    assert not missing, f"a room exports these: say what they are: {missing}"
+
+
 def test_no_modules_import_each_other_in_a_circle():
     """Not within functions either, nor for types: a file is read after those that it names."""
     paths = {
