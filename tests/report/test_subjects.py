@@ -166,7 +166,7 @@ def test_copies_that_are_given_back_most_are_named(every_record):
     assert math.isfinite(worst.gain.low)
     said = subject_of(record).worst
     assert worst is not record.results.whole
-    assert f"come {number(worst.copies)} times: {percent(worst.share)}" in said
+    assert f"with {number(worst.copies)} copies: {percent(worst.share)}" in said
 
 
 def test_a_file_s_groups_are_those_with_the_largest_sure_excess(every_record):

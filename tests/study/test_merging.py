@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus.study.merging import least_difference, merge, numbered, tells_of_fewer
+from narcissus.study.merging import (
+    by_copies,
+    least_difference,
+    merge,
+    merge_sides,
+    numbered,
+    tells_of_fewer,
+)
 
 SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=8)
 
@@ -85,3 +92,55 @@ def test_one_person_between_two_divisions_is_found():
 
 def test_numbers_of_what_is_shown():
     assert numbered(((0,), (2,), (1, 3)), 4).tolist() == [0, 2, 1, 2]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), *2 * [st.integers(0, 30)]), min_size=1, max_size=8),
+    st.integers(1, 15),
+)
+def test_no_side_of_a_group_is_of_few(counts, least):
+    sides = [np.array(side, dtype=float) for side in zip(*counts, strict=True)]
+    parts = merge_sides(sides, least)
+    shown = [side[list(part)].sum() for part in parts for side in sides]
+    assert all(some == 0 or some >= least for some in shown)
+    assert sorted(group for part in parts for group in part) == list(
+        range(len(counts) * bool(parts))
+    )
+    if min(min(side) for side in sides) >= least:
+        assert len(parts) == len(counts)  # nothing is merged without need
+
+
+def test_groups_by_copies_hold_enough_on_every_side():
+    trained = np.repeat([1, 2, 4, 8], [40, 30, 9, 4])
+    fresh = np.repeat([1, 2, 4], [40, 12, 9])
+    groups, merged = by_copies([trained, fresh], 10)
+    assert groups == [(1,), (2, 4, 8)]
+    assert (merged.merged, merged.left_out, merged.people) == ({"number of copies": 3}, (), 83)
+    assert by_copies([np.array([1, 2]), np.array([1])], 10)[1].left_out == ("number of copies",)
+    assert by_copies([np.ones(50), np.ones(50)], 10) == ([], None)
+
+
+CUBE = [(0, 0, 0)] * 20 + [(0, 1, 1)] * 20 + [(1, 0, 1)] * 20
+
+
+@pytest.mark.parametrize(("odd", "told"), [(1, True), (9, True), (10, False), (0, False)])
+def test_three_divisions_together_do_not_leave_few(odd, told):
+    """The first and the second less the third: whoever is in all three is left alone."""
+    a, b, c = np.array(CUBE + [(1, 1, 1)] * odd).T
+    for one, other in ((a, b), (a, c), (b, c)):
+        assert not tells_of_fewer(one, [other], 10)
+    assert tells_of_fewer(c, [a, b], 10) == told
+
+
+@given(st.lists(st.tuples(*3 * [st.integers(0, 2)]), min_size=30, max_size=60), st.integers(2, 6))
+def test_sums_with_small_weights_that_are_about_few_are_found(people, least):
+    """Every weighting of the groups by -1, 0 or 1: none may leave fewer than the least."""
+    columns = np.array(people).T
+    sizes = columns.max(axis=1) + 1
+    groups = np.concatenate([np.eye(n)[c] for n, c in zip(sizes, columns, strict=True)], axis=1)
+    weights = np.array(list(product((-1, 0, 1), repeat=groups.shape[1])))
+    about = (groups @ weights.T != 0).sum(axis=0)
+    few = bool(about[about > 0].min() < least)
+    told = any(tells_of_fewer(columns[k], list(columns[:k]), least) for k in (1, 2))
+    alone = any((n < least) for c in columns for n in np.bincount(c) if n)  # merged before
+    assert told or alone or not few

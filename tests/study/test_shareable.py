@@ -82,6 +82,16 @@ def test_an_early_record_with_groups_of_few_real_people_is_not_shown():
         shareable(record)
 
 
+@pytest.mark.parametrize("kind", ["language-model", "image-model"])
+def test_an_early_record_with_groups_of_few_documents_is_not_shown(kind):
+    record = read_record(FOLDER / "records" / "few" / f"{kind}.json")
+    assert record.results.merged is None
+    with pytest.raises(
+        InputError, match=r"earlier version.*fewer than 10 real people or documents"
+    ):
+        shareable(record)
+
+
 def test_drawn_people_may_be_in_small_groups():
     record = read_record(FOLDER / "results" / "records" / "table.json")
     assert shareable(record).results.settings[0].groups == record.results.settings[0].groups

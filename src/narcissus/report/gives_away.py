@@ -181,13 +181,18 @@ def _scored(record: Record) -> RealFigure:
     )
 
 
-def merged_words(merged: MergedGroups) -> str:
+def merged_words(merged: MergedGroups, people: str = "people") -> str:
     """Say which groups of real people were too small to be shown by themselves."""
-    said = [f"{count} groups by “{by}” are one, “{SMALLER}”" for by, count in merged.merged.items()]
+    name = f", “{SMALLER}”" if people == "people" else ""
+    said = [f"{count} groups by “{by}” are one{name}" for by, count in merged.merged.items()]
     said += [f"groups by “{by}” are left out" for by in merged.left_out]
-    words = f"No number is about fewer than {merged.least} people by itself or by subtraction"
+    words = f"No number is about fewer than {merged.least} {people} by itself or by subtraction"
     if merged.least == 1:
-        words = "The least size is 1: a group of one reads that person's secret off"
+        words = "The least size is 1: " + (
+            "a group of one reads that person's secret off"
+            if people == "people"
+            else f"a group of one shows whether that one of the {people} is given back"
+        )
     return f"{words}: {'; '.join(said)}." if said else f"{words}; no group had to be merged."
 
 
@@ -240,6 +245,8 @@ def _of_model(record: Record) -> list[RealFigure]:
     if groups:
         counts = [getattr(g, what) for g in groups]
         few = " Some are of fewer than 10, and so about each of them." if min(counts) < 10 else ""
+        if (merged := getattr(found, "merged", None)) is not None:
+            few = " " + merged_words(merged, what)
         how = f"Counts of {what} by their number of copies.{few}"
         figures.append(RealFigure("Groups by copies", how, ()))
     shown = bool(getattr(found, "pictures", ())) or any(getattr(a, "shown", ()) for a in attacks)

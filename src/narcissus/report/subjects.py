@@ -18,6 +18,7 @@ from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.game import GameResults
 from narcissus.study.results.image import ImageGroup, ImageResults
 from narcissus.study.results.language import DocumentGroup, LanguageResults
+from narcissus.study.results.recovered import copies_text
 from narcissus.study.results.secrets import SecretsResults
 from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
@@ -168,8 +169,9 @@ def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
     if group is whole or group.shown_gain <= 0:
         return ""
     return (
-        f"Hardest hit: {name} that come {number(group.copies)} times: {percent(group.share)} are "
-        f"given back, at least {points(group.shown_gain, 'down')} points more than of those never "
+        f"Hardest hit: {name} with {copies_text(group.copies, group.and_copies)}: "
+        f"{percent(group.share)} are given back, at least "
+        f"{points(group.shown_gain, 'down')} points more than of those never "
         "seen (sampled)."
     )
 

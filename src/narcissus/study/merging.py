@@ -2,8 +2,8 @@
 
 The share that is recovered of one person reads that person's secret off, whatever the guarantee
 of the release. So no number is shown of fewer real people than `groups.least_group`, and none
-that is the difference of two that are: of a total and all other groups, or of groups by two
-columns that overlap but for a few people.
+that follows from those that are by adding and subtracting: of a total and all other groups, or of
+groups by several columns.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
+from narcissus.study.results.base import MergedGroups
+
+COPIES = "number of copies"
 SMALLER = "smaller groups"
 """What merged groups are called."""
 
@@ -54,6 +58,63 @@ def merge(sizes: NDArray[Any], least: int) -> Parts:
         return ()
     alone = [(group,) for group in range(len(sizes)) if group not in some]
     return (*alone, tuple(sorted(some))) if some else tuple(alone)
+
+
+def merge_sides(sides: Sequence[NDArray[Any]], least: int) -> Parts:
+    """Merge groups until each side has nobody in a group, or enough.
+
+    Parameters
+    ----------
+    sides
+        Members of each group, of each side shape (groups,); the first has some wherever any has.
+    least
+        As in `merge`.
+
+    Examples
+    --------
+    >>> merge_sides([np.array([40, 12, 30]), np.array([40, 3, 20])], 10)
+    ((0,), (1, 2))
+    """
+    for nobody in (np.inf, 0.5):  # 0.5: with such a side others are merged until it has enough
+        parts = merge(np.min([np.where(side > 0, side, nobody) for side in sides], axis=0), least)
+        sums = [side[list(part)].sum() for part in parts for side in sides]
+        if all(some == 0 or some >= least for some in sums):
+            return parts
+    return ()
+
+
+def by_copies(
+    sides: Sequence[NDArray[Any]], least: int
+) -> tuple[list[tuple[int, ...]], MergedGroups | None]:
+    """Group documents or images by their number of copies, the smaller groups merged.
+
+    Parameters
+    ----------
+    sides
+        Copies of each, of each side that numbers are shown of, shape (members,); those trained on
+        come first.
+    least
+        Fewest of a side that a group may have.
+
+    Returns
+    -------
+    tuple
+        The numbers of copies of each group, and what was merged; none and None where all come
+        equally often.
+    """
+    numbers = np.unique(sides[0])
+    if len(numbers) < 2:
+        return [], None
+    counts = [np.array([(side == n).sum() for n in numbers], dtype=float) for side in sides]
+    parts = merge_sides(counts, least)
+    groups = sorted(tuple(int(numbers[i]) for i in part) for part in parts)
+    few = sum(len(part) for part in parts if len(part) > 1)
+    return groups, MergedGroups(
+        least=least,
+        merged={COPIES: few} if few else {},
+        left_out=() if parts else (COPIES,),
+        people=len(sides[0]),
+    )
 
 
 def least_difference(table: Counts) -> float:
@@ -122,7 +183,27 @@ def tells_of_fewer(
     """
     if labels is None:
         return False
-    return any(least_difference(_table(labels, other)) < least for other in beside)
+    pairs = any(least_difference(_table(labels, other)) < least for other in beside)
+    return pairs or (len(beside) > 1 and _several_leave_few([labels, *beside], least))
+
+
+def _several_leave_few(divisions: Sequence[NDArray[np.int64]], least: int) -> bool:
+    """Check whether sums over three or more divisions may be about fewer people than ``least``.
+
+    People who are in the same groups form a type. A sum over groups, each with any weight, that is
+    about fewer people gives weight 0 to every type of ``least`` or more. None exists if these
+    equations leave no other type a weight. One up to its scale is counted; of several the
+    smallest is not searched for, and the answer is that there may be one.
+    """
+    types, counts = np.unique(np.stack(divisions, axis=1), axis=0, return_counts=True)
+    groups = np.concatenate([np.eye(column.max() + 1)[column] for column in types.T], axis=1)
+    few = counts < least
+    weights = null_space(groups[~few].T @ groups[~few], rcond=1e-9)
+    left = groups[few] @ weights
+    rank = np.linalg.matrix_rank(left, tol=1e-6) if left.size else 0
+    if rank == 1:
+        return bool(counts[few][(abs(left) > 1e-6).any(axis=1)].sum() < least)
+    return bool(rank)
 
 
 def numbered(parts: Parts, count: int) -> NDArray[np.int64]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 
 class FileSection(BaseModel):
@@ -37,8 +43,35 @@ class PlayedRun(SeededRun):
     )
 
 
+LeastGroup: Any = Field(
+    default=10,
+    ge=1,
+    description="Fewest real people of whom a number is shown: smaller groups are merged, and as "
+    "many others as it takes that none follows by subtraction. 1 shows single people.",
+)
+
+
+def without_default_least_group(self: Any, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """Leave out what is not asked for: earlier studies do not say it."""
+    written: dict[str, Any] = write(self)
+    return {k: v for k, v in written.items() if (k, v) != ("least_group", 10)}
+
+
 class Approval(FileSection):
     """What whoever approves the release accepts: who said so, and why."""
 
     reason: str = Field("", description="Why this limit.")
     origin: str = Field("", description="Who set it, and where.")
+
+
+class GroupsByCopies(FileSection):
+    """Which groups of documents or images are shown, by their number of copies."""
+
+    least_group: int = Field(
+        default=10,
+        ge=1,
+        description="Fewest documents or images of which a number is shown: smaller groups are "
+        "merged, and as many others as it takes that none follows by subtraction. 1 merges none.",
+    )
+
+    _as_before = model_serializer(mode="wrap")(without_default_least_group)

@@ -115,9 +115,12 @@ def _refuse_small_groups(record: Record) -> None:
         for risk in record.results.risks:
             for group in risk.groups:
                 sizes += [group.real.people, *([group.control.people] if group.control else [])]
+    if record.kind in ("image-model", "language-model") and record.results.merged is None:
+        for one in getattr(record.results, "attacks", [record.results]):
+            sizes += [getattr(group, "documents", 0) or group.images for group in one.groups[1:]]
     if any(0 < round(size, 6) < FEW for size in sizes):
         raise InputError(
-            f"the record is of an earlier version and has groups of fewer than {FEW} real people, "
-            "whose numbers would be about each of them: run the study again, which merges them, or "
-            "draw it for internal use (`narcissus report --internal`)"
+            f"the record is of an earlier version and has groups of fewer than {FEW} real people "
+            "or documents, whose numbers would be about each of them: run the study again, which "
+            "merges them, or draw it for internal use (`narcissus report --internal`)"
         )

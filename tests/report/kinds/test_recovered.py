@@ -1,6 +1,7 @@
 """What came back beside fresh ones, on a page: limits outwards, and no gain where none is known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,10 +39,16 @@ def test_without_fresh_ones_there_is_no_gain():
 
 
 @pytest.mark.parametrize(
-    ("copies", "words"), [(0, "all images"), (1, "1 copy"), (2000, "2,000 copies")]
+    ("copies", "more", "words"),
+    [
+        (0, None, "all images"),
+        (1, None, "1 copy"),
+        (2000, None, "2,000 copies"),
+        (1, (3, 9), "1, 3 or 9 copies"),
+    ],
 )
-def test_copies_in_words(copies, words):
-    assert copies_words(copies, "images") == words
+def test_copies_in_words(copies, more, words):
+    assert copies_words(SimpleNamespace(copies=copies, and_copies=more), "images") == words
 
 
 def test_what_is_accepted_is_rounded_down_and_has_its_reason(kept_audit):

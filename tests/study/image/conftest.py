@@ -20,6 +20,7 @@ def study_of(folder, **changes):
         "attempts": {"samples": 100, "keep": 10},
         "pictures": 5,
         "threshold": {"gain": 0.05},
+        "groups": {"least_group": 1},
         "run": {"seed": 4},
         **changes,
     }

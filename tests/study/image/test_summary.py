@@ -7,6 +7,7 @@ import pytest
 
 import narcissus
 from narcissus.evidence import clopper_pearson, each_confidence
+from narcissus.report import render_text
 
 
 def test_every_limit_is_a_claim(audit):
@@ -75,3 +76,14 @@ def test_large_images_are_shrunk(load, tmp_path):
                  attempts={"samples": 5, "keep": 1})  # fmt: skip
     results = narcissus.run(study).record.results
     assert (results.shape, results.shown_shape) == ((100, 8, 1), (33, 2, 1))
+
+
+def test_groups_of_few_images_are_merged(load):
+    audit = narcissus.run(load(duplicates={"each": 6, "copies": [10, 30]}, groups={}))
+    results = audit.record.results
+    groups = [(one.copies, one.and_copies, one.images) for one in results.groups[1:]]
+    assert groups == [(1, None, 18), (10, (30,), 12)]
+    assert min(one.shadows.trials for one in results.groups if one.shadows) >= 10
+    assert results.merged.merged == {"number of copies": 2}
+    assert "10 or 30 copies" in render_text(audit.record)
+    assert set(audit.to_frame()["group"].dropna()) == {"10 or 30 copies"}

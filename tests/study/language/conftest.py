@@ -30,6 +30,7 @@ def study_of(folder, **changes):
         "completion": {"prefix": 31, "window": 9},
         "membership": {"false_alarms": [0.3, 0.01]},
         "threshold": {"gain": 0.05},
+        "groups": {"least_group": 1},
         "run": {"seed": 4},
         **changes,
     }

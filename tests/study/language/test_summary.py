@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+import narcissus
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
 from narcissus.extraction.documents import Division, TextDocument
+from narcissus.report import render_text
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, summarised
 from narcissus.study.results.language import LanguageResults
@@ -44,7 +46,13 @@ def test_a_shadow_model_is_a_trial():
         "completion", "", trained, fresh, recovered, np.zeros(2, dtype=bool), None,
         by_shadows=tuple(by_shadows),
     )  # fmt: skip
-    study = LanguageStudy.model_validate({"data": {"documents": "x"}, "model": {"name": "ngram"}})
+    study = LanguageStudy.model_validate(
+        {
+            "data": {"documents": "x"},
+            "model": {"name": "ngram"},
+            "groups": {"least_group": 1},
+        }
+    )
     division = Division(trained, fresh)
     found = FoundAboutModel("", 1, division, [attacked], {}, {}, (), None, has_reference=False)
     results = summarised(study, found)
@@ -62,3 +70,14 @@ def test_a_shadow_model_is_a_trial():
     said["attacks"][0]["groups"][0]["shadows"]["recovered"][3] = 3
     with pytest.raises(ValidationError, match="does not follow from what each gave away"):
         LanguageResults.model_validate(said, strict=False)
+
+
+def test_groups_of_few_documents_are_merged(load):
+    """Of 30 documents 7 come four times: whether these are printed is about each of them."""
+    audit = narcissus.run(load(groups={}))
+    for attack in audit.record.results.attacks:
+        assert [one.copies for one in attack.groups] == [0]
+        assert attack.merged.left_out == ("number of copies",)
+    assert "groups by “number of copies” are left out" in " ".join(
+        render_text(audit.record).split()
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from narcissus.audits.numbers.language import beside_fresh
+from narcissus.audits.numbers.language import beside_fresh, of_copies
 from narcissus.report.format import percent
 from narcissus.study.results.image import ImageResults
 
@@ -16,7 +16,7 @@ def rows(results: ImageResults) -> Iterator[Row]:
     """Yield the groups: what was reproduced, and what of images never seen."""
     for group in results.groups:
         for row in beside_fresh(group, "reproduced", shadows=group.shadows):
-            yield {"name": "attempts", "copies": group.copies, **row}
+            yield {"name": "attempts", **of_copies(group), **row}
 
 
 def headline(results: ImageResults) -> list[str]:

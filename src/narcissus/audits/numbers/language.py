@@ -18,6 +18,7 @@ from narcissus.report.format import percent
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.image import ImageGroup
 from narcissus.study.results.language import DocumentGroup, LanguageResults
+from narcissus.study.results.recovered import copies_text
 
 Row = dict[str, Any]
 
@@ -27,7 +28,7 @@ def rows(results: LanguageResults) -> Iterator[Row]:
     for attack in results.attacks:
         for group in attack.groups:
             for row in beside_fresh(group, "recovered", reference=group.reference):
-                yield {**row, "name": attack.name, "copies": group.copies}
+                yield {**row, "name": attack.name, **of_copies(group)}
     for one in results.membership:
         yield {"quantity": "above a fresh one", "name": one.score, **sampled(one.above)}
         for rate in one.rates:
@@ -40,6 +41,12 @@ def rows(results: LanguageResults) -> Iterator[Row]:
         yield {"quantity": "canaries named", "name": "likelihood", **said, **at}
     if results.program is not None:
         yield from extraction.rows(results.program)
+
+
+def of_copies(group: DocumentGroup | ImageGroup) -> Row:
+    """Name a group by its number of copies; one of several numbers also in words."""
+    more = group.and_copies
+    return {"copies": group.copies, **({"group": copies_text(group.copies, more)} if more else {})}
 
 
 def beside_fresh(

@@ -43,7 +43,7 @@ def page(record: Record) -> Page:
 def _verdict(record: Record, results: ImageResults) -> Verdict:
     whole, worst = results.whole, results.worst
     numbers = [_counted(whole, "Given back").headline("images")]
-    of = copies_words(worst.copies, "outliers")
+    of = copies_words(worst, "outliers")
     if worst is not whole:
         name = f"Of those with {of}"
         numbers.append(_counted(worst, name).headline("images"))
@@ -101,7 +101,7 @@ def _rule(results: ImageResults) -> str:
 
 def _counted(group: ImageGroup, label: str = "") -> Counted:
     return Counted(
-        label or copies_words(group.copies, "outliers"),
+        label or copies_words(group, "outliers"),
         group.images,
         group.reproduced,
         group.share,

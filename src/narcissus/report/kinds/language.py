@@ -73,7 +73,7 @@ def _verdict(record: Record, results: LanguageResults) -> Verdict:
     ]
     against += [program_words(results)] if results.program_exceeds else []
     worst = results.best.worst
-    of = copies_words(worst.copies, "documents")
+    of = copies_words(worst, "documents")
     return Verdict(
         status=record.status,
         headline=record.verdict,
@@ -115,7 +115,7 @@ def _facts(record: Record, results: LanguageResults) -> Facts:
 
 def _counted(group: DocumentGroup, label: str = "") -> Counted:
     return Counted(
-        label or copies_words(group.copies, "documents"),
+        label or copies_words(group, "documents"),
         group.documents,
         group.recovered,
         group.share,

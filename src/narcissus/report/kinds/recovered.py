@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.format import MISSING, between_points, limits, percent
 from narcissus.report.page import Cell, Facts, Figure, Grid
 from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.results.base import SampledShare
-from narcissus.study.results.recovered import GainOverFresh, shown_gain
+from narcissus.study.results.image import ImageGroup
+from narcissus.study.results.language import DocumentGroup
+from narcissus.study.results.recovered import GainOverFresh, copies_text, shown_gain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -53,9 +55,9 @@ class Counted:
         return [*cells, gain, *self.more]
 
 
-def copies_words(copies: int, of: str) -> str:
-    """Say how often they are in the training data; 0 is all of them."""
-    return {0: f"all {of}", 1: "1 copy"}.get(copies, f"{number(copies)} copies")
+def copies_words(group: DocumentGroup | ImageGroup, of: str) -> str:
+    """Name a group by how often its members are in the training data."""
+    return copies_text(group.copies, group.and_copies) if group.copies else f"all {of}"
 
 
 def facts(

@@ -37,9 +37,10 @@ from narcissus.observer import Observer
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.image.schema import ImageStudy
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.merging import by_copies
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.image import ImageGroup, ImageResults, ShownAttempt
-from narcissus.study.results.recovered import GainOverFresh
+from narcissus.study.results.recovered import GainOverFresh, copies_text
 from narcissus.study.work import agree
 
 _ATTEMPTS, _LEFT_OUT = 1, 2  # keys of random streams
@@ -154,7 +155,7 @@ def verdict_words(results: ImageResults) -> str:
     )
     worst = results.worst
     if worst.copies and worst.shown_gain > 0:
-        copies = "1 copy" if worst.copies == 1 else f"{worst.copies:,} copies"
+        copies = copies_text(worst.copies, worst.and_copies)
         text += (
             f" Of those with {copies}, it gives "
             f"back {worst.reproduced:,} of {worst.images:,}: at least "
@@ -216,7 +217,7 @@ def not_assessed(results: ImageResults) -> list[NotAssessed]:
     """Say what was asked and not answered, and what would answer it."""
     found: list[NotAssessed] = []
     for group in results.groups:
-        of = f" of {group.copies} copies" if group.copies else ""
+        of = f" of {copies_text(group.copies, group.and_copies)}" if group.copies else ""
         if group.fresh is None:
             found.append(
                 NotAssessed(
@@ -257,11 +258,14 @@ def summarised(
 ) -> ImageResults:
     """Make the limits, each for all of them together (Bonferroni), the pictures and the status."""
     trained, fresh = division.trained, division.fresh
-    groups = _groups(trained.copies[found.outliers])
-    by_copies = study.duplicates is None  # else chance gave copies: every fresh image is alike
+    alike = study.duplicates is not None  # chance gave copies: every fresh image is alike
+    sides = [trained.copies[found.outliers], trained.copies[found.shadow_outliers]]
+    sides += [] if alike else [fresh.copies[found.fresh_outliers]]
+    divided, merged = by_copies(sides, study.groups.least_group)
+    groups = [(), *divided]
     claims = 0
     for copies in groups:
-        ours, theirs = _masks(division, found, copies, by_copies=by_copies)
+        ours, theirs = _masks(division, found, copies, alike=alike)
         claims += bool(theirs.any()) + bool((ours & found.shadow_outliers).any())
     each = each_confidence(study.run.confidence, max(1, claims))
     height, width, channels = trained.shape
@@ -284,43 +288,43 @@ def summarised(
         confidence=study.run.confidence,
         claims=claims,
         claim_confidence=each,
-        groups=tuple(
-            _group(division, found, copies, each, by_copies=by_copies) for copies in groups
-        ),
+        groups=tuple(_group(division, found, copies, each, alike=alike) for copies in groups),
         shown_shape=(height // smaller, width // smaller, channels),
         pictures=tuple(_pictures(study.pictures, division, found, smaller)),
         most_gain=None if study.threshold is None else study.threshold.gain,
         grade="sampled",
+        merged=merged,
     )
     return ImageResults(**dict(results), status=results.status_by_numbers)
 
 
-def _groups(copies: NDArray[np.int64]) -> list[int]:
-    """Give the numbers of copies that are told apart; 0 is all outliers."""
-    several = np.unique(copies).tolist()
-    return [0, *(several if len(several) > 1 else [])]
-
-
 def _masks(
-    division: DividedImages, found: AttackedImages, copies: int, *, by_copies: bool
+    division: DividedImages, found: AttackedImages, copies: tuple[int, ...], *, alike: bool
 ) -> tuple[BoolArray, BoolArray]:
     """Say which images trained on are in a group, and which fresh ones it is held against."""
     ours, theirs = division.trained.copies, division.fresh.copies
-    held = theirs == copies if by_copies and copies else np.ones_like(theirs, dtype=np.bool_)
-    mine = ours == copies if copies else np.ones_like(ours, dtype=np.bool_)
-    return mine, found.fresh_outliers & held
+    return (
+        np.isin(ours, copies) | (not copies),
+        found.fresh_outliers & (np.isin(theirs, copies) | alike | (not copies)),
+    )
 
 
 def _group(
-    division: DividedImages, found: AttackedImages, copies: int, each: float, *, by_copies: bool
+    division: DividedImages,
+    found: AttackedImages,
+    copies: tuple[int, ...],
+    each: float,
+    *,
+    alike: bool,
 ) -> ImageGroup:
-    ours, theirs = _masks(division, found, copies, by_copies=by_copies)
+    ours, theirs = _masks(division, found, copies, alike=alike)
     counted = recovered_documents(
         found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
     )
     shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
     return ImageGroup(
-        copies=copies,
+        copies=copies[0] if copies else 0,
+        and_copies=copies[1:] or None,
         images=counted.documents,
         reproduced=counted.recovered,
         share=counted.share,

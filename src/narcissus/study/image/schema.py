@@ -23,7 +23,7 @@ from narcissus.extraction.image_models import HasImageModels
 from narcissus.extraction.reproduced import CloseUnlike
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.sections import Approval, FileSection, SeededRun
+from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun
 
 
 class CaptionedFiles(FileSection):
@@ -122,6 +122,7 @@ class ImageStudy(FileSection):
         description="Attempts that the record and the report show beside the nearest image trained "
         "on and the nearest fresh one. These are the images themselves; 0 shows none.",
     )
+    groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
     threshold: ImageThreshold | None = None
     run: ImageRun = ImageRun()  # pyright: ignore[reportCallIssue]
 

@@ -20,7 +20,7 @@ from narcissus.extraction.language_models import HasModels
 from narcissus.study.extraction import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.sections import Approval, FileSection, SeededRun
+from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun
 
 Rate = Annotated[float, Field(gt=0, lt=1)]
 
@@ -176,6 +176,7 @@ class LanguageStudy(FileSection):
     completion: CompletionSection | Literal[False] = CompletionSection()  # pyright: ignore[reportCallIssue]
     membership: MembershipSection | Literal[False] = MembershipSection()  # pyright: ignore[reportCallIssue]
     program: ProgramSection | None = Field(None, description="Left out: none is run.")
+    groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
     threshold: LanguageThreshold | None = None
     run: LanguageRun = LanguageRun()  # pyright: ignore[reportCallIssue] (has defaults)
 

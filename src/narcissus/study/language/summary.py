@@ -15,7 +15,8 @@ from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.membership import told_apart, told_at
 from narcissus.extraction.recovered import BoolArray, recovered_documents
 from narcissus.study.language.schema import LanguageStudy
-from narcissus.study.results.base import SampledShare
+from narcissus.study.merging import by_copies
+from narcissus.study.results.base import MergedGroups, SampledShare
 from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.language import (
     BesideShadows,
@@ -81,7 +82,11 @@ class FoundAboutModel:
 def summarised(study: LanguageStudy, found: FoundAboutModel) -> LanguageResults:
     """Make the limits, each for all of them together (Bonferroni), and the status."""
     rates = study.membership.false_alarms if study.membership else []
-    groups = [_groups(one) for one in found.attacked]
+    least = study.groups.least_group
+    divided = [
+        by_copies([copies_of(one.trained), copies_of(one.fresh)], least) for one in found.attacked
+    ]
+    groups = [[(), *parts] for parts, _ in divided]
     claims = len(found.trained_scores) * (1 + len(rates)) + len(found.canaries)
     for one, own in zip(found.attacked, groups, strict=True):
         claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
@@ -101,7 +106,8 @@ def summarised(study: LanguageStudy, found: FoundAboutModel) -> LanguageResults:
         claims=claims,
         claim_confidence=each,
         attacks=tuple(
-            _attack(one, own, each) for one, own in zip(found.attacked, groups, strict=True)
+            _attack(one, own, merged, each)
+            for one, own, (_, merged) in zip(found.attacked, groups, divided, strict=True)
         ),
         membership=tuple(
             _score(name, found.trained_scores[name], found.fresh_scores[name], rates, each)
@@ -116,28 +122,32 @@ def summarised(study: LanguageStudy, found: FoundAboutModel) -> LanguageResults:
     return LanguageResults(**dict(results), status=status, grade=grade)
 
 
-def _groups(one: AttackedDocuments) -> list[int]:
-    """Give the numbers of copies that are told apart; 0 is all documents."""
-    several = sorted({document.copies for document in one.trained})
-    return [0, *(several if len(several) > 1 else [])]
+def copies_of(documents: Sequence[TextDocument]) -> NDArray[np.int64]:
+    return np.array([one.copies for one in documents], dtype=np.int64)
 
 
-def _among(documents: Sequence[TextDocument], copies: int) -> BoolArray:
-    return np.array([copies in (0, one.copies) for one in documents], dtype=np.bool_)
+def _among(documents: Sequence[TextDocument], copies: tuple[int, ...]) -> BoolArray:
+    return np.isin(copies_of(documents), copies) | (not copies)
 
 
-def _attack(one: AttackedDocuments, groups: Sequence[int], each: float) -> DocumentAttack:
+def _attack(
+    one: AttackedDocuments,
+    groups: Sequence[tuple[int, ...]],
+    merged: MergedGroups | None,
+    each: float,
+) -> DocumentAttack:
     return DocumentAttack.model_validate(
         {
             "name": one.name,
             "rule": one.rule,
             "groups": tuple(_group(one, copies, each) for copies in groups),
             "ranked": one.ranked,
+            "merged": merged,
         }
     )
 
 
-def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
+def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> DocumentGroup:
     trained, fresh = _among(one.trained, copies), _among(one.fresh, copies)
     found = recovered_documents(
         one.recovered[trained],
@@ -146,7 +156,8 @@ def _group(one: AttackedDocuments, copies: int, each: float) -> DocumentGroup:
         confidence=each,
     )
     return DocumentGroup(
-        copies=copies,
+        copies=copies[0] if copies else 0,
+        and_copies=copies[1:] or None,
         documents=found.documents,
         recovered=found.recovered,
         share=found.share,

@@ -9,6 +9,7 @@ from narcissus.results import NotAssessed
 from narcissus.study.extraction import program_assumptions
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.results.language import DocumentAttack, DocumentGroup, LanguageResults
+from narcissus.study.results.recovered import copies_text
 
 NOT_COVERED = [
     "other attacks: that these recover little says nothing about the next, and nothing here is "
@@ -143,7 +144,7 @@ def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAsse
     for one in results.attacks:
         for group in one.groups:
             if group.fresh is None:
-                of = f"of {group.copies} copies" if group.copies else ""
+                of = f"of {copies_text(group.copies, group.and_copies)}" if group.copies else ""
                 found.append(
                     NotAssessed(
                         f"the baseline of {one.name} for documents {of}".rstrip(),

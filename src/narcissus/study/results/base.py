@@ -54,6 +54,7 @@ LATER = frozenset(
         "decides",
         "margin",
         "fingerprint",
+        "and_copies",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
@@ -141,12 +142,14 @@ class SampledShare(SampledNumber):
 class MergedGroups(ResultModel):
     """Which groups of real people were too small to be shown by themselves."""
 
-    least: Positive = Field(description="Fewest people of whom a number is shown.")
+    least: Positive = Field(
+        description="Fewest people, documents or images of which a number is shown."
+    )
     merged: Mapping[str, Positive] = Field(
-        description="By what people are divided, how many groups were made one."
+        description="By what they are divided, how many groups were made one."
     )
     left_out: tuple[str, ...] = Field(
         description="Divisions that are not shown: one group would remain, or groups of another "
         "division would leave too few by subtraction."
     )
-    people: Positive = Field(description="Different people who were played.")
+    people: Positive = Field(description="Different ones that were played.")

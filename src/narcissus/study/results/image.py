@@ -13,6 +13,7 @@ from narcissus.study.results.base import (
     SLACK,
     Count,
     Level,
+    MergedGroups,
     NonNegative,
     Positive,
     ResultModel,
@@ -20,6 +21,7 @@ from narcissus.study.results.base import (
     Share,
 )
 from narcissus.study.results.recovered import (
+    AndCopies,
     GainOverFresh,
     RecoveredStatus,
     require_gain,
@@ -47,6 +49,8 @@ class ImageGroup(ResultModel):
         "them; null: there is none, or none of them is unlike the images of shadow models."
     )
     gain: GainOverFresh | None
+    and_copies: AndCopies = None
+    later = frozenset({"and_copies"})
 
     @property
     def shown_gain(self) -> float:
@@ -110,6 +114,10 @@ class ImageResults(ResultModel):
     most_gain: Share | None = Field(description="That is accepted; null: not asked.")
     status: RecoveredStatus
     grade: Grade
+    merged: MergedGroups | None = Field(
+        None, description="Null without groups, and in older records."
+    )
+    later = frozenset({"merged"})
 
     @property
     def whole(self) -> ImageGroup:

@@ -11,6 +11,7 @@ from narcissus.study.results.base import (
     SLACK,
     Count,
     Level,
+    MergedGroups,
     NonNegative,
     Positive,
     ResultModel,
@@ -19,6 +20,7 @@ from narcissus.study.results.base import (
 )
 from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.recovered import (
+    AndCopies,
     GainOverFresh,
     RecoveredStatus,
     require_gain,
@@ -67,7 +69,8 @@ class DocumentGroup(ResultModel):
     shadows: BesideShadows | None = Field(
         None, description="The same attack on shadow models; left out where there are none."
     )
-    later = frozenset({"shadows"})
+    and_copies: AndCopies = None
+    later = frozenset({"shadows", "and_copies"})
 
     @property
     def shown_gain(self) -> float:
@@ -109,6 +112,10 @@ class DocumentAttack(ResultModel):
     rule: str = Field(description="When a document counts as recovered.")
     groups: tuple[DocumentGroup, ...] = Field(min_length=1)
     ranked: tuple[RankedBy, ...] = Field(description="By score; empty where nothing is ranked.")
+    merged: MergedGroups | None = Field(
+        None, description="Null without groups, and in older records."
+    )
+    later = frozenset({"merged"})
 
     @property
     def whole(self) -> DocumentGroup:
@@ -195,6 +202,11 @@ class LanguageResults(ResultModel):
     most_quality: Share | None = Field(description="The same, of the program.")
     status: RecoveredStatus
     grade: Grade
+
+    @property
+    def merged(self) -> MergedGroups | None:
+        """What was merged, of the first attack with groups."""
+        return next((one.merged for one in self.attacks if one.merged is not None), None)
 
     @property
     def best(self) -> DocumentAttack:

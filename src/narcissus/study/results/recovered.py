@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from narcissus.study.results.base import SLACK, ResultModel, SampledShare, Signed
+from pydantic import Field
+
+from narcissus.study.results.base import SLACK, Positive, ResultModel, SampledShare, Signed
 
 RecoveredStatus = Literal["exceeded", "too few trials", "inconclusive", "no threshold"]
+
+
+AndCopies = Annotated[
+    tuple[Positive, ...] | None,
+    Field(description="More numbers of copies, of groups that were merged with this small one."),
+]
+
+
+def copies_text(copies: int, more: Sequence[int] | None) -> str:
+    """Write how often the members of a group were trained on.
+
+    >>> copies_text(1, None), copies_text(2, (5, 1000))
+    ('1 copy', '2, 5 or 1,000 copies')
+    """
+    *first, last = (f"{one:,}" for one in (copies, *(more or ())))
+    text = f"{', '.join(first)} or {last}" if first else last
+    return "1 copy" if text == "1" else f"{text} copies"
 
 
 class GainOverFresh(ResultModel):

@@ -17,7 +17,7 @@ from narcissus.evidence.two_samples import TwoSamples
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions
-from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
+from narcissus.study.merging import SMALLER, merge_sides, numbered, tells_of_fewer
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.results.base import MergedGroups
 from narcissus.study.results.synthetic import (
@@ -164,7 +164,7 @@ def _groups(
         sides = tuple(codes[people] for people in scored)
         size = int(codes.max()) + 1
         real, control = (np.bincount(side, minlength=size) for side in sides)
-        parts = _parts(real, control, least)
+        parts = merge_sides([real, control], least)
         shown = tuple(numbered(parts, size)[side] for side in sides)
         near = any(
             tells_of_fewer(own, [other[side] for other in beside if own.size], least)
@@ -183,15 +183,6 @@ def _groups(
                 groups.append(Group(name, label, own, others))
     people = len(scored[0]) + len(scored[1])
     return groups, MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=people)
-
-
-def _parts(real: Labels, control: Labels, least: int) -> Parts:
-    """Merge groups until neither side has too few people in one; a control may have nobody."""
-    parts = merge(np.where(control > 0, np.minimum(real, control), real), least)
-    if all(not 0 < control[list(part)].sum() < least for part in parts):
-        return parts
-    few: NDArray[Any] = np.minimum(real, np.maximum(control, 0.5))
-    return merge(few, least)  # of nobody it is nobody
 
 
 def _share(won: Mask, confidence: float) -> CountedShare | None:

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from narcissus.study.sections import Approval, SeededRun
-from narcissus.study.table.schema import (
-    BinsSpec,
+from narcissus.study.sections import (
+    Approval,
     LeastGroup,
-    Strictly,
+    SeededRun,
     without_default_least_group,
 )
+from narcissus.study.table.schema import BinsSpec, Strictly
 from narcissus.synthetic.risks import RiskName
 from narcissus.tables.spelling import ReadAs
 

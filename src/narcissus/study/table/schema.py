@@ -20,26 +20,18 @@ from pydantic import (
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.sections import Approval, FileSection, PlayedRun
+from narcissus.study.sections import (
+    Approval,
+    FileSection,
+    LeastGroup,
+    PlayedRun,
+    without_default_least_group,
+)
 from narcissus.study.signatures import Option
 from narcissus.tables.spelling import ReadAs
 
 DEFAULT_TRIALS = 100
 DEFAULT_TRAINING = 10
-
-
-LeastGroup: Any = Field(
-    default=10,
-    ge=1,
-    description="Fewest real people of whom a number is shown: smaller groups are merged, and as "
-    "many others as it takes that none follows by subtraction. 1 shows single people.",
-)
-
-
-def without_default_least_group(self: Any, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    """Leave out what is not asked for: earlier studies do not say it."""
-    written: dict[str, Any] = write(self)
-    return {k: v for k, v in written.items() if (k, v) != ("least_group", 10)}
 
 
 class Strictly(FileSection):
