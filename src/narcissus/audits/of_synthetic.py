@@ -103,7 +103,7 @@ def audit_synthetic(
 
 
 def _accepted(at_most: float | None, threshold: Mapping[str, Any] | None) -> object:
-    """Give the threshold, from either way of saying it."""
+    """Return the threshold, from either way of saying it."""
     if at_most is None:
         return threshold
     if threshold is not None:

@@ -219,7 +219,7 @@ def audit(
 
 
 def _signature() -> Signature:
-    """Give what a notebook shows of `audit` and completes: every argument by its name."""
+    """Return what a notebook shows of `audit` and completes: every argument by its name."""
     data, *own = list(signature(audit).parameters.values())[:-1]
     named = [
         Parameter(
@@ -237,7 +237,6 @@ audit.__signature__ = _signature()  # pyright: ignore[reportFunctionMemberAccess
 
 
 def _study(data: object, arguments: Arguments) -> dict[str, Any]:
-    """Give the study that some arguments stand for, as a dictionary."""
     given: dict[str, Any] = {name: None for name in Arguments.__annotations__} | {**arguments}
     for name in sorted(given.keys() - Arguments.__annotations__.keys()):
         raise InputError(_no_argument(name))
@@ -264,7 +263,7 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
 
 
 def _one_mechanism(mechanism: object) -> object:
-    """Give the section [mechanism]; a list is no part of it."""
+    """Return the section [mechanism]; a list is no part of it."""
     if isinstance(mechanism, list | tuple):
         raise InputError(
             "`mechanism` is one mechanism, got a list: give a list of levels as an option of one, "
@@ -274,7 +273,7 @@ def _one_mechanism(mechanism: object) -> object:
 
 
 def _source(data: object) -> dict[str, object]:
-    """Give the key of the section [data] that says where the table is."""
+    """Return the key of the section [data] that says where the table is."""
     if is_frame(data) or isinstance(data, Table):
         return {"frame": data}
     if isinstance(data, Path) or (isinstance(data, str) and not data.startswith("statsmodels:")):
@@ -288,7 +287,7 @@ def _source(data: object) -> dict[str, object]:
 
 
 def _listed(argument: str, names: object) -> list[str]:
-    """Give names as a list; a lone string is a mistake, not a list of letters."""
+    """Return names as a list; a lone string is a mistake, not a list of letters."""
     if isinstance(names, str):
         raise InputError(f'`{argument}` must be a list: write ["{names}"]')
     if not isinstance(names, Sequence):
@@ -297,7 +296,7 @@ def _listed(argument: str, names: object) -> list[str]:
 
 
 def _no_argument(name: str) -> str:
-    """Say that there is no such argument, and where its like belongs."""
+    """State that there is no such argument, and where its like belongs."""
     for section, field in study_kind("table").model.model_fields.items():
         if section in Arguments.__annotations__ and name in _keys(field.annotation):
             return f"`{name}` belongs to `{section}`: write {section}={{'{name}': ...}}"
@@ -315,7 +314,7 @@ def _no_argument(name: str) -> str:
 
 
 def _keys(section: Any) -> set[str]:
-    """Give the keys of a section of the study, by its type; of a dictionary of them, each one's."""
+    """Return keys of a section of the study, by its type; of a dictionary of them, each one's."""
     if isinstance(section, type) and issubclass(section, BaseModel):
         return set(section.model_fields)
     return set[str]().union(*map(_keys, getattr(section, "__args__", ())))

@@ -63,11 +63,11 @@ class Audit:
         return f'<iframe title="Report" srcdoc="{page}" width="100%" height="600"></iframe>'
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the record as plain values."""
+        """Return the record as plain values."""
         return self.record.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the numbers that one wants to plot, in long form: a row for each number.
+        """Return the numbers that one wants to plot, in long form: a row for each number.
 
         Returns
         -------

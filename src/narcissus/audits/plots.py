@@ -17,7 +17,7 @@ from narcissus.study.record import Record
 
 
 def figures_of(record: Record) -> dict[str, Figure]:
-    """Give the figures of a record's report by their names, in the order of the report."""
+    """Return the figures of a record's report by their names, in the order of the report."""
     blocks = (
         block for section in page_of(record, internal=True).sections for block in section.blocks
     )
@@ -54,13 +54,11 @@ class _OnAxes:
         self._ax = ax
 
     def subplots(self, rows: int = 1, columns: int = 1, **_: Any) -> Axes:
-        """Give the axes."""
         if rows * columns > 1:
             raise InputError("this figure needs several axes: leave out `ax`")
         return self._ax
 
     def add_subplot(self) -> Axes:
-        """Give the axes."""
         return self._ax
 
     def legend(self, **options: Any) -> None:

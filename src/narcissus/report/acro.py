@@ -36,20 +36,11 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
 
     Nothing is ever passed: what exceeds its threshold fails, all else is for a person to review.
 
-    Parameters
-    ----------
-    record
-        As read from ``source``.
-    source
-        The file, which goes into the folder byte by byte; when it was changed last is the time
+    record: as read from ``source``.
+    source: the file, which goes into the folder byte by byte; when it was changed last is the time
         that ACRO shows, since a record holds none.
-    folder
-        Where to write; made if it is missing.
-
-    Raises
-    ------
-    InputError
-        The folder holds outputs of another program.
+    folder: where to write; made if it is missing.
+    Raises InputError: the folder holds outputs of another program.
     """
     _require_ours(folder)
     files = {
@@ -76,7 +67,6 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
 
 
 def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, Any]:
-    """Give a record as one output of ACRO, of type "custom"."""
     status = "fail" if record.status == "exceeded" else "review"
     words = STATUS[record.status][1].replace(";", ",")  # the viewer parts the summary at each
     numbers = [
@@ -116,7 +106,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
 
 
 def _mapping(record: Record) -> list[dict[str, str]]:
-    """Give the items of all frameworks with their findings."""
+    """Return the items of all frameworks with their findings."""
     keys = ("item", "asks", "finding", "grade", "otherwise")
     return [
         {"framework": section.title, **dict(zip(keys, map(str, row), strict=True))}

@@ -37,18 +37,10 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
     and contradictions stand with it, and where statements contradict each other no number is
     called proved.
 
-    Parameters
-    ----------
-    record
-        From a run, or read from a file.
-    internal
-        Draw also what must not be shown, see `narcissus.report.page_of`.
-
-    Returns
-    -------
-    Page
-        Who is hurt most first, then what was released, what an attacker gets beside what can be
-        guessed, what nobody can exceed, what was not assessed, and who decides.
+    record: from a run, or read from a file.
+    internal: draw also what must not be shown, see `narcissus.report.page_of`.
+    Returns Page: who is hurt most first, then what was released, what an attacker gets beside what
+        can be guessed, what nobody can exceed, what was not assessed, and who decides.
     """
     record = record if internal else to_show(record)
     whole, shown = (
@@ -90,14 +82,14 @@ def render_brief(record: Record, *, internal: bool = False) -> str:
 
 
 def at_decisive(record: Record) -> Record:
-    """Give a record without the settings of a sweep that its status is not about."""
+    """Return a record without the settings of a sweep that its status is not about."""
     if not isinstance(record.results, TableResults):
         return record
     return record.model_copy(update={"results": TableResults(record.results.decisive)})
 
 
 def _odds(whole: Page, record: Record) -> tuple[str, Grade] | None:
-    """Give the plain odds where the status is from, if the headline does not say them."""
+    """Return the plain odds where the status is from, if the headline does not say them."""
     if not isinstance(record.results, TableResults):
         return whole.verdict.odds
     odds = record.results.decisive.odds
@@ -112,13 +104,13 @@ def _without_worst(headline: str) -> str:
 
 
 def no_stronger(grade: Grade, record: Record) -> Grade:
-    """Give the grade of a number, which proves nothing where statements are at odds."""
+    """Return the grade of a number, which proves nothing where statements are at odds."""
     is_proof = FROM_STRONG.index(grade) <= FROM_STRONG.index("proved if")
     return weakest([grade, "not assessed"]) if record.contradictions and is_proof else grade
 
 
 def _numbers(whole: Page, record: Record) -> Grid:
-    """Give the numbers of the report's verdict, each with its grade in words."""
+    """Return the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
     shown = numbers[:MOST_NUMBERS]
     more = len(numbers) - len(shown)
@@ -134,12 +126,12 @@ def _numbers(whole: Page, record: Record) -> Grid:
 
 
 def _graded(grade: Grade) -> str:
-    """Give a grade with its sign and what it means, in a few words."""
+    """Return a grade with its sign and what it means, in a few words."""
     return f"{SIGNS[grade]} {grade}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
 
 
 def _limits(subject: Subject, record: Record) -> Iterator[Block]:
-    """Say what limits every attacker, and what must hold for it."""
+    """Return what limits every attacker, and what must hold for it."""
     if not subject.limits:
         yield Text(
             ["Nothing here limits every attacker: one who was not tried may get everything."]
@@ -162,7 +154,6 @@ def _missing(subject: Subject, record: Record) -> Iterator[Block]:
 
 
 def _first(items: Sequence[str], most: int = MOST_ITEMS) -> list[str]:
-    """Give the first items, and say how many more there are."""
     left = len(items) - most
     return [*items[:most], *([f"and {left} more, in the report"] if left > 0 else [])]
 
@@ -180,12 +171,12 @@ def _decision(record: Record) -> list[tuple[str, str]]:
 
 
 def _asked(key: str) -> str:
-    """Say what a key of a threshold is about."""
+    """Describe what a key of a threshold is about."""
     return "excess" if key == "at_most" else key.replace("_", " ")
 
 
 def accepted(record: Record) -> str:
-    """Say what was accepted beforehand, why and by whom; or that nothing was."""
+    """Describe what was accepted beforehand, why and by whom; or that nothing was."""
     said: Any = record.study.get("threshold") or {}
     if isinstance(record.results, GameResults):
         return f"the statement: {record.results.statement.words}"

@@ -56,7 +56,6 @@ def short(label: str, most: int = 46) -> str:
 
 
 def values_of(ranges: Sequence[Range | None]) -> list[float]:
-    """Give every number in some ranges."""
     found = [(r.share, r.low, r.high) for r in ranges if r is not None]
     return [v for triple in found for v in triple if v is not None]
 
@@ -120,20 +119,13 @@ def histograms(
 ) -> None:
     """Draw how many targets were recovered in how many trials, a row for each attack.
 
-    Parameters
-    ----------
-    figure
-        Empty.
-    rows
-        From top to bottom: label, numbers of targets, numbers of trials, whether it is the ceiling.
-    people
-        Targets in a trial.
-    edge
-        A proved number of targets.
-    edge_words
-        What is written at the edge.
-    threshold
-        A number of targets that is allowed.
+    figure: empty.
+    rows: from top to bottom: label, numbers of targets, numbers of trials, whether it is the
+        ceiling.
+    people: targets in a trial.
+    edge: a proved number of targets.
+    edge_words: what is written at the edge.
+    threshold: a number of targets that is allowed.
     """
     axes = figure.subplots()
     every = [t for _, targets, _, _ in rows for t in targets]

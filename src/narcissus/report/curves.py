@@ -50,25 +50,15 @@ def curves(
 ) -> None:
     """Draw shares against a setting that grows to the right (less noise).
 
-    Parameters
-    ----------
-    figure
-        Empty.
-    lines
-        What is drawn, each with a value for each setting.
-    places
-        Where each setting stands on the horizontal axis, such as log10 of epsilon.
-    labels
-        What is written below each setting.
-    apart
-        The setting, by its number, that belongs on no scale (no noise); its points are not joined
-        with the others.
-    axis
-        Title of the horizontal axis.
-    proved
-        For each setting the proved share; hatched above.
-    threshold
-        A share that is allowed.
+    figure: empty.
+    lines: what is drawn, each with a value for each setting.
+    places: where each setting stands on the horizontal axis, such as log10 of epsilon.
+    labels: what is written below each setting.
+    apart: the setting, by its number, that belongs on no scale (no noise); its points are not
+        joined with the others.
+    axis: title of the horizontal axis.
+    proved: for each setting the proved share; hatched above.
+    threshold: a share that is allowed.
     """
     axes = figure.subplots()
     x = np.asarray(places, dtype=float)

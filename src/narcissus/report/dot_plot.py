@@ -51,22 +51,13 @@ def dot_plot(
 ) -> None:
     """Draw a row for each attack, column or group.
 
-    Parameters
-    ----------
-    figure
-        Empty.
-    rows
-        From top to bottom.
-    without
-        What the open squares are.
-    with_it
-        What the circles are.
-    edge
-        A proved share that no attacker exceeds.
-    edge_words
-        What is written at the edge.
-    threshold
-        A share that is allowed.
+    figure: empty.
+    rows: from top to bottom.
+    without: what the open squares are.
+    with_it: what the circles are.
+    edge: a proved share that no attacker exceeds.
+    edge_words: what is written at the edge.
+    threshold: a share that is allowed.
     """
     axes = figure.subplots()
     places = _places(axes, rows)
@@ -93,7 +84,7 @@ def dot_plot(
 
 
 def _places(axes: Axes, rows: Sequence[Row]) -> list[float]:
-    """Give each row its height, and write the headings between them."""
+    """Compute the height of each row, and write the headings between them."""
     places: list[float] = []
     place = 0.0
     for row in rows:

@@ -16,7 +16,7 @@ PROVENANCE = "Provenance"
 
 
 def assessment(record: Record) -> Section:
-    """Say what was assessed, what was not (with the remedy), and what nothing here covers."""
+    """Return what was assessed, what was not (with the remedy), and what nothing here covers."""
     blocks: list[Items] = []
     if record.contradictions:
         title = "Statements of this record that contradict each other"
@@ -59,7 +59,6 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def grades() -> list[Text | Facts]:
-    """Say what the grades mean."""
     return [
         Text(["How far each number can be trusted is written beside it:"]),
         Facts([(grade, text) for grade, text in GRADES.items()]),
@@ -67,7 +66,7 @@ def grades() -> list[Text | Facts]:
 
 
 def provenance(record: Record) -> Section:
-    """Say what is needed to get the same numbers again, and the study as it was played."""
+    """Return what is needed to get the same numbers again, and the study as it was played."""
     made = record.provenance
     packages = ", ".join(f"{name} {version}" for name, version in made.packages.items())
     rows = [

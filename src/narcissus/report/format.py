@@ -44,7 +44,7 @@ _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILIN
 
 
 def percent(share: float | None, rounding: Rounding = "nearest") -> str:
-    """Give a share as a percentage with one decimal; tiny shares keep two figures.
+    """Return a share as a percentage with one decimal; tiny shares keep two figures.
 
     Only an exact 0 is written as 0%, and only an exact 1, or a limit rounded up, as 100%.
     """
@@ -64,7 +64,7 @@ def percent(share: float | None, rounding: Rounding = "nearest") -> str:
 
 
 def limits(low: float | None, high: float | None) -> str:
-    """Give confidence limits of a share, rounded outwards."""
+    """Return confidence limits of a share, rounded outwards."""
     if low is None and high is None:
         return MISSING
     if low is None:
@@ -75,7 +75,7 @@ def limits(low: float | None, high: float | None) -> str:
 
 
 def with_limits(share: float | None, low: float | None, high: float | None) -> str:
-    """Give a share with its limits, short enough for a table: '54.5% (53.3–55.7)'."""
+    """Return a share with its limits, short enough for a table: '54.5% (53.3–55.7)'."""
     if share is None:
         return MISSING
     if low is None or high is None:
@@ -85,7 +85,7 @@ def with_limits(share: float | None, low: float | None, high: float | None) -> s
 
 
 def points(difference: float | None, rounding: Rounding = "nearest") -> str:
-    """Give a difference of shares in percentage points, signed."""
+    """Return a difference of shares in percentage points, signed."""
     if difference is None:
         return MISSING
     nearest = f"{round(100 * difference, 1):.1f}"
@@ -96,19 +96,19 @@ def points(difference: float | None, rounding: Rounding = "nearest") -> str:
 
 
 def between_points(low: float, high: float) -> str:
-    """Give the limits of a difference in percentage points, rounded outwards."""
+    """Return the limits of a difference in percentage points, rounded outwards."""
     return f"{points(low, 'down')} to {points(high, 'up')}"
 
 
 def number(value: float) -> str:
-    """Give a number for a reader: whole ones with separators, others with four figures."""
+    """Return a number for a reader: whole ones with separators, others with four figures."""
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:.4g}"
 
 
 def cell(value: Cell, *, is_percent: bool = False) -> str:
-    """Give a table's cell as text."""
+    """Return a table's cell as text."""
     if value is None:
         return MISSING
     if isinstance(value, str):
@@ -117,7 +117,7 @@ def cell(value: Cell, *, is_percent: bool = False) -> str:
 
 
 def contradicted(contradictions: Sequence[str]) -> str:
-    """Give the widest contradiction, and how many more there are; they are listed further down."""
+    """Return widest contradiction, and how many more there are; they are listed further down."""
     first, *more = contradictions
     if not more:
         return first

@@ -38,7 +38,7 @@ class RealFigure(NamedTuple):
     where: tuple[str, ...]
 
     def is_at(self, path: str) -> bool:
-        """Tell whether a place of the record is one of the figure's."""
+        """Return whether a place of the record is one of the figure's."""
         bare = ".".join(part for part in path.split(".") if not part.isdecimal())
         return any(fnmatchcase(bare, pattern) for pattern in self.where)
 
@@ -92,7 +92,6 @@ def figures_of(record: Record) -> list[RealFigure]:
 
 
 def given_away(figures: Sequence[RealFigure]) -> Section:
-    """Make the section of a page from its figures."""
     if not figures:
         text = "Nothing: no figure here depends on anybody's record."
         return Section(TITLE, [Text([text])])
@@ -182,7 +181,7 @@ def _scored(record: Record) -> RealFigure:
 
 
 def merged_words(merged: MergedGroups, people: str = "people") -> str:
-    """Say which groups of real people were too small to be shown by themselves."""
+    """Describe which groups of real people were too small to be shown by themselves."""
     name = f", “{SMALLER}”" if people == "people" else ""
     said = [f"{count} groups by “{by}” are one{name}" for by, count in merged.merged.items()]
     said += [f"groups by “{by}” are left out" for by in merged.left_out]

@@ -44,7 +44,7 @@ def environment() -> Environment:
 
 
 def _cell(value: Cell, *, is_percent: bool = False) -> str:
-    """Give a table's cell; a browser would break a line after the dash of a range."""
+    """Return a table's cell; a browser would break a line after the dash of a range."""
     return cell(value, is_percent=is_percent).replace(EN_DASH, EN_DASH + WORD_JOINER)
 
 
@@ -57,14 +57,14 @@ class _Blocks:
         self.told: dict[str, bool] = {}  # every word so far, and whether paper has its meaning
 
     def end_of_section(self) -> list[tuple[str, str]]:
-        """Give the words that are new, with what they mean, for paper; the next part asks anew."""
+        """Return words that are new, with what they mean, for paper; the next part asks anew."""
         new = [entry for entry, is_told in self.told.items() if not is_told]
         self.told = dict.fromkeys(self.told, True)
         self.known = set()
         return [(entry, meaning_of(entry)) for entry in new]
 
     def text(self, text: str) -> Markup:
-        """Give a text whose words can be asked what they mean, where they stand."""
+        """Return a text whose words can be asked what they mean, where they stand."""
         parts, end = [Markup()], 0
         for start, stop, entry in () if text.startswith("narcissus ") else words_in(text):
             if entry not in self.known:
@@ -73,7 +73,7 @@ class _Blocks:
         return Markup().join([*parts, escape(text[end:])])
 
     def term(self, entry: str, shown: str, look: str = "") -> Markup:
-        """Give a word that shows its meaning when it is pressed."""
+        """Return a word that shows its meaning when it is pressed."""
         self.known.add(entry)
         self.words += 1
         self.told.setdefault(entry, False)
@@ -82,7 +82,7 @@ class _Blocks:
 
     @staticmethod
     def has_pictures(page: Page) -> bool:
-        """Say whether a page shows single images of the data."""
+        """Return whether a page shows single images of the data."""
         return any(isinstance(one, Pictures) for part in page.sections for one in part.blocks)
 
     def html(self, block: Block, level: int = 3, *, is_folded: bool = False) -> Markup:

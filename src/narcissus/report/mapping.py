@@ -37,23 +37,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FrameworkItem:
-    """An item of a framework, of ``frameworks.toml``.
+    """An item of a framework, of ``frameworks.toml``."""
 
-    Attributes
-    ----------
-    item
-        Its name there.
-    asks
-        What it is about, in our words.
-    finding
-        Which finding of a record answers a part of it; empty for none, ever.
-    otherwise
-        What would assess it, or the rest of it.
-    """
-
-    item: str
-    asks: str
-    finding: str = ""
+    item: str  # Its name there
+    asks: str  # What it is about, in our words
+    finding: str = ""  # Which finding of a record answers a part of it; empty for none, ever
+    # What would assess it, or the rest of it
     otherwise: str = (
         "the organisation's own documents; nothing that is computed from a release answers it"
     )
@@ -79,17 +68,9 @@ class Answered:
 def mapping_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into a page of frameworks, each item beside its finding and grade.
 
-    Parameters
-    ----------
-    record
-        From a run, or read from a file.
-    internal
-        Draw also what must not be shown, see `narcissus.report.page_of`.
-
-    Returns
-    -------
-    Page
-        The verdict, then a table for each framework.
+    record: from a run, or read from a file.
+    internal: draw also what must not be shown, see `narcissus.report.page_of`.
+    Returns Page: the verdict, then a table for each framework.
     """
     record = record if internal else to_show(record)
     whole, found = page_of(record, internal=internal), answers(record)
@@ -117,7 +98,8 @@ def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
 
 
 def answers(record: Record) -> dict[str, Answered]:
-    """Give what a record says, by the names that items use; what it says nothing about is left out.
+    """Return what a record says, by the names that items use; what it says nothing about is left
+    out.
 
     No grade is stronger than the record allows: where statements contradict each other, nothing is
     proved.
@@ -145,7 +127,7 @@ def answers(record: Record) -> dict[str, Answered]:
 
 
 def _testing(record: Record) -> dict[str, Answered]:
-    """Give what attacks reached: the sampled numbers of the verdict."""
+    """Return what attacks reached: the sampled numbers of the verdict."""
     numbers = page_of(at_decisive(record), internal=True).verdict.numbers
     sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
@@ -184,7 +166,7 @@ def _game(results: GameResults, record: Record) -> dict[str, Answered]:
 
 
 def _model(results: object, record: Record) -> dict[str, Answered]:
-    """Give what is recovered of a model's training data, whole records."""
+    """Return what is recovered of a model's training data, whole records."""
     reached = _testing(record).get("testing")
     if reached is None:
         return {}
@@ -208,7 +190,7 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
 
 
 def _synthetic(results: SyntheticResults, record: Record) -> dict[str, Answered]:
-    """Give each risk: of several secrets the one with the largest excess."""
+    """Return each risk: of several secrets the one with the largest excess."""
     found: dict[str, Answered] = {}
     ordered = sorted(results.risks, key=lambda r: -1.0 if r.excess is None else r.excess.low)
     for risk in ordered:  # the worst comes last, and stays

@@ -61,7 +61,7 @@ class Grid:
     """In HTML, shown on demand: for long tables that few readers need."""
 
     def where_known(self, *columns: str) -> Grid:
-        """Give the same table without those of these columns that hold nothing."""
+        """Return the same table without those of these columns that hold nothing."""
         empty = {
             place
             for place, column in enumerate(self.columns)
@@ -106,40 +106,21 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of the record.
+    """An image of the record."""
 
-    Attributes
-    ----------
-    png
-        A PNG file in base64.
-    alt
-        What it shows, for a reader who cannot see it.
-    """
-
-    png: str
-    alt: str
+    png: str  # A PNG file in base64
+    alt: str  # What it shows, for a reader who cannot see it
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """Images in rows, each row of them to be compared.
+    """Images in rows, each row of them to be compared."""
 
-    Attributes
-    ----------
-    caption
-        What they show, as a sentence.
-    columns
-        What each column of images is.
-    rows
-        For each row its images, one a column, and its notes.
-    notes
-        What the notes are: the headings of the last columns.
-    """
-
-    caption: str
-    columns: Sequence[str]
+    caption: str  # What they show, as a sentence
+    columns: Sequence[str]  # What each column of images is
+    # For each row its images, one a column, and its notes
     rows: Sequence[tuple[Sequence[Picture], Sequence[Cell]]]
-    notes: Sequence[str]
+    notes: Sequence[str]  # What the notes are: the headings of the last columns
 
     @property
     def table(self) -> Grid:

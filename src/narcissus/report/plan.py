@@ -20,7 +20,7 @@ SCRIPTS = ("plan.js", "plan_page.js")
 
 
 def plan_script() -> str:
-    """Give the script of the page, of files that run one after the other."""
+    """Return the script of the page, of files that run one after the other."""
     folder = files("narcissus.report") / "templates"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
@@ -28,18 +28,10 @@ def plan_script() -> str:
 def plan_html(version: str, secret: Secret = "value") -> str:
     """Draw the page.
 
-    Parameters
-    ----------
-    version
-        Of this package, which the page names.
-    secret
-        What the page asks first: ``"value"`` or ``"membership"``; it can be changed there.
-
-    Returns
-    -------
-    str
-        A whole document without references to anything outside it. Its policy lets nothing run but
-        this very script, and nothing be fetched or sent.
+    version: of this package, which the page names.
+    secret: what the page asks first: ``"value"`` or ``"membership"``; it can be changed there.
+    Returns str: a whole document without references to anything outside it. Its policy lets nothing
+        run but this very script, and nothing be fetched or sent.
     """
     script = plan_script()
     cited = {

@@ -37,31 +37,19 @@ class EveryAttacker:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a record is about, for somebody who decides.
+    """What a record is about, for somebody who decides."""
 
-    Attributes
-    ----------
-    released
-        What is released, a sentence.
-    worst
-        Who is hurt most, a sentence; empty where nobody looked.
-    groups
-        Whether groups of people were looked at.
-    limits
-        What no attacker exceeds; empty where nothing limits all of them.
-    no_ground
-        Why it is no ground to decide on a release about people; empty where it is one.
-    """
-
-    released: str
-    worst: str = ""
-    groups: bool = False
+    released: str  # What is released, a sentence
+    worst: str = ""  # Who is hurt most, a sentence; empty where nobody looked
+    groups: bool = False  # Whether groups of people were looked at
+    # What no attacker exceeds; empty where nothing limits all of them
     limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
+    # Why it is no ground to decide on a release about people; empty where it is one
     no_ground: str = ""
 
 
 def subject_of(record: Record) -> Subject | None:
-    """Give what a record is about; None for a kind that says nothing of it."""
+    """Return what a record is about; None for a kind that says nothing of it."""
     describe = _KINDS.get(type(record.results))
     if describe is None:
         return None
@@ -102,7 +90,7 @@ def _worst_group(one: SettingResult) -> str:
 
 
 def _recovered(group: GroupResult, _: str, attack: GroupAttack) -> str:
-    """Say what is recovered of a group, beside what is got without the release."""
+    """Describe what is recovered of a group, beside what is got without the release."""
     chance = 0.0 if attack.by_chance is None else attack.by_chance.share
     return (
         f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
@@ -165,7 +153,7 @@ def _secrets(results: SecretsResults, record: Record) -> Subject:
 
 
 def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
-    """Say which copies are given away most."""
+    """Describe which copies are given away most."""
     if group is whole or group.shown_gain <= 0:
         return ""
     return (

@@ -108,12 +108,8 @@ def _keep_used_ids(svg: str, prefix: str) -> str:
 def svg_of(figure: Figure, prefix: str) -> str:
     """Draw a figure as an inline ``<svg>`` element.
 
-    Parameters
-    ----------
-    figure
-        What to draw.
-    prefix
-        Begins every id in the element; unique in the page.
+    figure: what to draw.
+    prefix: begins every id in the element; unique in the page.
     """
     text = _raw(figure)
     text = text[text.index("<svg") :]

@@ -54,7 +54,7 @@ def _items(title: str, items: Sequence[str], mark: str) -> Iterator[str]:
 
 
 def _cells(table: Grid) -> tuple[list[str], list[list[str]]]:
-    """Give the head and the body of a table as texts, the grades as a last column."""
+    """Return the head and the body of a table as texts, the grades as a last column."""
     head = list(table.columns)
     shares = [name in table.percent for name in head]
     body = [
@@ -68,7 +68,7 @@ def _cells(table: Grid) -> tuple[list[str], list[list[str]]]:
 
 
 def _words(text: str) -> int:
-    """Give the length of the longest word; a non-breaking space joins words."""
+    """Return the length of the longest word; a non-breaking space joins words."""
     return max((len(word) for word in text.split(" ")), default=0)
 
 
@@ -203,7 +203,6 @@ def verdict_text(page: Page) -> str:
 
 
 def page_text(page: Page) -> str:
-    """Draw a page as text."""
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
     lines += ["", *_verdict(page.verdict)]

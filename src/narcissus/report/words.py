@@ -81,5 +81,5 @@ def words_in(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def meaning_of(entry: str) -> str:
-    """Say what a word, or a grade, means."""
+    """Describe what a word, or a grade, means."""
     return (MEANINGS | {**GRADES})[entry]

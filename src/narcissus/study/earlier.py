@@ -52,7 +52,6 @@ def _table_attack(name: str, section: Any) -> Any:
 
 
 def table(study: Written) -> Written:
-    """Give a table study."""
     now = {**study}
     for section in ("prior", "mechanism"):
         if section in now:
@@ -64,7 +63,7 @@ def table(study: Written) -> Written:
 
 
 def game(study: Written) -> Written:
-    """Give a game: its own parts have their options beside their names, at any depth."""
+    """Return a game: its own parts have their options beside their names, at any depth."""
 
     def walk(value: Any) -> Any:
         if isinstance(value, dict):
@@ -77,7 +76,7 @@ def game(study: Written) -> Written:
 
 
 def channel(study: Written) -> Written:
-    """Give a study of a channel: its mechanism is a section."""
+    """Return a study of a channel: its mechanism is a section."""
     now = {**study}
     section = now.get("channel")
     if isinstance(section, dict) and isinstance(section.get("mechanism"), str):
@@ -90,7 +89,7 @@ def channel(study: Written) -> Written:
 
 
 def extraction(study: Written) -> Written:
-    """Give a study of an extraction: its relation is a section."""
+    """Return a study of an extraction: its relation is a section."""
     now = {**study}
     if isinstance(now.get("relation"), str):
         now["relation"] = {"name": now["relation"]}
@@ -112,16 +111,11 @@ KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": ta
 
 
 def is_study_of(record: Record, kind: str, study: Any, folder: Path) -> bool:
-    """Say whether a record of version 0.1 is one of a study: whether both say the same today.
+    """Return whether a record of version 0.1 is one of a study: whether both say the same today.
 
-    Parameters
-    ----------
-    record
-        The record.
-    kind, study
-        The kind and the settings of the study, as they were read.
-    folder
-        Where the study lies.
+    record: the record.
+    kind, study: the kind and the settings of the study, as they were read.
+    folder: where the study lies.
     """
     if record.kind != kind or kind not in KINDS:
         return False
@@ -138,7 +132,7 @@ def _written(study: BaseModel) -> dict[str, Any]:
 
 
 def _with_infinities(study: Written) -> Written:
-    """Give the levels without noise of a table's release, for which a record holds None."""
+    """Return the levels without noise of a table's release, for which a record holds None."""
     release = study.get("mechanism")
     if not isinstance(release, dict) or "noise" not in release:
         return study

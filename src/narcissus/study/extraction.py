@@ -219,7 +219,7 @@ def _words(evidence: ExtractionEvidence) -> str:
 
 
 def program_assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
-    """Say what the verdict takes as given; no run of a program can be traced to another."""
+    """Describe what the verdict takes as given; no run of a program can be traced to another."""
     if evidence.grade == "proved":
         return ()
     shared = ", and draw nothing from the start of the interpreter that they share"
@@ -235,7 +235,7 @@ def program_assumptions(evidence: ExtractionEvidence) -> tuple[str, ...]:
 
 
 def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
-    """Say what the runs of a program left open, and what would answer it."""
+    """Return what the runs of a program left open, and what would answer it."""
     missing = list(evidence.not_assessed)
     if isinstance(evidence.success_on_shadow, NotAssessed):
         missing.append(evidence.success_on_shadow)
@@ -260,7 +260,6 @@ def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
 
 
 def extraction_results(evidence: ExtractionEvidence, relation: OutputRelation) -> ExtractionResults:
-    """Give the results of a record, of evidence."""
     shadow, walls = evidence.success_on_shadow, evidence.isolation
     return ExtractionResults(
         verdict=evidence.verdict,

@@ -21,23 +21,13 @@ def check(
     A program may use all that it is given, so that counts; of its time, what its first run takes,
     where all that it is given would be too long.
 
-    Parameters
-    ----------
-    program, release, limits
-        As for `narcissus.extraction.sandbox.run_program`; the release of known size.
-    runs
-        Runs with all releases together.
-    workers
-        Runs at the same time.
-    options
-        What was agreed to, and who hears of it.
-
-    Raises
-    ------
-    TooLargeError
-        Memory or the temporary folder do not suffice.
-    LongWorkError
-        It takes longer than was agreed to.
+    program, release, limits: as for `narcissus.extraction.sandbox.run_program`; the release of
+        known size.
+    runs: runs with all releases together.
+    workers: runs at the same time.
+    options: what was agreed to, and who hears of it.
+    Raises TooLargeError: memory or the temporary folder do not suffice.
+    Raises LongWorkError: it takes longer than was agreed to.
     """
     once = min(workers, runs)
     _fits(

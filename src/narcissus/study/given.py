@@ -35,19 +35,12 @@ THE_STUDY = "the study"
 
 
 def split(study: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the plain part of a study, and the objects in it by the names that stand for them.
+    """Return the plain part of a study, and the objects in it by the names that stand for them.
 
-    Parameters
-    ----------
-    study
-        Nested as the TOML. A key whose value is None counts as left out; NumPy's and pandas'
-        numbers and lists, tuples, paths and `Bins` are taken for what a file would say.
-        An object in the place of a section stands for ``{"name": object}``.
-
-    Raises
-    ------
-    StudyError
-        A key is no text, or the study is nested too deeply.
+    study: nested as the TOML. A key whose value is None counts as left out; NumPy's and pandas'
+        numbers and lists, tuples, paths and `Bins` are taken for what a file would say. An object
+        in the place of a section stands for ``{"name": object}``.
+    Raises StudyError: a key is no text, or the study is nested too deeply.
     """
     objects = _Objects()
     return objects.table(study, ()), objects.named
@@ -60,7 +53,6 @@ class _Objects:
         self.named: dict[str, Any] = {}
 
     def table(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        """Give a table of the study without its objects."""
         found: dict[str, Any] = {}
         for name, entry in value.items():
             if not isinstance(name, str):
@@ -108,12 +100,12 @@ class _Objects:
 
 
 def is_table(value: object) -> bool:
-    """Say whether an object is a table of people, whose digest is that of its cells."""
+    """Return whether an object is a table of people, whose digest is that of its cells."""
     return is_frame(value) or isinstance(value, Table)
 
 
 def digest_of_object(value: Any) -> str:
-    """Give the SHA-256 of an object: of the module that it comes from, and of what it holds.
+    """Return the SHA-256 of an object: of the module that it comes from, and of what it holds.
 
     Objects with the same digest play the same. What was defined in a notebook or within a function
     cannot be told apart so (what it calls may have changed): each has a digest of its own, which

@@ -32,18 +32,10 @@ _BYTES = 32
 def kept_key(folder: Path, *, make: bool = False) -> bytes | None:
     """Read the key of a results folder; None where there is none.
 
-    Parameters
-    ----------
-    folder
-        The results folder; made with the key.
-    make
-        Draw one where there is none. A file that another user owns, or may read, holds no key:
+    folder: the results folder; made with the key.
+    make: draw one where there is none. A file that another user owns, or may read, holds no key:
         whoever knows it could test guesses.
-
-    Raises
-    ------
-    StoreError
-        It cannot be written.
+    Raises StoreError: it cannot be written.
     """
     path = folder / FILE
     try:
@@ -77,12 +69,8 @@ def _is_private(path: Path) -> bool:
 def keyed(digest: str, key: bytes | None) -> str:
     """HMAC-SHA-256 of a digest (RFC 2104), or `WITHHELD` without a key.
 
-    Parameters
-    ----------
-    digest
-        As text, with or without the name of its function.
-    key
-        32 bytes; None withholds the digest, an empty one leaves it plain, as the records of
+    digest: as text, with or without the name of its function.
+    key: 32 bytes; None withholds the digest, an empty one leaves it plain, as the records of
         earlier versions have it.
     """
     if key is None:
@@ -98,10 +86,10 @@ def keyed_digests(digests: Mapping[str, str], keyed: Callable[[str], str]) -> di
 
 
 def is_of_nobody(name: str) -> bool:
-    """Tell whether a digest of this name is of what holds no people: settings, source."""
+    """Return whether a digest of this name is of what holds no people: settings, source."""
     return name.startswith(_OF_NOBODY)
 
 
 def is_secret(value: object) -> bool:
-    """Tell whether a value of a record is a digest that only the holder of a key can compare."""
+    """Return whether a value of a record is a digest that only the holder of a key can compare."""
     return isinstance(value, str) and (value == WITHHELD or value.startswith(KEYED))

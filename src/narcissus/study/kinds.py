@@ -89,7 +89,7 @@ class RunOptions:
 
     @contextmanager
     def place(self) -> Generator[Path]:
-        """Give where models are kept: the results folder, or a temporary one."""
+        """Yield where models are kept: the results folder, or a temporary one."""
         if self.folder is not None:
             yield self.folder
             return

@@ -9,7 +9,7 @@ from narcissus.study.signatures import Option, options_of, summary_of
 
 
 def listed(room: str) -> list[tuple[str, str, list[Option]]]:
-    """Give name, first sentence and options of every part of a room."""
+    """Return name, first sentence and options of every part of a room."""
     found: list[tuple[str, str, list[Option]]] = []
     for name, target in ROOMS[room].parts.items():
         maker = loaded(target)
@@ -19,7 +19,7 @@ def listed(room: str) -> list[tuple[str, str, list[Option]]]:
 
 
 def as_text(room: str) -> str:
-    """Give the parts of a room for a terminal, a line for each part and each option."""
+    """Return the parts of a room for a terminal, a line for each part and each option."""
     lines = [f"{room}: {ROOMS[room].sections}"]
     for name, summary, options in listed(room):
         lines.append(f"  {name}: {summary}")
@@ -29,7 +29,7 @@ def as_text(room: str) -> str:
 
 
 def as_page() -> str:
-    """Give the page of all parts, in Markdown."""
+    """Return the page of all parts, in Markdown."""
     lines = [
         "# Parts",
         "",

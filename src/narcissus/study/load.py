@@ -36,7 +36,7 @@ class Study:
         return study_digest(self.kind, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the settings with all defaults filled in."""
+        """Return the settings with all defaults filled in."""
         return self.settings.model_dump(mode="json", by_alias=True)
 
     def __repr__(self) -> str:

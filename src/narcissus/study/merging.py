@@ -30,21 +30,11 @@ Parts = tuple[tuple[int, ...], ...]
 def merge(sizes: NDArray[Any], least: int) -> Parts:
     """Put the smaller groups of one division of people together until none shows too few.
 
-    Parameters
-    ----------
-    sizes
-        People of each group, shape (groups,).
-    least
-        Fewest that may be shown, of a group and of what is left of all people without others.
+    sizes: people of each group, shape (groups,).
+    least: fewest that may be shown, of a group and of what is left of all people without others.
+    Returns tuple: for each group that remains the groups it is made of, the merged one last; empty
+        where only everybody would remain.
 
-    Returns
-    -------
-    tuple
-        For each group that remains the groups it is made of, the merged one last; empty where
-        only everybody would remain.
-
-    Examples
-    --------
     >>> merge(np.array([40, 3, 0, 25, 12]), 10)
     ((0,), (2,), (3,), (1, 4))
     >>> merge(np.array([40, 3]), 10)
@@ -63,15 +53,9 @@ def merge(sizes: NDArray[Any], least: int) -> Parts:
 def merge_sides(sides: Sequence[NDArray[Any]], least: int) -> Parts:
     """Merge groups until each side has nobody in a group, or enough.
 
-    Parameters
-    ----------
-    sides
-        Members of each group, of each side shape (groups,); the first has some wherever any has.
-    least
-        As in `merge`.
+    sides: members of each group, of each side shape (groups,); the first has some wherever any has.
+    least: as in `merge`.
 
-    Examples
-    --------
     >>> merge_sides([np.array([40, 12, 30]), np.array([40, 3, 20])], 10)
     ((0,), (1, 2))
     """
@@ -88,19 +72,11 @@ def by_copies(
 ) -> tuple[list[tuple[int, ...]], MergedGroups | None]:
     """Group documents or images by their number of copies, the smaller groups merged.
 
-    Parameters
-    ----------
-    sides
-        Copies of each, of each side that numbers are shown of, shape (members,); those trained on
-        come first.
-    least
-        Fewest of a side that a group may have.
-
-    Returns
-    -------
-    tuple
-        The numbers of copies of each group, and what was merged; none and None where all come
-        equally often.
+    sides: copies of each, of each side that numbers are shown of, shape (members,); those trained
+        on come first.
+    least: fewest of a side that a group may have.
+    Returns tuple: the numbers of copies of each group, and what was merged; none and None where all
+        come equally often.
     """
     numbers = np.unique(sides[0])
     if len(numbers) < 2:
@@ -170,16 +146,11 @@ def _least_cut(weights: NDArray[np.float64]) -> float:
 def tells_of_fewer(
     labels: NDArray[np.int64] | None, beside: Sequence[NDArray[np.int64]], least: int
 ) -> bool:
-    """Tell whether groups of one division less groups of another are of too few people.
+    """Return whether groups of one division less groups of another are of too few people.
 
-    Parameters
-    ----------
-    labels
-        The group of each person, shape (people,); None where nobody can tell.
-    beside
-        The same of other divisions, which are shown.
-    least
-        Fewest people of whom numbers may be known.
+    labels: the group of each person, shape (people,); None where nobody can tell.
+    beside: the same of other divisions, which are shown.
+    least: fewest people of whom numbers may be known.
     """
     if labels is None:
         return False

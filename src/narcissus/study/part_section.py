@@ -57,28 +57,18 @@ OFFERED = (
 
 @dataclass(frozen=True)
 class PartSection:
-    """The type of a section that names a part, for pydantic: ``Annotated[Part, PartSection(...)]``.
+    """Type of a section that names a part, for pydantic: ``Annotated[Part, PartSection(...)]``."""
 
-    Attributes
-    ----------
-    room
-        Whose parts it can name.
-    also
-        Keys of the section that belong to the study, with their types and defaults.
-    flat
-        Whether parts that take parts are left out: one level of them is enough, and keeps the
-        JSON Schema finite.
-    named
-        Whether the file names the part elsewhere too: by the key of the section.
-    """
-
-    room: str
+    room: str  # Whose parts it can name
+    # Keys of the section that belong to the study, with their types and defaults
     also: tuple[Option, ...] = ()
+    # Whether parts that take parts are left out: one level of them is enough, and keeps the
+    # JSON Schema finite
     flat: bool = False
-    named: bool = False
+    named: bool = False  # Whether the file names the part elsewhere too: by the key of the section
 
     def names(self) -> list[str]:
-        """Give the names of this package's parts that it can have."""
+        """Return the names of this package's parts that it can have."""
         parts = ROOMS[self.room].parts
         return [n for n, target in parts.items() if not (self.flat and _nests(loaded(target)))]
 
@@ -143,11 +133,7 @@ class PartSection:
 
 def checked(room: str, section: Mapping[str, Any], folder: Path | None = None) -> Part:
     """Check a section that names a part.
-
-    Raises
-    ------
-    pydantic.ValidationError
-        It names none, or the part does not take an option.
+    Raises pydantic.ValidationError: it names none, or the part does not take an option.
     """
     kind = TypeAdapter[Part](Annotated[Part, PartSection(room)])
     return kind.validate_python(dict(section), context={"folder": str(folder or ".")})
@@ -182,7 +168,7 @@ def _unknown(
 
 
 def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Give what makes a part, and its first arguments that are no options."""
+    """Return what makes a part, and its first arguments that are no options."""
     place = ROOMS[room]
     if name in place.parts:
         return loaded(place.parts[name]), ()
@@ -211,7 +197,7 @@ def _checked(
     context: Any,
     lines: list[InitErrorDetails],
 ) -> dict[str, Any]:
-    """Give every option with its value or its default; what is wrong is added to ``lines``."""
+    """Return every option with its value or its default; what is wrong is added to ``lines``."""
     found: dict[str, Any] = {}
     for name, option in takes.items():
         if name not in given:
@@ -241,7 +227,7 @@ def _levels(value: Any) -> Any:
 
 
 def strict(hint: Any) -> Any:
-    """Give a type as pydantic checks it: "100" and true are no numbers, as TOML tells them apart.
+    """Return a type as pydantic checks it: "100" and true are no numbers, as TOML tells them apart.
 
     Of a type that is not known to pydantic (an array, a class of the user's) nothing is checked.
     """
@@ -260,7 +246,7 @@ def strict(hint: Any) -> Any:
 
 
 def _marked(hint: Any) -> Any:
-    """Give the type of an option that is a part, that may be a list of levels, or neither."""
+    """Return the type of an option that is a part, that may be a list of levels, or neither."""
     for mark in hint.__metadata__:
         if isinstance(mark, OfRoom):
             return Annotated[Part, PartSection(mark.room, flat=True)]
@@ -279,7 +265,7 @@ def _is_known(hint: Any) -> bool:
 
 
 def schema_of(section: PartSection) -> dict[str, Any]:
-    """Give the JSON Schema of a section: one alternative for each part, and one for the user's."""
+    """Return JSON Schema of a section: one alternative for each part, and one for the user's."""
     room = ROOMS[section.room]
     choices = [_part(section, name) for name in section.names()]
     if room.own:

@@ -16,15 +16,9 @@ EXACT = 2**53
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """Give the section for a part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``.
+    """Return the section for a part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``.
+    Raises InputError: it has another form, a value is no number, or a key is given twice.
 
-    Raises
-    ------
-    InputError
-        It has another form, a value is no number, or a key is given twice.
-
-    Examples
-    --------
     >>> from_text("randomized-response:values=10,epsilon=0.5")
     {'name': 'randomized-response', 'values': 10, 'epsilon': 0.5}
     """
@@ -49,12 +43,8 @@ def from_text(text: str) -> dict[str, Any]:
 
 
 def part_from_text(room: str, text: str) -> Part:
-    """Give the part that a text names (`from_text`), checked.
-
-    Raises
-    ------
-    InputError
-        There is no such part, or it does not take an option.
+    """Return the part that a text names (`from_text`), checked.
+    Raises InputError: there is no such part, or it does not take an option.
     """
     try:
         return checked(room, from_text(text))

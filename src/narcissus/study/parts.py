@@ -15,31 +15,19 @@ from narcissus.study.signatures import Option, marked
 
 @dataclass(frozen=True)
 class Part:
-    """A part as a study file names it.
+    """A part as a study file names it."""
 
-    Attributes
-    ----------
-    room
-        Its room, of `narcissus.study.registry.ROOMS`.
-    name
-        As in the file.
-    options
-        Its options, with the defaults of those that the file does not give; nested parts as
-        `Part`, of a swept option the list.
-    also
-        Keys of the section that belong to the study, not to the part.
-    maker, first
-        What makes the object, and its first arguments, which are no options.
-    takes
-        What the maker takes, by name.
-    """
-
-    room: str
-    name: str
+    room: str  # Its room, of `narcissus.study.registry.ROOMS`
+    name: str  # As in the file
+    # Its options, with the defaults of those that the file does not give; nested parts as
+    # `Part`, of a swept option the list
     options: Mapping[str, Any]
+    # Keys of the section that belong to the study, not to the part
     also: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    # maker, first: What makes the object, and its first arguments, which are no options
     maker: Callable[..., Any] = field(default=dict, compare=False, repr=False)
     first: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    # What the maker takes, by name
     takes: Mapping[str, Option] = field(
         default_factory=dict[str, Option], compare=False, repr=False
     )
@@ -84,11 +72,11 @@ class Part:
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the section, defaults filled in."""
+        """Return the section, defaults filled in."""
         return {"name": self.name, **self.also, **{k: _plain(v) for k, v in self.options.items()}}
 
     def to_text(self) -> str:
-        """Give the part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``, without defaults."""
+        """Return part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``, without defaults."""
         given = {k: v for k, v in self.options.items() if v != self.takes[k].default}
         options = ",".join(f"{k}={v:g}" for k, v in given.items())
         return f"{self.name}:{options}" if options else self.name
@@ -107,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 
 def own_parts(value: Any) -> Iterator[str]:
-    """Give the names of the user's own parts of a study, at any depth."""
+    """Yield the names of the user's own parts of a study, at any depth."""
     if isinstance(value, Part):
         if ":" in value.name:
             yield value.name

@@ -110,11 +110,7 @@ _in_use: ContextVar[OwnCode | None] = ContextVar("own_code", default=None)
 
 def require_allowed(names: Iterable[str]) -> None:
     """Refuse a study's own code unless it is allowed; nothing is imported.
-
-    Raises
-    ------
-    InputError
-        It is not allowed; the message says what would be run.
+    Raises InputError: it is not allowed; the message says what would be run.
     """
     code = _in_use.get()
     wanted = [name for name in dict.fromkeys(names) if not name.startswith(GIVEN)]
@@ -128,11 +124,7 @@ def require_allowed(names: Iterable[str]) -> None:
 
 def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
     """Refuse a program unless code is allowed; note the digests of the files that it names.
-
-    Raises
-    ------
-    InputError
-        It is not allowed, or a file cannot be read.
+    Raises InputError: it is not allowed, or a file cannot be read.
     """
     require_allowed([f"the program {' '.join(command)}"])
     code = _in_use.get()
@@ -143,11 +135,7 @@ def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
 
 def allow_scheduler(address: str) -> None:
     """Refuse a scheduler that the study itself names, unless its code is allowed.
-
-    Raises
-    ------
-    InputError
-        It is not allowed; the message says what would be sent where.
+    Raises InputError: it is not allowed; the message says what would be sent where.
     """
     code = _in_use.get()
     if code is None or not code.allowed:
@@ -162,13 +150,9 @@ def load_attribute(name: str, folder: Path) -> Any:
     """Import ``module:attribute``, from beside the study file or as an installed part.
 
     A name that stands for an object that was given from Python gives that object.
-
-    Raises
-    ------
-    InputError
-        No such object was given, code is not allowed, the name has another form, there is no such
-        module or attribute, an installed module does not declare it, or the module raised when it
-        was imported.
+    Raises InputError: no such object was given, code is not allowed, the name has another form,
+        there is no such module or attribute, an installed module does not declare it, or the module
+        raised when it was imported.
     """
     if name.startswith(GIVEN):
         return _given(name)
@@ -202,7 +186,7 @@ def load_attribute(name: str, folder: Path) -> Any:
 
 
 def _given(name: str) -> Any:
-    """Give the object that a name stands for."""
+    """Return the object that a name stands for."""
     code = _in_use.get()
     if code is None or name not in code.given:
         raise InputError(
@@ -213,7 +197,7 @@ def _given(name: str) -> Any:
 
 
 def source_digests(names: Iterable[str], folder: Path) -> dict[str, str]:
-    """Give the SHA-256 of every module that runs for these names, those they import included."""
+    """Return the SHA-256 of every module that runs for these names, those they import included."""
     for name in names:
         load_attribute(name, folder)
     code = _in_use.get()
@@ -247,7 +231,7 @@ class _Beside(MetaPathFinder):
         self._root, self._folder, self._digests = root, folder, digests
 
     def place(self, name: str) -> Path | None:
-        """Give the file of a module, or the folder of a package without one."""
+        """Return the file of a module, or the folder of a package without one."""
         path = self._folder.joinpath(*name.split("."))
         for found in (path / "__init__.py", path.with_name(path.name + ".py"), path):
             if found.exists() and (found == path) == found.is_dir():

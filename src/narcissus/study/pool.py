@@ -26,26 +26,15 @@ def play_all(
 ) -> dict[str, Payload]:
     """Play every key that the store does not hold yet; give all payloads by key.
 
-    Parameters
-    ----------
-    play
-        Plays one trial; must be picklable, and its numbers must depend on the key alone.
-    keys
-        All trials of the study.
-    store
-        Where finished trials are kept; None keeps them in memory only.
-    executor
-        Who plays.
-    what
-        What is being played, for the progress display.
-    observer
-        Hears of each finished trial.
-
-    Raises
-    ------
-    NarcissusError
-        Workers were killed again and again during one trial, with the reason; memory ran out; or a
-        cluster was lost. What a trial itself raises is passed on, with its key in a note.
+    play: plays one trial; must be picklable, and its numbers must depend on the key alone.
+    keys: all trials of the study.
+    store: where finished trials are kept; None keeps them in memory only.
+    executor: who plays.
+    what: what is being played, for the progress display.
+    observer: hears of each finished trial.
+    Raises NarcissusError: workers were killed again and again during one trial, with the reason;
+        memory ran out; or a cluster was lost. What a trial itself raises is passed on, with its key
+        in a note.
     """
     finished: dict[str, Payload] = {}
     held = store.keys() if store is not None else set[str]()
@@ -78,7 +67,7 @@ def play_in_order(
     executor: Executor,
     observer: Observer = SILENT,
 ) -> Generator[Payload, None, None]:
-    """Give the payloads in the order of the keys, and play ahead what the store does not hold.
+    """Yield the payloads in the order of the keys, and play ahead what the store does not hold.
 
     Whoever looks at them may stop at any key: what was seen until then does not depend on the
     workers. Parameters and errors are those of `play_all`; nothing is played before it is asked

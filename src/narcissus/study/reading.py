@@ -38,7 +38,7 @@ OUTCOMES: dict[GameOutcome, set[Status]] = {
 
 
 def disagreement(record: Record) -> str:
-    """Say where a record's status, verdict and results do not agree; '' where they do.
+    """Describe where a record's status, verdict and results do not agree; '' where they do.
 
     The rules are those that hold whatever a kind of study weighs: a threshold that is met or
     exceeded is so by some setting of the results, a proof is named in a game's outcome, and what
@@ -155,7 +155,7 @@ def _no_number(name: str) -> float:
 
 
 def _version(path: Path, data: Any) -> int | None:
-    """Give the version of the format, None where none is said; refuse a later one."""
+    """Return the version of the format, None where none is said; refuse a later one."""
     said = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
     found = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said if isinstance(said, str) else "")
     if found is None:
@@ -193,7 +193,7 @@ def _validated(path: Path, data: Any) -> Record:
 
 
 def _first(error: ValidationError, data: Any) -> str:
-    """Say the first mistake and its place, without the names of alternatives of a model."""
+    """Describe the first mistake and its place, without the names of alternatives of a model."""
     first = error.errors(include_url=False)[0]
     place, last = "", len(first["loc"]) - 1
     for depth, part in enumerate(first["loc"]):

@@ -90,18 +90,18 @@ class Record(BaseModel):
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
 
     def to_json(self) -> str:
-        """Give the record as JSON text, keys in a fixed order, numbers in full precision."""
+        """Return the record as JSON text, keys in a fixed order, numbers in full precision."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         return visible(text, keep="\n") + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the record as plain values that JSON can hold."""
+        """Return the record as plain values that JSON can hold."""
         without = None if self.portable_digest else {"portable_digest"}  # one of the first records
         return self.model_dump(mode="json", by_alias=True, exclude=without)
 
 
 def finite(value: Any) -> Any:
-    """Give ``value`` with infinities and NaN, which JSON cannot hold, as None."""
+    """Return ``value`` with infinities and NaN, which JSON cannot hold, as None."""
     if isinstance(value, dict):
         return {k: finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -112,7 +112,7 @@ def finite(value: Any) -> Any:
 
 
 def study_digest(kind: str, settings: dict[str, Any]) -> str:
-    """Give the SHA-256 of a study: its kind and its settings, all defaults filled in."""
+    """Return the SHA-256 of a study: its kind and its settings, all defaults filled in."""
     text = json.dumps([kind, finite(settings)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

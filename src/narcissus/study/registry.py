@@ -216,31 +216,18 @@ EXTRACTION_RELATION = {
 
 @dataclass(frozen=True)
 class Room:
-    """The parts that one kind of section can name.
+    """The parts that one kind of section can name."""
 
-    Attributes
-    ----------
-    sections
-        Where they are named, in words.
-    parts
-        Name -> ``module:attribute`` of the class or function that makes the part.
-    of_function
-        ``module:attribute`` of the class that makes a part of a plain function of the user's; ""
-        where a function makes the part, as a class does.
-    given
-        How many of the first parameters the study gives: a record prior is fitted to its table.
-    default
-        The part of a section that names none; "" if it must.
-    own
-        Whether a user's own part may be named, as ``module:attribute``.
-    """
-
-    sections: str
+    sections: str  # Where they are named, in words
+    # Name -> ``module:attribute`` of the class or function that makes the part
     parts: dict[str, str]
+    # ``module:attribute`` of the class that makes a part of a plain function of the user's;
+    # "" where a function makes the part, as a class does
     of_function: str = ""
+    # How many of the first parameters the study gives: a record prior is fitted to its table
     given: int = 0
-    default: str = ""
-    own: bool = True
+    default: str = ""  # The part of a section that names none; "" if it must
+    own: bool = True  # Whether a user's own part may be named, as ``module:attribute``
 
 
 ROOMS: dict[str, Room] = {

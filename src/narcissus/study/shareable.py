@@ -58,12 +58,12 @@ def shareable(record: Record) -> Record:
 
 
 def to_show(record: Record) -> Record:
-    """Give what pages for showing are drawn from: `shareable`, with the digest of the record."""
+    """Return what pages for showing are drawn from: `shareable`, with the digest of the record."""
     return shareable(record).model_copy(update={"digest": record.digest})
 
 
 def depends_on_records(record: Record) -> bool:
-    """Tell whether numbers of a record depend on real people's records."""
+    """Return whether numbers of a record depend on real people's records."""
     samples = record.kind == "channel" and record.study["channel"].get("samples") is not None
     return record.kind in KINDS or samples
 

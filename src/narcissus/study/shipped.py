@@ -16,37 +16,19 @@ FOLDER = Path(__file__).parent / "examples"
 
 @dataclass(frozen=True)
 class Shipped:
-    """A shipped study.
+    """A shipped study."""
 
-    Attributes
-    ----------
-    name
-        Its name, the one of its file.
-    about
-        One sentence.
-    kind
-        What kind of study it is, ``table`` or ``game`` among others.
-    source
-        Paper and number; empty where it is about none.
-    expected
-        What comes out; empty where the study says nothing.
-    path
-        Its file.
-    tables
-        The files that it reads, which lie beside it and belong beside a copy.
-    """
-
-    name: str
-    about: str
-    kind: str
-    source: str
-    expected: str
-    path: Path
+    name: str  # Its name, the one of its file
+    about: str  # One sentence
+    kind: str  # What kind of study it is, ``table`` or ``game`` among others
+    source: str  # Paper and number; empty where it is about none
+    expected: str  # What comes out; empty where the study says nothing
+    path: Path  # Its file
+    # The files that it reads, which lie beside it and belong beside a copy
     tables: tuple[Path, ...]
 
 
 def shipped_studies() -> list[Shipped]:
-    """List the shipped studies by name."""
     found: list[Shipped] = []
     for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -68,12 +50,8 @@ def _beside(value: object) -> Iterator[Path]:
 
 
 def shipped_study(name: str) -> Shipped:
-    """Give a shipped study by its name.
-
-    Raises
-    ------
-    InputError
-        There is no such study; the message names the nearest.
+    """Return a shipped study by its name.
+    Raises InputError: there is no such study; the message names the nearest.
     """
     known = {study.name: study for study in shipped_studies()}
     if name not in known:

@@ -17,24 +17,12 @@ REQUIRED: Any = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a part.
+    """One option of a part."""
 
-    Attributes
-    ----------
-    name
-        As in the signature and in the study file.
-    hint
-        Its type; Any where the signature does not say.
-    default
-        Its value where the file gives none; `REQUIRED` where it must.
-    text
-        What the docstring says of it; "" where it says nothing.
-    """
-
-    name: str
-    hint: Any
-    default: Any
-    text: str = ""
+    name: str  # As in the signature and in the study file
+    hint: Any  # Its type; Any where the signature does not say
+    default: Any  # Its value where the file gives none; `REQUIRED` where it must
+    text: str = ""  # What the docstring says of it; "" where it says nothing
 
     @property
     def required(self) -> bool:
@@ -42,19 +30,15 @@ class Option:
         return self.default is REQUIRED
 
     def type_words(self) -> str:
-        """Give the type as a reader of a study file would write it."""
+        """Return the type as a reader of a study file would write it."""
         return " or ".join(dict.fromkeys(_words(self.hint)))
 
 
 def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option]:
-    """Give the options of a class or function by name, in the order of its signature.
+    """Return the options of a class or function by name, in the order of its signature.
 
-    Parameters
-    ----------
-    maker
-        The class or function.
-    given
-        So many of its first parameters are given by the study, not by the file.
+    maker: the class or function.
+    given: so many of its first parameters are given by the study, not by the file.
     """
     hints, texts = _hints(maker), described(maker)
     found: dict[str, Option] = {}
@@ -69,7 +53,7 @@ def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option
 
 
 def waits(maker: Callable[..., Any]) -> bool:
-    """Say whether it cannot be made before the game is there."""
+    """Return whether it cannot be made before the game is there."""
     hints = _hints(maker)
     return any(
         p.default is REQUIRED and marked(hints.get(name), FilledIn)
@@ -87,13 +71,13 @@ def in_a_file(alternatives: tuple[Any, ...]) -> list[Any]:
 
 
 def marked(hint: Any, mark: type | UnionType) -> bool:
-    """Say whether a type carries a mark of `narcissus._options`, at any depth."""
+    """Return whether a type carries a mark of `narcissus._options`, at any depth."""
     own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
     return own or any(marked(inner, mark) for inner in get_args(hint))
 
 
 def takes_any(maker: Callable[..., Any]) -> bool:
-    """Say whether it takes options by any name (``**options``)."""
+    """Return whether it takes options by any name (``**options``)."""
     return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in _parameters(maker).values())
 
 
@@ -118,7 +102,7 @@ def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def _hints(maker: Any) -> dict[str, Any]:
-    """Give the types of the parameters; of a user's code they may not be there to be found."""
+    """Return the types of the parameters; of a user's code they may not be there to be found."""
     source = maker.__init__ if isinstance(maker, type) and not _is_dataclass(maker) else maker
     try:
         return get_type_hints(source, include_extras=True)
@@ -127,7 +111,7 @@ def _hints(maker: Any) -> dict[str, Any]:
 
 
 def described(maker: Any) -> dict[str, str]:
-    """Give what a NumPy docstring says of each parameter, on one line.
+    """Return what a NumPy docstring says of each parameter, on one line.
 
     >>> described(options_of)["given"]
     'So many of its first parameters are given by the study, not by the file.'
@@ -200,5 +184,5 @@ def _plural(word: str) -> str:
 
 
 def summary_of(maker: Any) -> str:
-    """Give the first paragraph of a docstring, on one line."""
+    """Return the first paragraph of a docstring, on one line."""
     return " ".join((inspect.getdoc(maker) or "").split("\n\n")[0].split())

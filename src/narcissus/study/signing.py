@@ -20,19 +20,13 @@ _PURPOSE = "Signing records"
 
 
 def signature_path(record: Path) -> Path:
-    """Give where the signature of a record lies."""
     return record.with_name(record.name + ".sig")
 
 
 def read_private_key(path: Path) -> Any:
     """Read an Ed25519 private key from a PEM file without a password.
-
-    Raises
-    ------
-    InputError
-        The file holds no such key.
-    MissingExtraError
-        The library is not installed.
+    Raises InputError: the file holds no such key.
+    Raises MissingExtraError: the library is not installed.
     """
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
     with parsing(path, "an Ed25519 private key in PEM form, without a password"):
@@ -55,12 +49,8 @@ def sign(record: Path, key: Any) -> Path:
 
 def check_signature(record: Path, key_file: Path) -> None:
     """Check the signature beside a record against a public key.
-
-    Raises
-    ------
-    InputError
-        There is no signature, it is not one of this record by this key, or the file holds no
-        Ed25519 public key.
+    Raises InputError: there is no signature, it is not one of this record by this key, or the file
+        holds no Ed25519 public key.
     """
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
     errors = optional("cryptography.exceptions", extra="sign", purpose=_PURPOSE)

@@ -88,7 +88,6 @@ class TrialStore:
             raise
 
     def __enter__(self) -> TrialStore:
-        """Return the store itself."""
         return self
 
     def __exit__(
@@ -112,11 +111,9 @@ class TrialStore:
         self._found.places[key] = (start, len(blob))
 
     def keys(self) -> set[str]:
-        """Keys of all finished trials."""
         return set(self._found.places)
 
     def get(self, key: str) -> dict[str, NDArray[np.generic]]:
-        """Return one finished trial."""
         start, length = self._found.places[key]
         self._file.seek(start)
         try:
@@ -134,7 +131,6 @@ class TrialStore:
         )
 
     def _open_locked(self) -> io.FileIO:
-        """Open the file, made for this user alone, and hold a lock on it."""
         self._refuse_strange()
         flags = os.O_RDWR | os.O_CREAT
         for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):

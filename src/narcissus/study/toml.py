@@ -88,7 +88,7 @@ class Document:
     lines: dict[Path_, int] = field(default_factory=dict[Path_, int])
 
     def place(self, path: Path_) -> str:
-        """Give 'file, line 12' for a key, or for the nearest table around it."""
+        """Return 'file, line 12' for a key, or for the nearest table around it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:
                 return f"{self.name}, line {self.lines[path[:end]]}"
@@ -203,11 +203,7 @@ def read_policy(
     study: Any, folder: Path, policy: Path | None, model: type[ModelT]
 ) -> tuple[ModelT | None, dict[str, str]]:
     """Read the policy file that a study is held to, with its digest; None without one.
-
-    Raises
-    ------
-    InputError
-        The study has a threshold of its own as well.
+    Raises InputError: the study has a threshold of its own as well.
     """
     if policy is None and study.policy is not None:
         policy = folder / study.policy
@@ -243,7 +239,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
 
 
 def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
-    """Say one mistake, but for its place."""
+    """Describe one mistake, but for its place."""
     key = _dotted(path)
     if fault["type"] == UNKNOWN:
         return f"unknown key `{key}`: {fault['msg']}"
@@ -263,7 +259,7 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
 
 
 def _of_no_kind(fault: Any, key: str) -> str:
-    """Say that a section names no kind that there is, or none."""
+    """State that a section names no kind that there is, or none."""
     said = fault["ctx"]
     name = f"{key}.{said['discriminator'].strip(chr(39))}"
     if "tag" not in said:

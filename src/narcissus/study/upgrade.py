@@ -27,7 +27,7 @@ PRIOR_IS_RIGHT = "the fitted prior is right about these real people"
 
 
 def upgraded(data: Data) -> Data:
-    """Give a record of format 1 in the shape of today, sealed anew.
+    """Return a record of format 1 in the shape of today, sealed anew.
 
     The digest of the file is kept among the digests of its provenance. Raises whatever a record
     of another shape makes a dictionary raise.

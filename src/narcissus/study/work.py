@@ -33,25 +33,14 @@ def agree(
     observer: Observer,
     instead: str = "make the study smaller",
 ) -> None:
-    """Say how long the work will take; refuse it where that is longer than was agreed to.
+    """Report how long the work will take; refuse it where that is longer than was agreed to.
 
-    Parameters
-    ----------
-    seconds
-        The estimate.
-    work
-        What it is, in words: "1,000 trials of 0.2 s each, in 2 processes".
-    hours
-        Longest time that was agreed to; None is any.
-    observer
-        Hears how long it will take, where that is more than a minute.
-    instead
-        What else can be done about it.
-
-    Raises
-    ------
-    LongWorkError
-        It takes longer than ``hours``.
+    seconds: the estimate.
+    work: what it is, in words: "1,000 trials of 0.2 s each, in 2 processes".
+    hours: longest time that was agreed to; None is any.
+    observer: hears how long it will take, where that is more than a minute.
+    instead: what else can be done about it.
+    Raises LongWorkError: it takes longer than ``hours``.
     """
     said = f"about {in_words(seconds)} of work: {work}"
     if hours is not None and seconds > 3600 * hours:
@@ -70,30 +59,15 @@ def timed(
 ) -> FoundT | None:
     """Take a measurement whose end cannot be foreseen, in a process of its own.
 
-    Parameters
-    ----------
-    measure
-        Plays a little and gives what it took. What cannot be sent to another process is called
+    measure: plays a little and gives what it took. What cannot be sent to another process is called
         in this one.
-    what
-        What is played, for messages.
-    patience
-        Seconds after which it is ended; `PATIENCE` if None.
-    hours
-        Whether somebody waits to be asked; None is nobody.
-    observer
-        Hears where it did not end.
-
-    Returns
-    -------
-    object or None
-        What ``measure`` gives; None where it was ended and any time was
-        agreed to.
-
-    Raises
-    ------
-    LongWorkError
-        It was ended, and nobody has agreed to that.
+    what: what is played, for messages.
+    patience: seconds after which it is ended; `PATIENCE` if None.
+    hours: whether somebody waits to be asked; None is nobody.
+    observer: hears where it did not end.
+    Returns object or None: what ``measure`` gives; None where it was ended and any time was agreed
+        to.
+    Raises LongWorkError: it was ended, and nobody has agreed to that.
     """
     longest = PATIENCE if patience is None else patience
     try:
@@ -111,7 +85,7 @@ def timed(
 
 
 def machine_memory() -> int:
-    """Give the bytes of memory that this machine, or what we run in, has."""
+    """Return the bytes of memory that this machine, or what we run in, has."""
     if not hasattr(os, "sysconf"):  # Windows: its processes are refused memory one by one
         return sys.maxsize
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -122,7 +96,6 @@ def machine_memory() -> int:
 
 
 def in_words(seconds: float) -> str:
-    """Give a time in words."""
     for name, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:,.3g} {name}"

@@ -27,7 +27,7 @@ KINDS: dict[str, str] = {
 
 
 def frame_of(record: Record) -> pd.DataFrame:
-    """Give the numbers of a record in long form; its results as one row for a kind of your own."""
+    """Return numbers of a record in long form; its results as one row for a kind of your own."""
     if record.kind not in KINDS:
         results = record.to_dict()["results"]
         return pd.json_normalize(results if isinstance(results, list) else [results])
@@ -50,7 +50,7 @@ def _is_text(value: object) -> bool:
 
 
 def headline(record: Record) -> str:
-    """Give kind, status, grade and the headline numbers of a record, on one or two lines."""
+    """Return kind, status, grade and the headline numbers of a record, on one or two lines."""
     said = f"{record.kind}: {record.status}, {record.grade}"
     if record.kind not in KINDS:
         return said

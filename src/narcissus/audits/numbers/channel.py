@@ -62,7 +62,7 @@ def _estimated(found: Leakage) -> Iterator[Row]:
 
 
 def headline(results: ChannelResults) -> list[str]:
-    """Give what is guessed without and with the output, and Bayes security."""
+    """Return what is guessed without and with the output, and Bayes security."""
     if isinstance(results, ExactChannel):
         found = results.exact
         risk, security = found.bayes_risk, found.beta_star

@@ -53,7 +53,7 @@ def _attack(one: ImageAttack, fresh: int) -> Iterator[Row]:
 
 
 def headline(results: ClassifierResults) -> list[str]:
-    """Give the best attack and its baseline."""
+    """Return the best attack and its baseline."""
     best = results.best
     return [
         f"{best.name} gets {best.recovered:,} of {best.images:,} training images",

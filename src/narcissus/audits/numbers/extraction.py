@@ -34,7 +34,7 @@ def rows(results: ExtractionResults) -> Iterator[Row]:
 
 
 def headline(results: ExtractionResults) -> list[str]:
-    """Give the verdict, how often the program succeeds, and the quality."""
+    """Return the verdict, how often the program succeeds, and the quality."""
     without, success = results.success_without_release.value, results.success.value
     return [
         results.verdict,

@@ -51,12 +51,11 @@ def _exact(exact: ExactGame) -> Iterator[Row]:
 
 
 def sampled(found: SampledNumber) -> Row:
-    """Give a sampled number with its limits as a part of a row."""
     return found.model_dump(include={"value", "low", "high", "confidence", "trials", "grade"})
 
 
 def headline(results: GameResults) -> list[str]:
-    """Give the outcome, the best attack beside its baseline, and what is exact or proved."""
+    """Return the outcome, the best attack beside its baseline, and what is exact or proved."""
     said: list[str] = [results.outcome]
     best = results.decisive
     if best is not None:

@@ -20,7 +20,7 @@ def rows(results: ImageResults) -> Iterator[Row]:
 
 
 def headline(results: ImageResults) -> list[str]:
-    """Give the share reproduced, and the baseline."""
+    """Return the share reproduced, and the baseline."""
     whole = results.whole
     said = [f"the model gives back {percent(whole.share)} of outliers"]
     if whole.fresh is not None:

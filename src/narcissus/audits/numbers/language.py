@@ -64,7 +64,7 @@ def beside_fresh(
 
 
 def headline(results: LanguageResults) -> list[str]:
-    """Give the best attack, its baseline, and the best score."""
+    """Return the best attack, its baseline, and the best score."""
     best = results.best
     said = [f"{best.name} recovers {percent(best.whole.share)} of documents"]
     if best.whole.fresh is not None:

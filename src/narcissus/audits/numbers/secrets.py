@@ -42,7 +42,7 @@ def _setting(one: SecretResult) -> Iterator[Row]:
 
 
 def headline(results: SecretsResults) -> list[str]:
-    """Give the best attack of the setting that decides, the guess, and what is proved."""
+    """Return the best attack of the setting that decides, the guess, and what is proved."""
     one = results.headline
     said = [
         f"{one.best.name} names {percent(one.best.success.value)} at {one.label}",

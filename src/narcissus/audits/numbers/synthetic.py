@@ -58,7 +58,7 @@ def _limits(found: SignedLimits) -> Row:
 
 
 def headline(results: SyntheticResults) -> list[str]:
-    """Give each risk on both sides."""
+    """Return each risk on both sides."""
     return [
         f"{risk.name} {percent(risk.real.share)}"
         + ("" if risk.control is None else f" against {percent(risk.control.share)}")

@@ -81,7 +81,7 @@ def _proved(setting: SettingResult) -> Iterator[Row]:
 
 
 def headline(results: TableResults) -> list[str]:
-    """Give what is guessed, recovered, the ceiling and what is proved, where the verdict is."""
+    """Return what is guessed, recovered, the ceiling and what is proved, where the verdict is."""
     setting = results.decisive
     best, bound = setting.best_attack, setting.share_bound
     where = f"at {setting.label} " if len(results.settings) > 1 else ""

@@ -34,7 +34,7 @@ ASSUMED = {
 
 
 def headline(result: ExactChannel | SampledChannel) -> list[Headline]:
-    """Give the numbers of the verdict."""
+    """Return the numbers of the verdict."""
     if isinstance(result, ExactChannel):
         exact = result.exact
         without, with_it = 1 - exact.guessing_error, 1 - exact.bayes_risk
@@ -73,7 +73,7 @@ def headline(result: ExactChannel | SampledChannel) -> list[Headline]:
 
 
 def _turned(value: LimitedShare, *, half: bool = False) -> str:
-    """Give the limits of an error as those of the success."""
+    """Return the limits of an error as those of the success."""
     scale = 0.5 if half else 1.0
     low = None if value.high is None else 1 - scale * value.high
     high = None if value.low is None else 1 - scale * value.low
@@ -81,7 +81,7 @@ def _turned(value: LimitedShare, *, half: bool = False) -> str:
 
 
 def measures(exact: Measures) -> Grid:
-    """Give all measures of a channel that is known, with what each says."""
+    """Return all measures of a channel that is known, with what each says."""
     epsilon = "infinite" if exact.epsilon_ldp is None else exact.epsilon_ldp
     implied = f"at least; from {exact.implied_by}"
     rows: list[tuple[str, str | float | None, str]] = [

@@ -41,14 +41,10 @@ def page(record: Record) -> Page:
 
 
 def evidence_sections(results: ExtractionResults, of: str = "") -> list[Section]:
-    """Give the sections on a program's success, its complexity and its sandbox.
+    """Return the sections on a program's success, its complexity and its sandbox.
 
-    Parameters
-    ----------
-    results
-        What came of the program.
-    of
-        Put before each title: a page may be about more than a program.
+    results: what came of the program.
+    of: put before each title: a page may be about more than a program.
     """
     titles = ("Success", "Complexity", "What would change the verdict", "The sandbox")
     blocks = (

@@ -67,7 +67,7 @@ def _numbers(results: GameResults) -> list[Headline]:
 
 
 def _against(results: GameResults) -> list[str]:
-    """Say what speaks against the release."""
+    """Describe what speaks against the release."""
     said: list[str] = []
     exact = results.exact
     if exact is not None and not exact.holds:
@@ -100,7 +100,7 @@ def _against(results: GameResults) -> list[str]:
 
 
 def _for(results: GameResults) -> list[str]:
-    """Say what speaks for the release: what is proved or limited below what is allowed."""
+    """Describe what speaks for the release: what is proved or limited below what is allowed."""
     said: list[str] = []
     exact = results.exact
     if exact is not None and exact.holds:
@@ -127,7 +127,7 @@ def _for(results: GameResults) -> list[str]:
 
 
 def _evidence(results: GameResults) -> tuple[list[str], list[str]]:
-    """Give what speaks for the release, and what against it; numbers at odds speak for nothing."""
+    """Get what speaks for the release, and what against it; numbers at odds speak for nothing."""
     if results.outcome == "contradicted":
         return [], _against(results)
     return _for(results), _against(results)
@@ -157,7 +157,7 @@ def _verdict(record: Record, results: GameResults) -> Verdict:
 
 
 def _among(exact: ExactGame) -> str:
-    """Say of numbers of a family of rates that they are not about those between."""
+    """Describe of numbers of a family of rates that they are not about those between."""
     return "" if exact.cover is None else ", of the rates looked at"
 
 
@@ -177,7 +177,7 @@ def _hurt_most(results: GameResults) -> tuple[str, Grade] | None:
 
 
 def _part(part: Any) -> str:
-    """Say a section of the study in one line."""
+    """Describe a section of the study in one line."""
     if not isinstance(part, dict):
         return MISSING if part is None else str(part)
     keys = [k for k in part if k != "name" and part[k] not in (None, [], {}, "")]
@@ -191,7 +191,7 @@ def _short(value: Any) -> str:
 
 
 def _worlds(study: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say who the data is about; a family makes worlds, or varies the one of the study."""
+    """Describe who the data is about; a family makes worlds, or varies the one of the study."""
     world, family = study.get("world"), study.get("family")
     rows = [("World: who the data is about", _part(world))] if world or not family else []
     if family:
@@ -374,7 +374,6 @@ def _curve(results: GameResults) -> list[Block]:
 
 
 def page(record: Record) -> Page:
-    """Turn the record of a game into a page."""
     results = cast("GameResults", record.results)
     blocks = [*_attackers(results), *_profile(results), *_curve(results)]
     if results.memorized_bits is not None:

@@ -157,7 +157,7 @@ def _picture(one: DocumentAttack) -> Figure:
 
 
 def _of_shadows(group: DocumentGroup) -> list[Cell]:
-    """Give the cells of shadow models; none where there are none."""
+    """Return the cells of shadow models; none where there are none."""
     found = group.shadows
     if found is None:
         return []

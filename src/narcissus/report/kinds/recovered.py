@@ -37,7 +37,7 @@ class Counted:
     more: Sequence[Cell] = ()
 
     def headline(self, of: str) -> tuple[str, str, str, Grade]:
-        """Give it as a number of the verdict."""
+        """Return it as a number of the verdict."""
         if self.fresh is None or self.gain is None:
             return self.label, percent(self.share), f"no fresh {of}", "not assessed"
         between = between_points(self.gain.low, self.gain.high)
@@ -47,7 +47,7 @@ class Counted:
         return self.label, percent(self.share), text, "sampled"
 
     def cells(self) -> list[Cell]:
-        """Give it as a row."""
+        """Return it as a row."""
         cells: list[Cell] = [self.label, self.total, self.recovered, self.share]
         for one in (self.fresh, *(self.beside or ())):
             cells += [None, MISSING] if one is None else [one.value, limits(one.low, one.high)]

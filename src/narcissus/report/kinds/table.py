@@ -168,7 +168,7 @@ def curves_picture(settings: Sequence[SettingResult]) -> Figure:
 
 
 def _in_words(settings: Sequence[SettingResult], *, is_proved: bool) -> str:
-    """Say what is drawn over the settings."""
+    """Describe what is drawn over the settings."""
     triangles = ", a line with triangles the ceiling" if any(s.ceiling for s in settings) else ""
     edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
     return (
@@ -179,7 +179,7 @@ def _in_words(settings: Sequence[SettingResult], *, is_proved: bool) -> str:
 
 
 def glance(settings: Sequence[SettingResult]) -> Grid:
-    """Give the headline numbers of every setting."""
+    """Return the headline numbers of every setting."""
     rows: list[list[str]] = []
     for s in settings:
         share, count = s.share_bound, s.count_bound
@@ -218,7 +218,7 @@ def _in_brief(value: LimitedMean | None) -> str:
 
 
 def own_section(setting: SettingResult) -> list[Section]:
-    """Give the section about the release itself, if the study names one."""
+    """Return the section about the release itself, if the study names one."""
     own = setting.own_release
     if own is None:
         return []
@@ -273,7 +273,7 @@ def _grid(own: OwnRelease) -> Grid:
 
 
 def below_the_guess(settings: Sequence[SettingResult]) -> Items:
-    """Say of each such attack where it is below, by how much in its own trials, and how it can."""
+    """Word of each such attack where it is below, by how much in its own trials, and how it can."""
     found: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
         for name, attack in setting.attacks.items():
@@ -294,7 +294,6 @@ Headline = tuple[str, str, str, Grade]
 
 
 def _sampled(label: str, value: LimitedMean | None, level: str, more: str = "") -> Headline:
-    """Give a sampled number of the headline, or say that it was not assessed."""
     if value is None:
         return label, MISSING, "", "not assessed"
     text = f"{more}{level} {limits(value.low, value.high)}"
@@ -304,7 +303,7 @@ def _sampled(label: str, value: LimitedMean | None, level: str, more: str = "") 
 
 
 def _headline(setting: SettingResult) -> list[Headline]:
-    """Give the numbers of the verdict: without the release, with it, ceiling, proved."""
+    """Return the numbers of the verdict: without the release, with it, ceiling, proved."""
     level, best = level_of(setting), setting.best_attack
     more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
     if_right = "" if setting.prior_is_exact else ", if the prior is right"
@@ -322,7 +321,7 @@ def _headline(setting: SettingResult) -> list[Headline]:
 
 
 def _ceiling(setting: SettingResult, level: str, if_right: str) -> Headline:
-    """Give the ceiling; one that is estimated limits nobody and must not look as if it did."""
+    """Return the ceiling; one that is estimated limits nobody and must not look as if it did."""
     if not setting.is_ceiling_estimated:
         return _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level)
     label = f"Ceiling, estimated by sampling{if_right}"
@@ -330,7 +329,7 @@ def _ceiling(setting: SettingResult, level: str, if_right: str) -> Headline:
 
 
 def _proved(setting: SettingResult) -> Headline:
-    """Give the proved number of the headline: the mean share if there is one, else a count."""
+    """Return the proved number of the headline: the mean share if there is one, else a count."""
     share, count = setting.share_bound, setting.count_bound
     bound = share or count
     if bound is None:
@@ -359,7 +358,6 @@ def _sure(bound: CountBound) -> str:
 
 
 def _count(bound: CountBound) -> str:
-    """Give a bound on a count in words."""
     most, people = number(bound.at_most), number(bound.of)
     said = f"at most {most} of {people}, with {_sure(bound)} confidence"
     if bound.reached is None:
@@ -368,7 +366,7 @@ def _count(bound: CountBound) -> str:
 
 
 def _verdict(record: Record, settings: Sequence[SettingResult], setting: SettingResult) -> Verdict:
-    """Give the verdict; odds that are a sentence of it are said once, in their own place."""
+    """Return the verdict; odds that are a sentence of it are said once, in their own place."""
     is_sweep = len(settings) > 1
     headline, odds = record.verdict, setting.odds
     before, found, after = headline.partition(odds) if odds else (headline, "", "")
@@ -395,7 +393,7 @@ def _verdict(record: Record, settings: Sequence[SettingResult], setting: Setting
 
 
 def _threat(record: Record, setting: SettingResult) -> Section:
-    """Say whom the audit is about, and what it takes as given."""
+    """Return whom the audit is about, and what it takes as given."""
     bounds = [bound for bound in setting.bounds if bound.counts]
     assumptions = [text for bound in bounds for text in bound.assumptions]
     given = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
@@ -491,7 +489,7 @@ def _results(settings: Sequence[SettingResult], setting: SettingResult) -> Secti
 
 
 def _how_played(record: Record, setting: SettingResult) -> list[str]:
-    """Say in paragraphs how a trial goes, and what limits and decoys are."""
+    """Describe in paragraphs how a trial goes, and what limits and decoys are."""
     attacks = setting.attacks.values()
     exact = any(attack.baseline_exact for attack in attacks)
     second = (
@@ -560,7 +558,6 @@ def _how_played(record: Record, setting: SettingResult) -> list[str]:
 
 
 def _noise(settings: Sequence[SettingResult]) -> list[Grid]:
-    """Give the noise of each setting that has any of a known kind."""
     rows = [
         [label_of(s), s.delta, s.mu, s.noise.kind, s.noise.scale]
         for s in settings

@@ -39,7 +39,6 @@ class _Line:
 
 
 def groups_section(setting: SettingResult, *, is_sweep: bool) -> Section | None:
-    """Show the groups, if there are any."""
     if not setting.groups and setting.merged is None:
         return None
     least = [] if setting.merged is None else [merged_words(setting.merged)]

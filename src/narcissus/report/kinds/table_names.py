@@ -16,12 +16,10 @@ _NAMES = {
 
 
 def attack_name(name: str) -> str:
-    """Give the name of an attack in words."""
     return _NAMES.get(name.replace("-", "_"), name.replace("_", " "))
 
 
 def label_of(setting: SettingResult) -> str:
-    """Give the name of a setting, in one piece."""
     text = setting.label
     return text.replace(" ", NO_BREAK) if len(text) < 16 else text
 
@@ -32,7 +30,7 @@ def level_of(setting: SettingResult) -> str:
 
 
 def share_allowed(setting: SettingResult) -> float | None:
-    """Give the threshold as a share recovered, where it is one on a mean."""
+    """Return the threshold as a share recovered, where it is one on a mean."""
     threshold = setting.threshold
     if threshold is None:
         return None
@@ -53,6 +51,6 @@ def best_name(setting: SettingResult) -> str:
 
 
 def above_guess(setting: SettingResult) -> float | None:
-    """Give how much more the best attack recovers than can be guessed without the release."""
+    """Return how much more the best attack recovers than can be guessed without the release."""
     best = setting.best_attack
     return None if best is None else best.share - setting.guess.share

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 
 def as_range(value: LimitedMean | None) -> Range | None:
-    """Give a share with its limits as a chart takes it."""
+    """Return a share with its limits as a chart takes it."""
     from narcissus.report.charts import Range
 
     return None if value is None else Range(value.share, value.low, value.high)
 
 
 def attacks_picture(setting: SettingResult, *, is_sweep: bool) -> Figure:
-    """Draw every attack at one setting."""
     attacks = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
     ceiling, bound, best = setting.ceiling, setting.share_bound, setting.best_attack
     edge = bound.share_at_most if bound is not None and setting.is_edge(bound) else None
@@ -146,12 +145,12 @@ def distribution_picture(setting: SettingResult) -> Figure:
 
 
 def _rest(bound: CountBound) -> str:
-    """Give the part of releases in which a bound on the count may fail."""
+    """Return the part of releases in which a bound on the count may fail."""
     return f"{100 * (1 - bound.confidence):.4g}%"
 
 
 def _quantiles(distribution: HitCounts) -> list[int]:
-    """Give least, lower quartile, median, upper quartile and most of a distribution."""
+    """Return least, lower quartile, median, upper quartile and most of a distribution."""
     pairs = sorted(zip(distribution.targets, distribution.trials, strict=True))
     total = sum(count for _, count in pairs)
     found: list[int] = []

@@ -14,7 +14,7 @@ Rows = list[tuple[str, str]]
 
 
 def _section(record: Record, name: str) -> Answer:
-    """Give a section of the study; an empty one where it is missing."""
+    """Return a section of the study; an empty one where it is missing."""
     value: Any = record.study.get(name)
     return value if isinstance(value, dict) else {}
 
@@ -37,7 +37,7 @@ def _table(data: Answer) -> Rows:
 
 
 def _bins(spec: Answer) -> str:
-    """Give how a column is binned."""
+    """Return how a column is binned."""
     found = {key: value for key, value in spec.items() if value is not None}
     for key, value in found.items():
         if key == "edges":
@@ -127,14 +127,13 @@ def _release(mechanism: Answer, setting: SettingResult) -> Rows:
 
 
 def _option(value: Any) -> str:
-    """Give an option's value as in the study, lists with commas."""
+    """Return an option's value as in the study, lists with commas."""
     if isinstance(value, list):
         return ", ".join(_option(one) for one in cast("list[Any]", value))
     return "yes" if value is True else "no" if value is False else str(value)
 
 
 def _limits(threshold: ThresholdResult) -> list[str]:
-    """Give each limit in words."""
     means = (
         ("share", threshold.share),
         ("advantage", threshold.advantage),
@@ -165,12 +164,12 @@ def _threshold(record: Record, setting: SettingResult) -> Rows:
 
 
 def are_real(record: Record) -> bool:
-    """Tell whether the targets are real people, rows of the table."""
+    """Return whether the targets are real people, rows of the table."""
     return _section(record, "threat").get("people") in ("rows", "all")
 
 
 def threat_facts(record: Record, setting: SettingResult) -> Rows:
-    """Give the study as terms and what they are; a section that is missing is left out."""
+    """Return the study as terms and what they are; a section that is missing is left out."""
     return [
         *_table(_section(record, "data")),
         *_attacker(_section(record, "threat")),

@@ -17,9 +17,7 @@ class Witness(Protocol):
     """What tells whether a second channel is a first one, post-processed."""
 
     @property
-    def holds(self) -> bool:
-        """Whether it is."""
-        ...
+    def holds(self) -> bool: ...
 
     @property
     def grade(self) -> Grade:
@@ -37,9 +35,7 @@ class Witness(Protocol):
         ...
 
     @property
-    def second(self) -> Any:
-        """The same with the second one."""
-        ...
+    def second(self) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Direction:
 
     @property
     def words(self) -> str:
-        """Say what was found."""
+        """Describe what was found."""
         a, b = self.first, self.second
         if isinstance(self.found, NotAssessed):
             return f"Whether {b} is {a}, post-processed, was not decided."

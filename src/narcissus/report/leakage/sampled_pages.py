@@ -37,7 +37,7 @@ TOLD: dict[str, str] = {
 
 
 def success(found: Estimate, quantity: str) -> Range:
-    """Give the attacker's success that an error stands for, with its limits turned round."""
+    """Return the attacker's success that an error stands for, with its limits turned round."""
     scale = HALF[quantity]
     low = None if found.high is None else 1 - scale * found.high
     high = None if found.low is None else 1 - scale * found.low
@@ -110,8 +110,6 @@ def estimate_page(
 def _attackers(
     both: dict[str, Estimate], shares: dict[str, Range], without: dict[str, float], level: str
 ) -> Figure:
-    """Draw each attacker, without the output and with it."""
-
     def draw(figure: MplFigure) -> None:
         rows = [Row(TOLD[q], without[q], r) for q, r in shares.items()]
         dot_plot(figure, rows, without="without the output", with_it="with the output")

@@ -73,15 +73,15 @@ def sheet(
 
 
 def assessed(headline: str, grade: Grade, **more: Any) -> Verdict:
-    """Give the verdict of a result that is held against no threshold."""
+    """Return the verdict of a result that is held against no threshold."""
     return Verdict("no threshold", headline, rests_on=grade, **more)
 
 
 def method(*paragraphs: str) -> Section:
-    """Say how it was found."""
+    """Return how it was found."""
     return Section("Method", [Text(paragraphs)])
 
 
 def graded(grade: Grade, rows: Sequence[object]) -> list[Grade]:
-    """Give one grade to every row of a table."""
+    """Return one grade to every row of a table."""
     return [grade] * len(rows)

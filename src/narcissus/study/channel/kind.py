@@ -213,7 +213,7 @@ def _exact(
 
 
 def _slack(source: channels.Channel | channels.ClosedForm, guessing_error: float) -> float:
-    """Give by how much numbers may differ because rows do not sum to one, as the file may say.
+    """Return by how much numbers may differ because rows do not sum to one, as the file may say.
 
     A ratio of errors carries it divided by the error of guessing.
     """
@@ -233,7 +233,7 @@ def _widened(finding: Finding, slack: float) -> Finding:
 
 
 def _profile(source: channels.Channel | channels.ClosedForm) -> PrivacyProfile | NotAssessed:
-    """Give delta at 21 epsilons, up to the channel's own or 10."""
+    """Return delta at 21 epsilons, up to the channel's own or 10."""
     if isinstance(source, channels.ClosedForm):
         end = min(source.local_epsilon, 10.0)
         points = [end * i / 20 for i in range(21)]

@@ -61,17 +61,12 @@ from narcissus.study.work import agree
 
 @dataclass(frozen=True, eq=False)
 class ReconstructedPoints:
-    """What the attacks made.
+    """What the attacks made."""
 
-    Attributes
-    ----------
-    pooled
-        Points by network, the audited one first, shapes (points, d); none where not played.
-    guessed
-        The informed attacker's, one for each of the first training images; none where not played.
-    """
-
+    # Points by network, the audited one first, shapes (points, d); none where not played
     pooled: Sequence[FloatArray]
+    # The informed attacker's, one for each of the first training images; none where not
+    # played
     guessed: FloatArray | None
 
 
@@ -193,14 +188,13 @@ def _attack(
 
 
 def _best(correlations: FloatArray, count: int) -> list[int]:
-    """Give the numbers of the best, the best first."""
     return [int(i) for i in np.argsort(-correlations, kind="stable")[:count]]
 
 
 def _shown(
     sides: ImageSides, pairs: Sequence[tuple[int, FloatArray]]
 ) -> tuple[ShownReconstruction, ...]:
-    """Give each point beside its training image and the fresh image that it is most like."""
+    """Return each point beside its training image and the fresh image that it is most like."""
     if not pairs:
         return ()
     points = np.array([point for _, point in pairs])
@@ -251,7 +245,6 @@ class AttacksNetworks:
 
     @property
     def points(self) -> int:
-        """Points of a start."""
         said = None if self.reconstruction is None else self.reconstruction.points
         return said or 2 * len(self.sides.trained)
 
@@ -300,13 +293,13 @@ class AttacksNetworks:
         ).point
 
     def pooled(self, found: Mapping[str, Payload], net: int) -> FloatArray:
-        """Give all points that were reconstructed from one network, shape (points, d)."""
+        """Return all points that were reconstructed from one network, shape (points, d)."""
         prefix = f"points/{net}/"
         parts = [found[key]["points"] for key in self.keys if key.startswith(prefix)]
         return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
 
     def guessed(self, found: Mapping[str, Payload]) -> FloatArray:
-        """Give the informed attacker's points, shape (targets, d)."""
+        """Return the informed attacker's points, shape (targets, d)."""
         return np.array(
             [found[f"informed/{target}"]["points"] for target in range(self.targets)],
             dtype=np.float64,
@@ -404,7 +397,7 @@ def _played(
 
 
 def _identity(study: ClassifierStudy, digests: dict[str, str], entropy: int) -> dict[str, object]:
-    """Say what pieces depend on: how many starts, targets and shadows can be raised later."""
+    """Describe what pieces depend on: how many starts, targets and shadows can be raised later."""
     settings = study.model_dump(mode="json")
     for section, key in (
         ("reconstruction", "starts"),
@@ -436,7 +429,7 @@ def _files(study: ClassifierStudy) -> dict[str, Path]:
 def _agree(
     study: ClassifierStudy, sides: ImageSides, given: Sequence[DenseNet], options: RunOptions
 ) -> None:
-    """Say how long it takes, by the numbers of the network and what is done with each."""
+    """Report how long it takes, by the numbers of the network and what is done with each."""
     n, d = sides.trained.shape
     seconds = 0.0
     if (training := study.training) is not None:

@@ -27,49 +27,30 @@ _DIVISION, _TRAINING = 0, 1  # keys of random streams
 
 @dataclass(frozen=True, eq=False)
 class ImageSides:
-    """Images by what they are for, as the network takes them.
+    """Images by what they are for, as the network takes them."""
 
-    Attributes
-    ----------
-    trained, classes
-        Those that the network was trained on, in an order by chance, and their classes; None where
-        the network is given, which says itself what it takes them for.
-    fresh
-        Those that no network here has seen, in an order by chance.
-    others, other_classes
-        Those that shadow networks are trained on; none where networks are given.
-    box
-        Largest absolute value of any of them.
-    offset
-        What was subtracted: an image as it is shown is ``row * scale + offset``.
-    scale
-        What they were divided by.
-    layout
-        How a row is an image.
-    """
-
+    # trained, classes: Those that the network was trained on, in an order by chance, and
+    # their classes; None where the network is given, which says itself what it takes them for
     trained: FloatArray
     classes: Classes | None
-    fresh: FloatArray
+    fresh: FloatArray  # Those that no network here has seen, in an order by chance
+    # others, other_classes: Those that shadow networks are trained on; none where networks
+    # are given
     others: FloatArray
     other_classes: Classes
-    box: float
-    offset: FloatArray
-    scale: float
-    layout: ImageLayout
+    box: float  # Largest absolute value of any of them
+    offset: FloatArray  # What was subtracted: an image as it is shown is ``row * scale + offset``
+    scale: float  # What they were divided by
+    layout: ImageLayout  # How a row is an image
 
     def shown(self, row: FloatArray) -> bytes:
-        """Give a row as a PNG file, as it was before the offset was subtracted."""
+        """Return a row as a PNG file, as it was before the offset was subtracted."""
         return self.layout.png(row * self.scale + self.offset)
 
 
 def sides_of(study: ClassifierStudy, folder: Path, entropy: int) -> ImageSides:
     """Read the images, and divide them by chance where the network is trained here.
-
-    Raises
-    ------
-    InputError
-        A file cannot be used, there are too few images, or one is on two sides.
+    Raises InputError: a file cannot be used, there are too few images, or one is on two sides.
     """
     data = study.data
     shape = tuple(data.shape)
@@ -154,7 +135,7 @@ def _scaled(
 
 
 def _keys(rows: FloatArray) -> NDArray[np.str_]:
-    """Give each row a text that is its own."""
+    """Make the text of each row unique."""
     return np.array([hashlib.sha256(row.tobytes()).hexdigest() for row in rows])
 
 
@@ -181,7 +162,6 @@ class TrainsNetworks:
         return [f"network/{number}" for number in range(self.training.shadows + 1)]
 
     def __call__(self, key: str) -> dict[str, NDArray[np.generic]]:
-        """Train one."""
         number, sides, training = int(key.partition("/")[2]), self.sides, self.training
         random = child(self.entropy, _TRAINING, number)
         rows, classes = sides.trained, sides.classes
@@ -215,7 +195,7 @@ def _two_classes(classes: Classes, n: int, random: np.random.Generator) -> NDArr
 
 
 def arrays_of_net(net: DenseNet) -> dict[str, NDArray[np.generic]]:
-    """Give a network as named arrays."""
+    """Return a network as named arrays."""
     return {
         **{f"weight_{i}": weight for i, weight in enumerate(net.weights)},
         **{f"bias_{i}": bias for i, bias in enumerate(net.biases)},
@@ -223,7 +203,7 @@ def arrays_of_net(net: DenseNet) -> dict[str, NDArray[np.generic]]:
 
 
 def net_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> DenseNet:
-    """Give the network back."""
+    """Return the network."""
     layers = range(sum(name.startswith("weight_") for name in arrays))
     return DenseNet(
         tuple(arrays[f"weight_{i}"] for i in layers), tuple(arrays[f"bias_{i}"] for i in layers)
@@ -232,11 +212,7 @@ def net_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> DenseNet:
 
 def given_networks(weights: WeightsSection, folder: Path, layout: ImageLayout) -> list[DenseNet]:
     """Read the network of a study and its shadows.
-
-    Raises
-    ------
-    InputError
-        A file cannot be used, or a shadow has another architecture.
+    Raises InputError: a file cannot be used, or a shadow has another architecture.
     """
     files: Sequence[Path] = [weights.file, *weights.shadows]
     layers = [one if isinstance(one, str) else one.build() for one in weights.layers]

@@ -18,7 +18,6 @@ ATTACKS = {"reconstruction": "Reconstruction", "informed": "The informed attacke
 
 
 def verdict_words(results: ClassifierResults) -> str:
-    """Give the verdict in a sentence or two."""
     best = results.best
     text = (
         f"{ATTACKS[best.name]} gets {best.recovered:,} of {best.images:,} images that the network "
@@ -52,7 +51,7 @@ def _share(value: float) -> str:
 
 
 def assumptions(study: ClassifierStudy) -> tuple[str, ...]:
-    """Say what the limits take as given."""
+    """Describe what the limits take as given."""
     found = ["images are independent draws of one source"]
     if study.weights is not None:
         found.append(
@@ -67,7 +66,6 @@ def assumptions(study: ClassifierStudy) -> tuple[str, ...]:
 
 
 def assessed(results: ClassifierResults) -> list[str]:
-    """Say what was assessed."""
     beside = f" and {results.shadows} networks trained without them" if results.shadows else ""
     names = {
         "reconstruction": "reconstruction from the weights alone: training images, beside "
@@ -79,7 +77,7 @@ def assessed(results: ClassifierResults) -> list[str]:
 
 
 def not_assessed(study: ClassifierStudy, results: ClassifierResults) -> list[NotAssessed]:
-    """Say what was asked and not answered, and what would answer it."""
+    """Return what was asked and not answered, and what would answer it."""
     found: list[NotAssessed] = []
     if study.reconstruction and not results.shadows:
         key = "training" if study.training else "weights"

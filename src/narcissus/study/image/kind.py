@@ -48,46 +48,29 @@ _ATTEMPTS, _LEFT_OUT = 1, 2  # keys of random streams
 
 @dataclass(frozen=True)
 class AttackedImages:
-    """What the attack gave.
+    """What the attack gave."""
 
-    Attributes
-    ----------
-    attempts
-        On the model, by caption.
-    distances
-        Of each image trained on to the attempts from its caption, shape (trained,).
-    outliers, fresh_outliers
-        Which images trained on, and which fresh ones, are unlike the others.
-    reproduced, reproduced_fresh
-        Which of them are close to an attempt besides.
-    shadow_outliers
-        Which images trained on are unlike those of the shadow models.
-    by_shadows
-        Share of shadow models that give each image trained on; 0 where it is not unlike theirs.
-    shadow_models
-        How many there are.
-    """
-
-    attempts: Attempts
+    attempts: Attempts  # On the model, by caption
+    # Of each image trained on to the attempts from its caption, shape (trained,)
     distances: FloatArray
+    # outliers, fresh_outliers: Which images trained on, and which fresh ones, are unlike the
+    # others
     outliers: BoolArray
     fresh_outliers: BoolArray
+    # reproduced, reproduced_fresh: Which of them are close to an attempt besides
     reproduced: BoolArray
     reproduced_fresh: BoolArray
-    shadow_outliers: BoolArray
+    shadow_outliers: BoolArray  # Which images trained on are unlike those of the shadow models
+    # Share of shadow models that give each image trained on; 0 where it is not unlike theirs
     by_shadows: FloatArray
-    shadow_models: int
+    shadow_models: int  # How many there are
 
 
 def attacked(
     study: ImageStudy, models: ImageModelsUnderStudy, division: DividedImages, entropy: int
 ) -> AttackedImages:
     """Play the attack on the model and on its shadows, on the same noise.
-
-    Raises
-    ------
-    InputError
-        No image trained on is unlike all others.
+    Raises InputError: no image trained on is unlike all others.
     """
     relation = study.relation.build()
     trained, fresh, shadow = division.trained, division.fresh, division.shadow
@@ -147,7 +130,6 @@ NOT_COVERED = [
 
 
 def verdict_words(results: ImageResults) -> str:
-    """Give the verdict in a sentence or two."""
     whole = results.whole
     text = (
         f"The model gives back {whole.reproduced:,} of {whole.images:,} outliers that it was "
@@ -167,7 +149,7 @@ def verdict_words(results: ImageResults) -> str:
 
 
 def _gained(low: float) -> str:
-    """Say the lower limit of a gain; below 0 it shows none."""
+    """Describe the lower limit of a gain; below 0 it shows none."""
     if low <= 0:
         return "no gain is shown"
     return f"a gain of at least {lower(100 * low, places=1)} points"
@@ -193,7 +175,7 @@ def _threshold(results: ImageResults, most: float) -> str:
 
 
 def assumptions(division: DividedImages) -> tuple[str, ...]:
-    """Say what the limits take as given."""
+    """Describe what the limits take as given."""
     found = ["images are independent draws of one source"]
     if not division.by_chance:
         found.append(
@@ -204,7 +186,6 @@ def assumptions(division: DividedImages) -> tuple[str, ...]:
 
 
 def assessed(results: ImageResults) -> list[str]:
-    """Say what was assessed."""
     beside = f"{results.fresh_outliers:,} fresh ones"
     if results.shadow_models:
         beside += ", and those of models trained without them"
@@ -214,7 +195,7 @@ def assessed(results: ImageResults) -> list[str]:
 
 
 def not_assessed(results: ImageResults) -> list[NotAssessed]:
-    """Say what was asked and not answered, and what would answer it."""
+    """Return what was asked and not answered, and what would answer it."""
     found: list[NotAssessed] = []
     for group in results.groups:
         of = f" of {copies_text(group.copies, group.and_copies)}" if group.copies else ""
@@ -301,7 +282,7 @@ def summarised(
 def _masks(
     division: DividedImages, found: AttackedImages, copies: tuple[int, ...], *, alike: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Say which images trained on are in a group, and which fresh ones it is held against."""
+    """Return which images trained on are in a group, and which fresh ones it is held against."""
     ours, theirs = division.trained.copies, division.fresh.copies
     return (
         np.isin(ours, copies) | (not copies),
@@ -384,7 +365,7 @@ def _chosen(count: int, copies: NDArray[np.int64], found: AttackedImages) -> lis
 
 
 def _encoded(image: FloatArray, smaller: int) -> str:
-    """Give an image as bytes in base64, shrunk by a whole number."""
+    """Return an image as bytes in base64, shrunk by a whole number."""
     height, width, channels = (image.shape[0] // smaller, image.shape[1] // smaller, image.shape[2])
     cut = image[: height * smaller, : width * smaller]
     blocks = cut.reshape(height, smaller, width, smaller, channels).mean(axis=(1, 3))

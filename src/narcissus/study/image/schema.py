@@ -75,7 +75,7 @@ class CloseSection(FileSection):
     )
 
     def build(self) -> CloseUnlike:
-        """Give it as a relation."""
+        """Return it as a relation."""
         return CloseUnlike(self.close, self.unique)
 
 
@@ -130,11 +130,8 @@ class ImageStudy(FileSection):
         self, folder: Path, part: HasImageModels, rng: np.random.Generator
     ) -> DividedImages:
         """Read the images, and divide them by chance where the model is trained here.
-
-        Raises
-        ------
-        InputError
-            A file is missing or empty, or the files do not fit the way the model comes about.
+        Raises InputError: a file is missing or empty, or the files do not fit the way the model
+            comes about.
         """
         files = self.data
         images = _read(folder, files.images, files.captions)

@@ -47,7 +47,6 @@ from narcissus.study.work import agree
 
 
 def texts_of(documents: Sequence[TextDocument]) -> list[str]:
-    """Give the texts of documents."""
     return [one.text for one in documents]
 
 
@@ -61,14 +60,9 @@ def generated(
 ) -> AttackedDocuments:
     """Sample the model, rank what it printed, and see which documents the best texts hold.
 
-    Parameters
-    ----------
-    models, division, section
-        What is attacked, its documents, and how.
-    entropy
-        Of the samples.
-    mine
-        Documents planted besides, which count among those that may hold a stretch.
+    models, division, section: what is attacked, its documents, and how.
+    entropy: of the samples.
+    mine: documents planted besides, which count among those that may hold a stretch.
     """
     sides = [texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference)]
     sides.append(list(mine))
@@ -123,18 +117,15 @@ def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedB
 def completed(
     models: ModelsUnderStudy, division: Division, section: CompletionSection
 ) -> AttackedDocuments | None:
-    """Give the model the beginning of each document, and see whether it goes on word for word.
+    """Prompt the model with the beginning of each document and compare what follows, verbatim.
 
     None where `prompt` is counted in tokens and no document trained on is long enough.
-
-    Raises
-    ------
-    InputError
-        No document trained on has a `prefix` of so many characters, and what follows it.
+    Raises InputError: no document trained on has a `prefix` of so many characters, and what follows
+        it.
     """
 
     def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int]]:
-        """Give the documents that are long enough, and the characters of each that are known."""
+        """Return the documents that are long enough, and the characters of each that are known."""
         texts = texts_of(documents)
         ends = (
             prompt_ends(models.model, texts, prompt=section.prompt or 50)
@@ -180,11 +171,7 @@ _MIB = 2**20
 
 def refuse_program(part: HasModels) -> None:
     """Refuse a program for a model that is no folder.
-
-    Raises
-    ------
-    InputError
-        The model is in memory only.
+    Raises InputError: the model is in memory only.
     """
     if part.in_memory:
         raise InputError(
@@ -385,6 +372,6 @@ def _program(study: LanguageStudy, evidence: ExtractionEvidence | None) -> Extra
 
 
 def _weights(folder: Path) -> str:
-    """Give the digest of the weights of a model, all files of them."""
+    """Return the digest of the weights of a model, all files of them."""
     check_release(folder, largest=2**50)
     return files_digest(folder.glob("*.safetensors"))

@@ -58,7 +58,6 @@ class CanarySection(FileSection):
     )
 
     def plan(self) -> CanaryPlan:
-        """Give it as a plan."""
         return CanaryPlan(self.each, tuple(self.copies), self.digits, self.text)
 
 
@@ -192,11 +191,8 @@ class LanguageStudy(FileSection):
 
     def division(self, folder: Path, part: HasModels, rng: np.random.Generator) -> Division:
         """Read the documents, and divide them by chance where the model is trained here.
-
-        Raises
-        ------
-        InputError
-            A file is missing or empty, or the two files do not fit the way the model comes about.
+        Raises InputError: a file is missing or empty, or the two files do not fit the way the model
+            comes about.
         """
         documents = read_documents(folder / self.data.documents, self.data.unit)
         if part.trains:

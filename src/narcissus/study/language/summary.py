@@ -35,32 +35,21 @@ Scores = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class AttackedDocuments:
-    """What one attack did.
+    """What one attack did."""
 
-    Attributes
-    ----------
-    name, rule
-        What it is called, and when a document counts.
-    trained, fresh
-        The documents that it could have recovered, by side.
-    recovered, recovered_fresh
-        Whether it did, in their order.
-    by_reference
-        Whether the same attack on the reference model recovered those trained on.
-    ranked
-        The best texts by score, where it ranked any.
-    by_shadows
-        By shadow model, whether the same attack on it recovered those trained on.
-    """
-
+    # name, rule: What it is called, and when a document counts
     name: str
     rule: str
+    # trained, fresh: The documents that it could have recovered, by side
     trained: Sequence[TextDocument]
     fresh: Sequence[TextDocument]
+    # recovered, recovered_fresh: Whether it did, in their order
     recovered: BoolArray
     recovered_fresh: BoolArray
+    # Whether the same attack on the reference model recovered those trained on
     by_reference: BoolArray | None
-    ranked: tuple[RankedBy, ...] = ()
+    ranked: tuple[RankedBy, ...] = ()  # The best texts by score, where it ranked any
+    # By shadow model, whether the same attack on it recovered those trained on
     by_shadows: tuple[BoolArray, ...] = ()
 
 
@@ -172,7 +161,7 @@ def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> Docu
 def _beside_shadows(
     by_shadows: Sequence[BoolArray], recovered: int, each: float
 ) -> BesideShadows | None:
-    """Say what shadow models give away of the same documents: a model is a trial."""
+    """Return what shadow models give away of the same documents: a model is a trial."""
     if not by_shadows:
         return None
     counts = np.array([int(one.sum()) for one in by_shadows])

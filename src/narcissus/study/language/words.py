@@ -20,7 +20,6 @@ NOT_COVERED = [
 
 
 def verdict_words(results: LanguageResults) -> str:
-    """Give the verdict in a sentence or two."""
     text = attack_words(results.best)
     if results.most_gain is not None:
         text += f" {_threshold(results)}"
@@ -28,7 +27,7 @@ def verdict_words(results: LanguageResults) -> str:
 
 
 def program_words(results: LanguageResults) -> str:
-    """Say what came of the program, and what was accepted; '' where there is none."""
+    """Describe what came of the program, and what was accepted; '' where there is none."""
     program = results.program
     if program is None:
         return ""
@@ -45,7 +44,7 @@ def program_words(results: LanguageResults) -> str:
 
 
 def attack_words(one: DocumentAttack) -> str:
-    """Say how many documents an attack recovered, and how many it would have anyway."""
+    """Describe how many documents an attack recovered, and how many it would have anyway."""
     whole = one.whole
     return (
         f"{one.name} recovers {whole.recovered:,} of {whole.documents:,} documents that the model "
@@ -90,7 +89,7 @@ def _share(value: float) -> str:
 def assumptions(
     division: Division, evidence: ExtractionEvidence | None, *, has_shadows: bool = False
 ) -> tuple[str, ...]:
-    """Say what the limits take as given, those on a program among them."""
+    """Describe what the limits take as given, those on a program among them."""
     found = ["documents are independent draws of one source"]
     if not division.by_chance:
         found.append(
@@ -107,7 +106,6 @@ def assumptions(
 
 
 def assessed(results: LanguageResults) -> list[str]:
-    """Say what was assessed."""
     beside = " and of a model trained without them" if results.has_reference else ""
     found = [
         f"{one.name}: documents recovered, beside those of {results.fresh:,} fresh documents"
@@ -125,7 +123,7 @@ def assessed(results: LanguageResults) -> list[str]:
 
 
 def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAssessed]:
-    """Say what was asked and not answered, and what would answer it."""
+    """Return what was asked and not answered, and what would answer it."""
     found = _too_short(study, results)
     rates = {
         rate.rate: rate.needed
@@ -172,7 +170,7 @@ def not_assessed(study: LanguageStudy, results: LanguageResults) -> list[NotAsse
 
 
 def _too_short(study: LanguageStudy, results: LanguageResults) -> list[NotAssessed]:
-    """Say how many documents trained on are too short to be completed."""
+    """Return how many documents trained on are too short to be completed."""
     section = study.completion
     if not section:
         return []

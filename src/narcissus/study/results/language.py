@@ -119,7 +119,6 @@ class DocumentAttack(ResultModel):
 
     @property
     def whole(self) -> DocumentGroup:
-        """All documents."""
         return self.groups[0]
 
     @property
@@ -205,7 +204,6 @@ class LanguageResults(ResultModel):
 
     @property
     def merged(self) -> MergedGroups | None:
-        """What was merged, of the first attack with groups."""
         return next((one.merged for one in self.attacks if one.merged is not None), None)
 
     @property

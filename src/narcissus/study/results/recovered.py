@@ -50,7 +50,6 @@ class GainOverFresh(ResultModel):
 def require_gain(
     share: float, fresh: SampledShare | None, gain: GainOverFresh | None, of: str
 ) -> None:
-    """Refuse a gain that is not the share beyond that of fresh ones."""
     if (gain is None) != (fresh is None):
         raise ValueError(f"a gain is said without fresh {of}, or none with them")
     if gain is not None and fresh is not None:
@@ -63,7 +62,7 @@ def require_gain(
 
 
 def shown_gain(share: float, of: int, fresh: SampledShare | None) -> float:
-    """Give the gain that is shown: its lower limit, and none where chance alone gives as much.
+    """Return the gain that is shown: its lower limit, and none where chance alone gives as much.
 
     The limit is about how many fresh ones come back on average. How many of those trained on do
     varies as well, and of a few it varies much: a model that never saw any of them would often
@@ -79,7 +78,7 @@ def shown_gain(share: float, of: int, fresh: SampledShare | None) -> float:
 
 
 def _chance_of_as_many(ours: int, of: int, theirs: int, others: int) -> float:
-    """Give the chance of as many or more of ours if all that came back were drawn from all."""
+    """Return the chance of as many or more of ours if all that came were drawn from all."""
     back = ours + theirs
     every = _log_choices(of + others, back)
     return sum(
@@ -102,7 +101,7 @@ def require_groups(groups: Sequence[tuple[int, int, int]], of: str) -> None:
 
 
 def status_of(most: float | None, gains: Iterable[tuple[float, float]]) -> RecoveredStatus:
-    """Give the status by gains (value, what is shown): attempts that fail prove nothing."""
+    """Return the status by gains (value, what is shown): attempts that fail prove nothing."""
     if most is None:
         return "no threshold"
     values, lows = zip(*gains, strict=True)

@@ -132,7 +132,6 @@ class RiskResult(ResultModel):
 
     @property
     def name(self) -> str:
-        """The risk, and of what."""
         return f"{self.risk} of {self.secret}" if self.secret else self.risk
 
     @property
@@ -193,7 +192,6 @@ class SyntheticResults(ResultModel):
 
     @property
     def verdicts(self) -> set[RiskVerdict]:
-        """The verdicts on all risks."""
         return {risk.verdict for risk in self.risks}
 
     @property

@@ -312,7 +312,7 @@ class SettingNumbers(ResultModel):
         return min(found, key=lambda b: (-b.confidence, b.at_most), default=None)
 
     def count_of_population(self, confidence: float) -> int | None:
-        """Give the least limit of the count of others like those played; None where none is."""
+        """Return the least limit of the count of others like those played; None where none is."""
         found = [
             b.at_most_of_population
             for b in self.bounds
@@ -356,16 +356,16 @@ class SettingResult(SettingNumbers):
     evidence_against: tuple[str, ...]
 
     def grade_of(self, bound: ShareBound | CountBound) -> Grade:
-        """Give the grade of a bound here: what is contradicted proves nothing."""
+        """Return the grade of a bound here: what is contradicted proves nothing."""
         return "not assessed" if self.contradictions else bound.grade
 
     def is_edge(self, bound: ShareBound | CountBound) -> bool:
-        """Tell whether a bound is a place where no attacker is: proved, and no if."""
+        """Return whether a bound is a place where no attacker is: proved, and no if."""
         return self.grade_of(bound) == "proved"
 
 
 def _how_many(value: Any) -> str:
-    """Tell a sweep, a list of settings, from a study of one."""
+    """Distinguish a sweep, a list of settings, from a study of one."""
     return "sweep" if isinstance(value, list | tuple) else "setting"
 
 
@@ -382,7 +382,6 @@ class TableResults(
 
     @property
     def settings(self) -> tuple[SettingResult, ...]:
-        """All settings."""
         return self.root if isinstance(self.root, tuple) else (self.root,)
 
     @property
@@ -404,7 +403,7 @@ WORST: tuple[Status, ...] = (
 
 
 def decisive(settings: Sequence[SettingResult]) -> SettingResult:
-    """Give the setting that a verdict on a sweep rests on, whose numbers stand for it.
+    """Return the setting that a verdict on a sweep rests on, whose numbers stand for it.
 
     Of those that decide, the worst by their status; of these the least noise that is noise at all,
     so that nothing looks better than it is.

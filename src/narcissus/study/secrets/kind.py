@@ -60,27 +60,15 @@ AskedOfTraining = NgramDpSgd | FineTune
 
 @dataclass(frozen=True, eq=False)
 class SecretSetting:
-    """One prior at one epsilon.
+    """One prior at one epsilon."""
 
-    Attributes
-    ----------
-    label
-        Of both, as far as there are several.
-    prior
-        How secrets are drawn.
-    asked
-        What the study asks of the training.
-    trained
-        The mechanism, its learning rate chosen.
-    """
-
-    label: str
-    prior: SecretPrior
-    asked: AskedOfTraining
-    trained: TrainsOnSecrets
+    label: str  # Of both, as far as there are several
+    prior: SecretPrior  # How secrets are drawn
+    asked: AskedOfTraining  # What the study asks of the training
+    trained: TrainsOnSecrets  # The mechanism, its learning rate chosen
 
     def seat(self, study: SecretsStudy) -> Seat:
-        """Give the game with the attacks that are prepared for it."""
+        """Return the game with the attacks that are prepared for it."""
         game = Game(Secret(self.prior.weights), self.trained, NamesSecret(len(self.prior.chances)))
         attacks = {name: part.build() for name, part in study.attacks.items()}
         [seat] = seats_of(game, attacks)
@@ -88,12 +76,8 @@ class SecretSetting:
 
 
 def settings_of(study: SecretsStudy) -> list[SecretSetting]:
-    """Give every prior at every epsilon, learning rates chosen where the study leaves them.
-
-    Raises
-    ------
-    InputError
-        Two priors are called the same.
+    """Return every prior at every epsilon, learning rates chosen where the study leaves them.
+    Raises InputError: two priors are called the same.
     """
     priors: Sequence[SecretPrior] = study.priors()
     words = [prior.words for prior in priors]
@@ -121,16 +105,11 @@ def summarised(
     scored: Sequence[Scored],
     threshold: SecretThreshold | None,
 ) -> SecretsResults:
-    """Give the results of all settings; all their limits hold at once (Bonferroni).
+    """Return the results of all settings; all their limits hold at once (Bonferroni).
 
-    Parameters
-    ----------
-    study, settings
-        What was asked, and played.
-    scored
-        For each setting, what each attack came to.
-    threshold
-        What is accepted, if anything was said.
+    study, settings: what was asked, and played.
+    scored: for each setting, what each attack came to.
+    threshold: what is accepted, if anything was said.
     """
     claims = sum(map(len, scored))
     each = each_confidence(study.run.confidence, claims)
@@ -286,7 +265,7 @@ KIND = SecretsKind()
 
 
 def _agree(study: SecretsStudy, options: RunOptions) -> None:
-    """Say how long it takes, by the logits that are trained."""
+    """Report how long it takes, by the logits that are trained."""
     levels = study.mechanism.each()
     steps = sum(level.steps * level.work for level in levels)
     values = sum(len(prior.chances) for prior in study.priors())
@@ -343,7 +322,7 @@ def _scored(seat: Seat, blocks: Sequence[Arrays]) -> Scored:
 
 
 def _identity(study: SecretsStudy, folder: Path, entropy: int) -> dict[str, object]:
-    """Say what trials depend on: the number of models is not part of it, so it can be raised."""
+    """Word what trials depend on: the number of models is not part of it, so it can be raised."""
     settings = study.model_dump(mode="json")
     return {
         **{part: settings[part] for part in ("prior", "mechanism", "attacks")},
@@ -359,7 +338,7 @@ def _identity(study: SecretsStudy, folder: Path, entropy: int) -> dict[str, obje
 def _threshold(
     study: SecretsStudy, folder: Path, policy: Path | None
 ) -> tuple[SecretThreshold | None, dict[str, str]]:
-    """Give the threshold and, if it comes from a policy file, the file's digest."""
+    """Return the threshold and, if it comes from a policy file, the file's digest."""
     read, digests = read_policy(study, folder, policy, SecretsPolicy)
     found = study.threshold if read is None else read.threshold
     levels = study.mechanism.levels

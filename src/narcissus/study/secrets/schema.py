@@ -51,7 +51,7 @@ class SecretThreshold(Approval):
         return self
 
     def most(self, guess: float) -> float:
-        """Give the success that is accepted where the best guess without the model is ``guess``."""
+        """Return success that is accepted where the best guess without the model is ``guess``."""
         limits = [1.0]
         if self.success is not None:
             limits.append(self.success)

@@ -23,7 +23,7 @@ NOT_COVERED = [
 
 
 def setting_words(found: SecretNumbers) -> tuple[Grade, str]:
-    """Give the grade of a setting's status, and the sentence that says it."""
+    """Return the grade of a setting's status, and the sentence that says it."""
     status = found.status_by_numbers
     if status == "contradicted":
         return "sampled", " ".join(found.contradictions)
@@ -52,7 +52,7 @@ def setting_words(found: SecretNumbers) -> tuple[Grade, str]:
 
 
 def overall(results: SecretsResults) -> tuple[SecretStatus, Grade, str]:
-    """Give status, grade and verdict of the study: those of the worst setting that decides."""
+    """Return status, grade and verdict of the study: those of the worst setting that decides."""
     worst = results.headline
     deciding = results.deciding
     status = worst.status
@@ -66,7 +66,6 @@ def overall(results: SecretsResults) -> tuple[SecretStatus, Grade, str]:
 
 
 def assessed(results: SecretsResults) -> list[str]:
-    """Say what was assessed."""
     found = [
         f"{len(results.settings)} settings, {results.models:,} models each: "
         f"the attacks {', '.join(one.name for one in results.settings[0].attacks)}"
@@ -77,7 +76,7 @@ def assessed(results: SecretsResults) -> list[str]:
 
 
 def not_assessed(results: SecretsResults) -> list[NotAssessed]:
-    """Say what was asked and not answered, and what would answer it."""
+    """Return what was asked and not answered, and what would answer it."""
     without = [one.label for one in results.settings if one.bound is None]
     found: list[NotAssessed] = []
     if without:
@@ -103,7 +102,7 @@ def not_assessed(results: SecretsResults) -> list[NotAssessed]:
 
 
 def refuted_words(settings: Sequence[SecretResult]) -> str:
-    """Say the largest epsilon that a run refutes, and where."""
+    """Describe the largest epsilon that a run refutes, and where."""
     worst = max(settings, key=lambda one: one.most_refuting.refuted_epsilon)
     by = worst.most_refuting
     if by.refuted_epsilon == 0:

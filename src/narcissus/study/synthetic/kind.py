@@ -57,24 +57,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Levels:
-    """Confidence of each number, by how many are decided at once.
+    """Confidence of each number, by how many are decided at once."""
 
-    Attributes
-    ----------
-    share
-        Of a share shown by itself, which decides nothing.
-    claim
-        Of the excess of each risk.
-    group
-        Of the excess of each group and risk.
-    claims
-        How many decide.
-    """
-
-    share: float
-    claim: float
-    group: float
-    claims: int
+    share: float  # Of a share shown by itself, which decides nothing
+    claim: float  # Of the excess of each risk
+    group: float  # Of the excess of each group and risk
+    claims: int  # How many decide
 
     @classmethod
     def of(cls, confidence: float, risks: int, groups: int, *, groups_decide: bool) -> Levels:
@@ -97,20 +85,13 @@ def summarised(
     columns: Sequence[str] = (),
     least: int = 10,
 ) -> SyntheticResults:
-    """Give the results of an assessment.
+    """Return the results of an assessment.
 
-    Parameters
-    ----------
-    files, found
-        What was read, and what came of it.
-    threshold
-        What is accepted.
-    confidence
-        Of all claims together.
-    columns
-        Columns whose values make groups.
-    least
-        Fewest people of a group that is shown.
+    files, found: what was read, and what came of it.
+    threshold: what is accepted.
+    confidence: of all claims together.
+    columns: columns whose values make groups.
+    least: fewest people of a group that is shown.
     """
     groups, merged = _groups(files, found, columns, least)
     levels = Levels.of(
@@ -153,7 +134,7 @@ def summarised(
 def _groups(
     files: GivenFiles, found: Assessment, columns: Sequence[str], least: int
 ) -> tuple[list[Group], MergedGroups]:
-    """Give the groups of people who were scored, those of few merged, and what was merged."""
+    """Return the groups of people who were scored, those of few merged, and what was merged."""
     groups: list[Group] = []
     merged: dict[str, int] = {}
     left_out: list[str] = []
@@ -186,7 +167,7 @@ def _groups(
 
 
 def _share(won: Mask, confidence: float) -> CountedShare | None:
-    """Give a share of people; None of nobody."""
+    """Return a share of people; None of nobody."""
     if not won.size:
         return None
     limits = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
@@ -351,7 +332,7 @@ class SyntheticKind:
 
 
 def _source(name: str, folder: Path) -> Source:
-    """Give what a file of the study stands for."""
+    """Return what a file of the study stands for."""
     if name.startswith(GIVEN):
         return load_attribute(name, folder)
     return name if name.startswith("statsmodels:") else folder / name
@@ -383,7 +364,7 @@ def _threat(study: SyntheticStudy) -> FileThreat:
 def _threshold(
     study: SyntheticStudy, folder: Path, policy: Path | None
 ) -> tuple[ExcessThreshold, dict[str, str]]:
-    """Give what is accepted and, if it comes from a policy file, the file's digest."""
+    """Return what is accepted and, if it comes from a policy file, the file's digest."""
     read, digests = read_policy(study, folder, policy, SyntheticPolicy)
     found = study.threshold if read is None else read.threshold
     return found or ExcessThreshold.model_validate({}), digests
@@ -396,7 +377,7 @@ def _digest(files: GivenFiles, name: str) -> str:
 
 
 def _remarks(files: GivenFiles) -> list[NotAssessed]:
-    """Say how columns were read that a reader may take for something else."""
+    """Return how columns were read that a reader may take for something else."""
     return [
         NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
         for name, text in files.table.notes.items()

@@ -84,7 +84,6 @@ class ExcessThreshold(Approval, Strictly):
     )
 
     def accepts(self, risk: RiskName) -> float:
-        """Give the excess that is accepted for a risk."""
         own = {
             "inference": self.inference,
             "singling out": self.singling_out,

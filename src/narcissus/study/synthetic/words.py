@@ -24,7 +24,7 @@ NOT_COVERED = [
 
 
 def verdict_words(results: SyntheticResults) -> str:
-    """Say the verdict in a short paragraph; it never says that a risk is met."""
+    """Describe the verdict in a short paragraph; it never says that a risk is met."""
     if results.unlike is None:
         first = results.risks[0]
         assert first.guess is not None
@@ -71,7 +71,7 @@ def _beyond(risk: RiskResult) -> str:
 
 
 def not_assessed(results: SyntheticResults) -> list[NotAssessed]:
-    """Say what was asked and not answered, and what would answer it."""
+    """Return what was asked and not answered, and what would answer it."""
     found: list[NotAssessed] = []
     if results.unlike is None:
         found.append(
