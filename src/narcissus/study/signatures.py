@@ -37,8 +37,12 @@ class Option:
 def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option]:
     """Return the options of a class or function by name, in the order of its signature.
 
-    maker: the class or function.
-    given: so many of its first parameters are given by the study, not by the file.
+    Parameters
+    ----------
+    maker
+        The class or function.
+    given
+        Number of first parameters that the study gives, and the file does not.
     """
     hints, texts = _hints(maker), described(maker)
     found: dict[str, Option] = {}
@@ -114,7 +118,7 @@ def described(maker: Any) -> dict[str, str]:
     """Return what a NumPy docstring says of each parameter, on one line.
 
     >>> described(options_of)["given"]
-    'So many of its first parameters are given by the study, not by the file.'
+    'Number of first parameters that the study gives, and the file does not.'
     """
     found: dict[str, str] = {}
     # what a class does not say of a parameter, the class that it is made from does
