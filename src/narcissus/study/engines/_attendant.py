@@ -1,4 +1,4 @@
-"""The outside of a worker process: start it, hand it trials, and say why it ended if it did."""
+"""The parent's side of a worker process: start it, send it trials, and explain an early end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PATIENCE = 5.0  # seconds that an idle worker gets to end by itself
 
 
 class WorkerDiedError(Exception):
-    """A worker process ended by itself; the message says how."""
+    """A worker process ended by itself; the message explains how."""
 
 
 class Worker:
-    """One worker process; it plays one key at a time, of one job after the other."""
+    """One worker process; it plays one key at a time, for one job after another."""
 
     def __init__(self) -> None:
         self._job: bytes | None = None
@@ -32,14 +32,9 @@ class Worker:
         self._process = start("_worker")
 
     def ask(self, job: bytes, key: str, what: str = "trial") -> Any:
-        """Play a key of a job, which is sent where it is another than before.
+        """Play a key of a job, which is sent only if it differs from the last one.
 
-        What the job raises is raised here.
-
-        Raises
-        ------
-        WorkerDiedError
-            The process ended instead.
+        Re-raises the job's exception; raises WorkerDiedError if the process ended instead.
         """
         if job is not self._job:
             self._job, self._oom = None, oom_kills()
@@ -68,7 +63,7 @@ class Worker:
         return how_it_ended(self._process.wait(), self._oom, oom_kills())
 
     def end(self) -> None:
-        """Let an idle process end by itself, as its pipe does."""
+        """Let an idle process end by itself when its pipe closes."""
         with suppress(OSError, subprocess.TimeoutExpired):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -79,37 +74,26 @@ class Worker:
             self._process.stdout.close()
 
     def kill(self) -> None:
-        """End the process at once."""
         self._process.kill()
 
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """What attendants do together.
+    """The work that attendants share."""
 
-    Attributes
-    ----------
-    job
-        What plays a key, pickled.
-    tasks
-        Keys to be played; None ends the shift of one attendant.
-    ended
-        Takes ``(key, payload or exception)``, and ``(None, note)``.
-    what
-        What a key is called.
-    """
-
-    job: bytes
-    tasks: SimpleQueue[str | None]
+    job: bytes  # what plays a key, pickled
+    tasks: SimpleQueue[str | None]  # keys to be played; None ends the shift of one attendant
+    # receives (key, payload or exception), and (None, note)
+    # receives (key, payload or exception), and (None, note)
     ended: SimpleQueue[tuple[str | None, Any]]
-    what: str = "trial"
+    what: str = "trial"  # what a key is called in messages
 
 
 class Attendant(threading.Thread):
-    """A thread that keeps one worker process busy, and starts another where it was killed.
+    """A thread that keeps one worker process busy and replaces it if it was killed.
 
-    The process is started with the first key, and stays between shifts. The thread lives as long
-    as its processes: the kernel ends a process with the thread that started it.
+    The process starts with the first key and stays between shifts. The thread outlives its
+    processes: the kernel ends a process together with the thread that started it.
     """
 
     def __init__(self) -> None:
@@ -120,7 +104,7 @@ class Attendant(threading.Thread):
         self._lock = threading.Lock()
 
     def begin(self, shift: Shift) -> None:
-        """Work a shift, after those that were begun before."""
+        """Queue a shift, to be worked after those begun before."""
         self._shifts.put(shift)
 
     def leave(self) -> None:
@@ -128,7 +112,6 @@ class Attendant(threading.Thread):
         self._shifts.put(None)
 
     def run(self) -> None:
-        """Work shift after shift."""
         try:
             while (shift := self._shifts.get()) is not None:
                 while (key := shift.tasks.get()) is not None:
@@ -142,7 +125,7 @@ class Attendant(threading.Thread):
                 self._worker.end()
 
     def kill(self) -> None:
-        """End the process at once, and start no other."""
+        """End the process at once, without a replacement."""
         with self._lock:
             self._closing = True
             if self._worker is not None:

@@ -1,4 +1,4 @@
-"""Start a worker process that imports what this one does, and nothing from where it stands."""
+"""The start of a worker process that imports what this one does, and nothing from its folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ _CODE = (
 
 
 def start(module: str, *, prints: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
-    """Run ``main(parent)`` of a module beside this one, in a process with a pipe to its input.
+    """Run ``main(parent)`` of a sibling module in a process with a pipe to its standard input.
 
-    Parameters
-    ----------
-    module
-        Its name.
-    prints
-        Where its standard output goes, as `subprocess.Popen` takes it.
+    ``prints`` is the destination of its standard output, as in `subprocess.Popen`.
     """
     paths = [p for p in sys.path if isinstance(p, str) and p]  # pyright: ignore[reportUnnecessaryIsInstance] (anything may be there)
     flags: list[str] = subprocess._args_from_interpreter_flags()  # pyright: ignore

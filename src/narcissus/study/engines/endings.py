@@ -1,4 +1,4 @@
-"""Why a process ended, in words: its own exit, a crash, a kill, or memory that ran out."""
+"""Reasons why a process ended, in words: its own exit, a crash, a kill, or lack of memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT")
 
 
 def oom_kills() -> int | None:
-    """Count the processes that the kernel has killed for want of memory; None: it does not say."""
+    """Count the processes that the kernel has killed for lack of memory; None if unknown."""
     found: list[int] = []
     places = [Path("/proc/vmstat")]
     with suppress(OSError):
@@ -28,14 +28,9 @@ def oom_kills() -> int | None:
 
 
 def how_it_ended(code: int, before: int | None, after: int | None) -> str:
-    """Say in words how a process ended, and what is known of the memory at the time.
+    """Describe how a process ended from its exit status (minus the number of a signal).
 
-    Parameters
-    ----------
-    code
-        The exit status; minus the number of a signal.
-    before, after
-        `oom_kills` before the trial began and after the process ended.
+    ``before`` and ``after`` are `oom_kills` before the trial began and after the process ended.
     """
     if code >= 0:
         return f"it ended with exit code {code}"

@@ -1,4 +1,4 @@
-"""A family of rates: its worst rate, and what is proved for those that nobody looked at."""
+"""A family of rates: its worst rate, and what is proved between the rates computed."""
 
 from __future__ import annotations
 
@@ -49,25 +49,17 @@ def between_rates(
     hours: float | None = None,
     observer: Observer = SILENT,
 ) -> Cover:
-    """Find the worst rate of a family, and what is enough for every one.
+    """Find the worst rate of a family, and a delta sufficient for every rate.
 
-    Parameters
-    ----------
-    family
-        The section of the study.
-    exact
-        The game at any of its rates, written out.
-    epsilon, delta
-        Of the statement; the tolerance is a tenth of delta where the family has none.
-    hours, observer
-        The longest time that was agreed to, and who hears of the work.
+    The tolerance is a tenth of delta if the family has none. ``exact`` is the game at any of its
+    rates.
 
     Raises
     ------
     InputError
-        The world does not say how its chances depend on the rate.
+        The world does not define how its chances depend on the rate.
     LongWorkError
-        It takes longer than was agreed to.
+        It takes longer than ``hours``.
     """
     return cover(
         exact,
@@ -100,24 +92,22 @@ def smallest_for_every_rate(
     observer: Observer = SILENT,
     executor: Executor | None = None,
 ) -> Smallest:
-    """Find the first value of a parameter that is enough for every rate of a study's family.
+    """Find the first parameter value that suffices for every rate of a study's family.
 
     Parameters
     ----------
     study
         A study with a family of rates.
     folder
-        Where it lies.
+        The folder of the study file.
     parameter, values
-        What is varied, as for `varied`, and the values to try, in order.
+        The parameter, as for `varied`, and the values to try, in order.
     epsilon, delta
         Target.
     limit
         Largest number of (data set, release) pairs of a game.
-    observer
-        Hears of values that were looked at.
     executor
-        Who looks at values, where that takes long; None is this process.
+        Engine for long computations; None is this process.
 
     Raises
     ------
@@ -156,7 +146,7 @@ def smallest_for_every_rate(
 
 @dataclass(frozen=True)
 class _WorstRate:
-    """Looks for the worst rate of the game of a value, given by its place."""
+    """Search for the worst rate of the game of a value, given by its place."""
 
     games: Sequence[Game]
     family: RatesFamily
@@ -176,7 +166,7 @@ class _WorstRate:
 def covered(
     study: GameStudy, written: WrittenFamily, statement: Any, options: RunOptions
 ) -> Covered:
-    """Look between the rates of a family of them; other families are what is written out."""
+    """Search between the rates of a family of them; other families are what is written out."""
     family = study.family
     if not isinstance(family, RatesFamily):
         return written, None, ""
@@ -226,7 +216,7 @@ def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:
 
 
 def _with_worst(written: WrittenFamily, rate: float, epsilon: float) -> WrittenFamily:
-    """Write out the worst rate too, where it is worse than those that are."""
+    """Write out the worst rate too, if it is worse than those written out."""
     first = next(iter(written.members.values()))
     game = replace(first.game, world=replace(first.game.world, rate=rate))
     worst = write_out(game, abstain=first.abstain)

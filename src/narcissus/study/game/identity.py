@@ -1,4 +1,4 @@
-"""What the trials of a game depend on, by which an interrupted run finds its own again."""
+"""The identity of a game's trials, by which an interrupted run finds its finished trials."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from narcissus.success import KeptSurprisal
 
 
 def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
-    """Say what trials depend on: two studies with the same identity may share trials.
+    """Return everything on which trials depend: studies with equal identity may share trials.
 
-    The number of trials, the confidence, the stopping and the statement are not part of it (but
-    for what it asks of surprisal, by which a trial is scored), so that a run can be extended.
+    The number of trials, the confidence, the stopping and the statement are left out, so that a run
+    can be extended; except what the statement asks of surprisal, by which a trial is scored.
     """
     asked = asked_of_rows(study.statement)
     settings = study.model_dump(mode="json")

@@ -67,7 +67,7 @@ from narcissus.success.statements import (
 
 
 def has_epsilon(statement: Any) -> bool:
-    """Say whether the epsilon of a statement is a factor on a baseline."""
+    """Whether the epsilon of a statement is a factor on a baseline."""
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
@@ -77,7 +77,7 @@ def exactly(
     epsilons: Sequence[float],
     cover: CoverResult | None = None,
 ) -> ExactGame | None:
-    """Judge a statement; None where it has no exact form in this game.
+    """Evaluate a statement exactly; None if it has no exact form in this game.
 
     ``cover`` is what is known between the members of a family of rates.
     """
@@ -134,7 +134,7 @@ def _resilient(statement: Any, worst: Worst) -> _Found | None:
 
 
 def _other(written: WrittenFamily, statement: Any) -> _Found | None:
-    """Judge a statement that is not resilience, for each member; None if one has no answer."""
+    """Evaluate a statement other than resilience for each member; None if one has no answer."""
     every: list[_Found] = []
     for name, exact in written.members.items():
         found = _least(exact, prepared(statement, exact.game))
@@ -159,7 +159,7 @@ def _least(exact: WrittenOut, statement: Any) -> tuple[float, float, str, float 
 
 
 def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
-    """Give the least delta over all weights: both sides change only where a predicate has one."""
+    """Return the least delta over all weights: both sides change only at weights of predicates."""
     weights = exact.guesses.weight(exact.game.world)
     if weights is None or statement.possible is None:
         return None
@@ -178,9 +178,9 @@ def answer(
     members: int,
     memorized: float | None,
 ) -> GameResults:
-    """Give what was found about one statement.
+    """Assemble the results for one statement.
 
-    ``played`` is the whole run, those attackers included that failed on every trial.
+    ``played`` is the whole run, including attackers that failed on every trial.
     """
     statement = ground.statement
     return GameResults(
@@ -259,7 +259,7 @@ def _proof(proof: Proof, statement: Any) -> ProofResult:
 
 
 def _curve(statement: Any, attackers: Sequence[Attacked]) -> list[CurvePoint]:
-    """Give, for each weight, how often predicates that light isolate, and the best without."""
+    """Return, for each weight, how often predicates that light isolate, and the best baseline."""
     if not isinstance(statement, SinglingOut):
         return []
     rows: list[CurvePoint] = []
@@ -274,13 +274,13 @@ def _curve(statement: Any, attackers: Sequence[Attacked]) -> list[CurvePoint]:
 
 
 class GameKind:
-    """Plays studies of the kind "game"."""
+    """Studies of the kind "game"."""
 
     model: type[BaseModel] = GameStudy
     results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
     def check(self, study: GameStudy, folder: Path, observer: Observer) -> None:
-        """Make all parts once, and see that they fit each other."""
+        """Build all parts once, and check that they fit each other."""
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError(
@@ -372,7 +372,7 @@ KIND = GameKind()
 
 
 def _scope(study: GameStudy, setup: Setup) -> str:
-    """Say what the statement speaks of."""
+    """Describe the scope of the statement."""
     if isinstance(study.family, RatesFamily):
         return f"every rate from {study.family.low:g} to {study.family.high:g}"
     members = len(setup.game.members())
@@ -382,7 +382,7 @@ def _scope(study: GameStudy, setup: Setup) -> str:
 
 
 def _told(study: GameStudy, statement: Any) -> str:
-    """Name the side information, where the definition asks for every one."""
+    """Name the side information, if the definition quantifies over all of it."""
     part = study.side_information
     if part is None or not statement.whatever_is_told:
         return ""
@@ -415,7 +415,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
 
 
 def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
-    """Fill in what the statement takes from the world; of a family, each member has its own."""
+    """Fill in what the statement takes from the world; each member of a family has its own."""
     games = list(setup.game.members().values())
     if len(games) > 1:
         return setup.statement
@@ -427,7 +427,7 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
 
 
 def _chosen(study: GameStudy) -> tuple[str, ...]:
-    """Give what the study takes as given in its statement."""
+    """Return the statement's own assumptions."""
     best = study.statement.options.get("best")
     if best is None:
         return ()
@@ -447,7 +447,7 @@ def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate 
 
 
 def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> list[NotAssessed]:
-    """Say what was asked and has no answer."""
+    """List what was asked and has no answer."""
     found: list[NotAssessed] = []
     tested = statement if played is None else played.statement
     if isinstance(tested, FixedBaseline) and tested.best is None and exact is None:
@@ -547,7 +547,7 @@ def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) ->
 
 
 def _failures(played: Play | None) -> str:
-    """Say which attackers raised: a reader must not take their failures for safety."""
+    """Name the attackers that raised: a reader must not take their failures for safety."""
     if played is None:
         return ""
     return "".join(

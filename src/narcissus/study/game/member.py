@@ -1,4 +1,4 @@
-"""One distribution of a family as a study of its own."""
+"""One distribution of a family as a separate study."""
 
 from __future__ import annotations
 
@@ -16,21 +16,9 @@ from narcissus.study.registry import WORLD, loaded
 
 
 def text_of(study: GameStudy, world: Any, member: str) -> str:
-    """Give the text of a study file: a study, with one world and without its family.
+    """Return the text of a study file with one world and without its family.
 
-    Parameters
-    ----------
-    study
-        A study with [family], or with a world that is one.
-    world
-        The distribution.
-    member
-        Its name, for the title and for messages.
-
-    Raises
-    ------
-    InputError
-        It is an object of the user's own.
+    ``member`` names the world in the title and in messages; a user's own object raises InputError.
     """
     said = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
     left = {k: v for k, v in said.items() if k not in ("family", "world", "expected", "title")}
@@ -39,13 +27,7 @@ def text_of(study: GameStudy, world: Any, member: str) -> str:
 
 
 def section_of(world: Any, member: str) -> dict[str, Any]:
-    """Give the section [world] that names an object of this package.
-
-    Raises
-    ------
-    InputError
-        It is an object of the user's own.
-    """
+    """Return the section [world] of an object of this package; a user's own raises InputError."""
     for name, target in WORLD.items():
         if loaded(target) is type(world):
             options = {one.name: _plain(getattr(world, one.name)) for one in fields(world)}
@@ -65,7 +47,7 @@ def _plain(value: Any) -> Any:
 
 
 def to_toml(document: Mapping[str, Any]) -> str:
-    """Write a document as TOML: keys, then tables and lists of tables; what is None is left out."""
+    """Write a document as TOML: keys, then tables and lists of tables, leaving out None."""
     return "\n".join(_lines(document)) + "\n"
 
 

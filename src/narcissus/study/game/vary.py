@@ -17,17 +17,10 @@ SECTIONS = ("mechanism", "world", "success", "looser")
 
 
 def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game:
-    """Give the game of a study with another value of ``parameter``.
+    """Return the game of a study with another value of ``parameter``.
 
-    Parameters
-    ----------
-    parameter
-        A key of [mechanism], or of another section with its name before a dot: ``world.rate``.
-
-    Raises
-    ------
-    InputError
-        There is no such section or parameter, or it does not take the value.
+    ``parameter`` is a key of [mechanism], or of another section named before a dot: ``world.rate``.
+    An unknown section or parameter, or an invalid value, raises InputError.
     """
     before, dot, key = parameter.rpartition(".")
     section = before if dot else "mechanism"

@@ -1,4 +1,4 @@
-"""How long a game will take, told before it is played."""
+"""The duration of a game, estimated before it is played."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def agreed(
     executor: Executor,
     options: RunOptions,
 ) -> Through:
-    """Play blocks through something, once the time of those not in the store was agreed to."""
+    """Play blocks through ``through``, once the time of those not in the store was agreed to."""
 
     def play(player: Player, keys: Sequence[str]) -> Blocks:
         held = store.keys() if store is not None else set[str]()
@@ -48,10 +48,7 @@ def check(
 ) -> None:
     """Refuse blocks that take longer than was agreed to.
 
-    Raises
-    ------
-    LongWorkError
-        They do; or the first trial, of parts that are not ours, does not end.
+    Raises LongWorkError then, or if the first trial of parts that are not ours does not end.
     """
     measure = partial(time_of_trial, player, keys[0])
     seconds = (
@@ -70,9 +67,9 @@ def check(
 
 
 def time_of_trial(player: Player, key: str) -> float:
-    """Play ever larger blocks until the time of a trial shows; give it in seconds.
+    """Play ever larger blocks until the time of a trial shows; return it in seconds.
 
-    Many at once take less time each; what is played here counts for nothing.
+    Larger blocks take less time per trial; what is played here counts for nothing.
     """
     batch, number, size, *seat = key.split("/")
     count = 1
@@ -87,5 +84,5 @@ def time_of_trial(player: Player, key: str) -> float:
 
 
 def size_of(key: str) -> int:
-    """Give the number of trials of a block."""
+    """Return the number of trials of a block."""
     return int(key.split("/")[2])
